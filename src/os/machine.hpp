@@ -20,10 +20,11 @@ struct machine : base::machine {
     /// Only after membarrier_register() returned true.
     static void heavy_fence() noexcept { membarrier_heavy(); }
 
-    /// Sleeps while the word holds `expected`. False: it did not, nothing was waited for. True: woken, or for no reason.
-    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept
-    {
-        return os::futex_wait(word, expected, k_no_deadline) != wait_result::value_changed;
+    /// Sleeps while the word holds `expected`. False: the deadline on the clock of monotonic_ns() has passed.
+    /// True says nothing: woken, not asleep at all, or for no reason; look at the word again.
+    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected,
+                           std::uint64_t deadline_ns = k_no_deadline) noexcept {
+        return os::futex_wait(word, expected, deadline_ns) != wait_result::timed_out;
     }
     /// Wakes at most `count` threads that sleep on the word.
     static void futex_wake(atomic<std::uint32_t>& word, int count) noexcept { os::futex_wake(word, count); }

@@ -18,8 +18,7 @@ using namespace tulle::model;
 using enum std::memory_order;
 using outcomes = std::set<std::vector<int>>;
 
-options exhaustive()
-{
+options exhaustive() {
     options o;
     o.how = search::exhaustive;
     o.preemptions = 4;
@@ -27,16 +26,14 @@ options exhaustive()
     return o;
 }
 
-options planted()
-{
+options planted() {
     options o = exhaustive();
     o.expect_failure = true;
     return o;
 }
 
 // All outcomes of a litmus test whose body writes its registers to the vector.
-template <class Body> outcomes all_outcomes(Body body, std::size_t registers, result* stats = nullptr)
-{
+template <class Body> outcomes all_outcomes(Body body, std::size_t registers, result* stats = nullptr) {
     outcomes found;
     result const r = explore("litmus", exhaustive(), [&](test& t) {
         auto& out = t.make<std::vector<int>>(registers, -1);
@@ -57,8 +54,7 @@ struct two_words {
 // -- store buffering: x = 1; r0 = y || y = 1; r1 = x
 
 template <class Middle1, class Middle2>
-outcomes store_buffering(std::memory_order store, std::memory_order load, Middle1 first, Middle2 second)
-{
+outcomes store_buffering(std::memory_order store, std::memory_order load, Middle1 first, Middle2 second) {
     return all_outcomes(
         [=](test& t, std::vector<int>& r) {
             auto& s = t.make<two_words>();
@@ -81,8 +77,7 @@ constexpr auto k_fence = [] { fence(seq_cst); };
 constexpr auto k_light_fence = [] { fence(acq_rel); };
 constexpr auto k_heavy = [] { membarrier(); };
 
-TEST(store_buffering, weak_outcome_is_found)
-{
+TEST(store_buffering, weak_outcome_is_found) {
     outcomes const all{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
     EXPECT_EQ(store_buffering(relaxed, relaxed, k_nothing, k_nothing), all);
     EXPECT_EQ(store_buffering(release, acquire, k_nothing, k_nothing), all);
@@ -92,15 +87,13 @@ TEST(store_buffering, weak_outcome_is_found)
     EXPECT_EQ(store_buffering(release, seq_cst, k_nothing, k_nothing), all);
 }
 
-TEST(store_buffering, weak_outcome_is_forbidden_by_seq_cst)
-{
+TEST(store_buffering, weak_outcome_is_forbidden_by_seq_cst) {
     outcomes const strong{{0, 1}, {1, 0}, {1, 1}};
     EXPECT_EQ(store_buffering(seq_cst, seq_cst, k_nothing, k_nothing), strong);
     EXPECT_EQ(store_buffering(relaxed, relaxed, k_fence, k_fence), strong);
 }
 
-TEST(store_buffering, asymmetric_dekker)
-{
+TEST(store_buffering, asymmetric_dekker) {
     outcomes const strong{{0, 1}, {1, 0}, {1, 1}};
     EXPECT_EQ(store_buffering(relaxed, relaxed, k_heavy, k_nothing), strong);
     EXPECT_EQ(store_buffering(relaxed, relaxed, k_nothing, k_heavy), strong);
@@ -109,8 +102,7 @@ TEST(store_buffering, asymmetric_dekker)
 
 // -- message passing: x = 1; y = 1 || r0 = y; r1 = x
 
-outcomes message_passing(std::memory_order store, std::memory_order load)
-{
+outcomes message_passing(std::memory_order store, std::memory_order load) {
     return all_outcomes(
         [=](test& t, std::vector<int>& r) {
             auto& s = t.make<two_words>();
@@ -126,8 +118,7 @@ outcomes message_passing(std::memory_order store, std::memory_order load)
         2);
 }
 
-TEST(message_passing, needs_both_sides)
-{
+TEST(message_passing, needs_both_sides) {
     outcomes const all{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
     outcomes const strong{{0, 0}, {0, 1}, {1, 1}};
     EXPECT_EQ(message_passing(relaxed, relaxed), all);
@@ -137,8 +128,7 @@ TEST(message_passing, needs_both_sides)
     EXPECT_EQ(message_passing(seq_cst, seq_cst), strong);
 }
 
-TEST(message_passing, by_fences)
-{
+TEST(message_passing, by_fences) {
     outcomes const found = all_outcomes(
         [](test& t, std::vector<int>& r) {
             auto& s = t.make<two_words>();
@@ -159,8 +149,7 @@ TEST(message_passing, by_fences)
 
 // -- independent reads of independent writes: x = 1 || y = 1 || r0 = x; r1 = y || r2 = y; r3 = x
 
-bool iriw_disagrees(std::memory_order store, std::memory_order load, bool fenced)
-{
+bool iriw_disagrees(std::memory_order store, std::memory_order load, bool fenced) {
     outcomes const found = all_outcomes(
         [=](test& t, std::vector<int>& r) {
             auto& s = t.make<two_words>();
@@ -178,8 +167,7 @@ bool iriw_disagrees(std::memory_order store, std::memory_order load, bool fenced
     return found.contains({1, 0, 1, 0});
 }
 
-TEST(iriw, readers_may_disagree_unless_seq_cst)
-{
+TEST(iriw, readers_may_disagree_unless_seq_cst) {
     EXPECT_TRUE(iriw_disagrees(relaxed, relaxed, false));
     EXPECT_TRUE(iriw_disagrees(release, acquire, false));
     EXPECT_FALSE(iriw_disagrees(seq_cst, seq_cst, false));
@@ -188,8 +176,7 @@ TEST(iriw, readers_may_disagree_unless_seq_cst)
 
 // -- coherence
 
-TEST(coherence, a_location_never_goes_back)
-{
+TEST(coherence, a_location_never_goes_back) {
     outcomes const found = all_outcomes(
         [](test& t, std::vector<int>& r) {
             auto& x = t.make<atomic<int>>(0);
@@ -205,8 +192,7 @@ TEST(coherence, a_location_never_goes_back)
     EXPECT_EQ(found, (outcomes{{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}}));
 }
 
-TEST(coherence, a_thread_reads_its_own_store_or_newer)
-{
+TEST(coherence, a_thread_reads_its_own_store_or_newer) {
     outcomes const found = all_outcomes(
         [](test& t, std::vector<int>& r) {
             auto& x = t.make<atomic<int>>(0);
@@ -220,8 +206,7 @@ TEST(coherence, a_thread_reads_its_own_store_or_newer)
     EXPECT_EQ(found, (outcomes{{1}, {2}}));
 }
 
-TEST(coherence, read_modify_writes_lose_nothing)
-{
+TEST(coherence, read_modify_writes_lose_nothing) {
     outcomes const found = all_outcomes(
         [](test& t, std::vector<int>& r) {
             auto& x = t.make<atomic<int>>(0);
@@ -232,8 +217,7 @@ TEST(coherence, read_modify_writes_lose_nothing)
     EXPECT_EQ(found, (outcomes{{3}}));
 }
 
-TEST(coherence, a_stale_value_is_not_for_ever)
-{
+TEST(coherence, a_stale_value_is_not_for_ever) {
     result const r = explore("spin_on_a_flag", exhaustive(), [](test& t) {
         auto& flag = t.make<atomic<bool>>(false);
         t.thread([&flag] { flag.store(true, relaxed); });
@@ -247,8 +231,7 @@ TEST(coherence, a_stale_value_is_not_for_ever)
 
 // -- release sequence: data = 1; y =release 1 || y += 1 relaxed || r0 = y acquire; r1 = data
 
-template <class Middle> outcomes release_sequence(Middle middle)
-{
+template <class Middle> outcomes release_sequence(Middle middle) {
     return all_outcomes(
         [=](test& t, std::vector<int>& r) {
             auto& s = t.make<two_words>();
@@ -265,8 +248,7 @@ template <class Middle> outcomes release_sequence(Middle middle)
         2);
 }
 
-TEST(release_sequence, goes_on_through_read_modify_write_only)
-{
+TEST(release_sequence, goes_on_through_read_modify_write_only) {
     outcomes const through = release_sequence([](atomic<int>& y) { y.fetch_add(1, relaxed); });
     EXPECT_TRUE(through.contains({2, 1}));
     EXPECT_FALSE(through.contains({2, 0}));
@@ -276,8 +258,7 @@ TEST(release_sequence, goes_on_through_read_modify_write_only)
     EXPECT_TRUE(cut.contains({2, 0}));
 }
 
-TEST(compare_exchange, may_fail_stale_but_never_succeeds_stale)
-{
+TEST(compare_exchange, may_fail_stale_but_never_succeeds_stale) {
     outcomes const found = all_outcomes(
         [](test& t, std::vector<int>& r) {
             auto& x = t.make<atomic<int>>(0);
@@ -294,8 +275,7 @@ TEST(compare_exchange, may_fail_stale_but_never_succeeds_stale)
     EXPECT_EQ(found, (outcomes{{0, 0}, {1, 0}, {2, 1}}));
 }
 
-TEST(compare_exchange, weak_fails_spuriously_once)
-{
+TEST(compare_exchange, weak_fails_spuriously_once) {
     outcomes const found = all_outcomes(
         [](test& t, std::vector<int>& r) {
             auto& x = t.make<atomic<int>>(0);
@@ -318,8 +298,8 @@ struct peterson {
     plain<int> counter{0};
 };
 
-template <class Fence> result run_peterson(options const& o, std::memory_order store, std::memory_order load, Fence between)
-{
+template <class Fence>
+result run_peterson(options const& o, std::memory_order store, std::memory_order load, Fence between) {
     return explore("peterson", o, [=](test& t) {
         auto& p = t.make<peterson>();
         for (std::size_t me = 0; me < 2; ++me) {
@@ -337,21 +317,18 @@ template <class Fence> result run_peterson(options const& o, std::memory_order s
     });
 }
 
-TEST(peterson, excludes_with_seq_cst)
-{
+TEST(peterson, excludes_with_seq_cst) {
     result const r = run_peterson(exhaustive(), seq_cst, seq_cst, k_nothing);
     EXPECT_TRUE(r.passed()) << r;
 }
 
-TEST(peterson, fails_with_release_acquire)
-{
+TEST(peterson, fails_with_release_acquire) {
     result const r = run_peterson(planted(), release, acquire, k_nothing);
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("data race"), std::string::npos) << r;
 }
 
-TEST(dekker, flag_handshake_with_fences)
-{
+TEST(dekker, flag_handshake_with_fences) {
     auto const run = [](options const& o, auto first, auto second) {
         return explore("dekker", o, [=](test& t) {
             auto& s = t.make<two_words>();
@@ -376,8 +353,7 @@ TEST(dekker, flag_handshake_with_fences)
 
 // -- planted errors
 
-TEST(race_detector, unordered_plain_accesses)
-{
+TEST(race_detector, unordered_plain_accesses) {
     auto const run = [](std::memory_order store, std::memory_order load) {
         return explore("publish", planted(), [=](test& t) {
             auto& data = t.make<plain<int>>(0);
@@ -399,8 +375,7 @@ TEST(race_detector, unordered_plain_accesses)
     }
 }
 
-TEST(race_detector, destruction_beside_an_access)
-{
+TEST(race_detector, destruction_beside_an_access) {
     result const r = explore("destroy", planted(), [](test& t) {
         auto& owned = t.make<std::unique_ptr<atomic<int>>>(std::make_unique<atomic<int>>(0));
         auto& gone = t.make<atomic<bool>>(false);
@@ -416,8 +391,7 @@ TEST(race_detector, destruction_beside_an_access)
     EXPECT_NE(r.message.find("destroyed"), std::string::npos) << r;
 }
 
-TEST(race_detector, publication_of_an_atomic)
-{
+TEST(race_detector, publication_of_an_atomic) {
     result const r = explore("publish_atomic", planted(), [](test& t) {
         auto& published = t.make<atomic<atomic<int>*>>(nullptr);
         t.thread([&published, &t] { published.store(&t.make<atomic<int>>(1), relaxed); });
@@ -435,8 +409,7 @@ struct event_word {
     atomic<std::uint32_t> sleeping{0};
 };
 
-result run_event(options const& o, bool late, bool fenced)
-{
+result run_event(options const& o, bool late, bool fenced) {
     return explore("event", o, [=](test& t) {
         auto& e = t.make<event_word>();
         t.thread([=, &e] {
@@ -449,13 +422,12 @@ result run_event(options const& o, bool late, bool fenced)
             e.sleeping.store(1, relaxed);
             if (fenced) fence(seq_cst);
             if (late ? early : e.fired.load(relaxed) == 1) return;
-            while (e.sleeping.load(relaxed) == 1) (void)futex_wait(e.sleeping, 1);
+            while (e.sleeping.load(relaxed) == 1) futex_wait(e.sleeping, 1);
         });
     });
 }
 
-TEST(futex, lost_wake_up_is_found)
-{
+TEST(futex, lost_wake_up_is_found) {
     for (auto const& [late, fenced] : {std::pair{true, true}, std::pair{false, false}}) {
         result const r = run_event(planted(), late, fenced);
         EXPECT_TRUE(r.failed);
@@ -463,21 +435,19 @@ TEST(futex, lost_wake_up_is_found)
     }
 }
 
-TEST(futex, handshake_with_fences_loses_nothing)
-{
+TEST(futex, handshake_with_fences_loses_nothing) {
     result const r = run_event(exhaustive(), false, true);
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.complete);
 }
 
-TEST(futex, wakes_as_many_as_asked)
-{
+TEST(futex, wakes_as_many_as_asked) {
     auto const run = [](int count, options const& o) {
         return explore("wake_count", o, [=](test& t) {
             auto& word = t.make<atomic<std::uint32_t>>(0U);
             for (int i = 0; i < 2; ++i) {
                 t.thread([&word] {
-                    while (word.load(relaxed) == 0) (void)futex_wait(word, 0);
+                    while (word.load(relaxed) == 0) futex_wait(word, 0);
                 });
             }
             t.thread([=, &word] {
@@ -491,14 +461,41 @@ TEST(futex, wakes_as_many_as_asked)
     EXPECT_TRUE(both.passed()) << both;
 }
 
-TEST(deadlock, crossed_locks)
-{
+TEST(futex, a_deadline_passes_at_any_moment) {
+    outcomes const found = all_outcomes(
+        [](test& t, std::vector<int>& r) {
+            auto& word = t.make<atomic<std::uint32_t>>(0U);
+            t.thread([&word] {
+                word.store(1, relaxed);
+                futex_wake(word, 1);
+            });
+            t.thread([&word, &r] {
+                bool in_time = true;
+                while (in_time && word.load(relaxed) == 0) in_time = futex_wait(word, 0, 1000);
+                r[0] = in_time ? 1 : 0;
+            });
+        },
+        1);
+    EXPECT_EQ(found, (outcomes{{0}, {1}}));
+}
+
+TEST(futex, a_deadline_is_no_deadlock) {
+    result const r = explore("nobody_wakes", exhaustive(), [](test& t) {
+        auto& word = t.make<atomic<std::uint32_t>>(0U);
+        t.thread([&word] {
+            while (futex_wait(word, 0, 1000)) {}
+        });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(deadlock, crossed_locks) {
     result const r = explore("crossed", planted(), [](test& t) {
         auto& locks = t.make<std::array<atomic<std::uint32_t>, 2>>();
         for (std::size_t first = 0; first < 2; ++first) {
             t.thread([&locks, first] {
                 for (std::size_t const i : {first, 1 - first}) {
-                    while (locks[i].exchange(1, acquire) == 1) (void)futex_wait(locks[i], 1);
+                    while (locks[i].exchange(1, acquire) == 1) futex_wait(locks[i], 1);
                 }
                 for (auto& l : locks) {
                     l.store(0, release);
@@ -511,8 +508,7 @@ TEST(deadlock, crossed_locks)
     EXPECT_NE(r.message.find("deadlock: all threads sleep; thread"), std::string::npos) << r;
 }
 
-TEST(livelock, two_polite_threads)
-{
+TEST(livelock, two_polite_threads) {
     result const r = explore("polite", planted(), [](test& t) {
         auto& turn = t.make<atomic<int>>(0);
         for (int i = 0; i < 2; ++i) {
@@ -532,14 +528,12 @@ struct aba_stack {
     std::array<atomic<int>, 3> next{};
     std::array<atomic<int>, 3> popped{};
 
-    aba_stack()
-    {
+    aba_stack() {
         next[0].store(1, relaxed);
         next[1].store(2, relaxed);
         next[2].store(-1, relaxed);
     }
-    int pop()
-    {
+    int pop() {
         int node = top.load(acquire);
         while (node >= 0) {
             int const below = next[static_cast<std::size_t>(node)].load(relaxed);
@@ -547,20 +541,17 @@ struct aba_stack {
         }
         return node;
     }
-    void push(int node)
-    {
+    void push(int node) {
         int above = top.load(relaxed);
         do next[static_cast<std::size_t>(node)].store(above, relaxed);
         while (!top.compare_exchange_strong(above, node, acq_rel, relaxed));
     }
-    void own(int node)
-    {
+    void own(int node) {
         if (node >= 0) check(popped[static_cast<std::size_t>(node)].fetch_add(1, relaxed) == 0, "a node has one owner");
     }
 };
 
-TEST(aba, is_found)
-{
+TEST(aba, is_found) {
     result const r = explore("aba", planted(), [](test& t) {
         auto& stack = t.make<aba_stack>();
         t.thread([&stack] {
@@ -579,8 +570,7 @@ TEST(aba, is_found)
 
 // -- exceptions
 
-TEST(exceptions, stay_with_their_thread)
-{
+TEST(exceptions, stay_with_their_thread) {
     result const r = explore("exceptions", exhaustive(), [](test& t) {
         auto& x = t.make<atomic<int>>(0);
         for (int i = 1; i <= 2; ++i) {
@@ -602,8 +592,7 @@ TEST(exceptions, stay_with_their_thread)
     EXPECT_TRUE(r.passed()) << r;
 }
 
-TEST(exceptions, escaping_ones_fail_the_test)
-{
+TEST(exceptions, escaping_ones_fail_the_test) {
     result const r = explore("escapes", planted(), [](test& t) { t.thread([] { throw std::runtime_error("lost"); }); });
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("lost"), std::string::npos) << r;
@@ -611,8 +600,7 @@ TEST(exceptions, escaping_ones_fail_the_test)
 
 // -- replay
 
-TEST(replay, a_token_repeats_the_execution)
-{
+TEST(replay, a_token_repeats_the_execution) {
     for (search const how : {search::exhaustive, search::random}) {
         options o = planted();
         o.how = how;
@@ -628,16 +616,14 @@ TEST(replay, a_token_repeats_the_execution)
     }
 }
 
-TEST(replay, tokens_keep_choices)
-{
+TEST(replay, tokens_keep_choices) {
     choices const some{0, 0, 0, 0, 0, 3, 0, 35, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
     EXPECT_EQ(encode(some), "-5-30za-12-1");
     EXPECT_EQ(decode(encode(some)), some);
     EXPECT_EQ(encode({0, 0}), "0");
 }
 
-TEST(replay, equal_seeds_explore_equally)
-{
+TEST(replay, equal_seeds_explore_equally) {
     options o = planted();
     o.how = search::random;
     EXPECT_EQ(run_peterson(o, release, acquire, k_nothing).token, run_peterson(o, release, acquire, k_nothing).token);
@@ -645,8 +631,7 @@ TEST(replay, equal_seeds_explore_equally)
 
 // -- exhaustive search
 
-std::size_t interleavings(int threads, int accesses, unsigned preemptions)
-{
+std::size_t interleavings(int threads, int accesses, unsigned preemptions) {
     options o = exhaustive();
     o.preemptions = preemptions;
     result const r = explore("interleavings", o, [=](test& t) {
@@ -661,24 +646,21 @@ std::size_t interleavings(int threads, int accesses, unsigned preemptions)
     return r.executions;
 }
 
-TEST(depth_first, visits_each_interleaving_once)
-{
+TEST(depth_first, visits_each_interleaving_once) {
     EXPECT_EQ(interleavings(2, 1, 99), 2U);
-    EXPECT_EQ(interleavings(2, 2, 99), 6U);   // 4! / (2! 2!)
-    EXPECT_EQ(interleavings(2, 3, 99), 20U);  // 6! / (3! 3!)
-    EXPECT_EQ(interleavings(3, 2, 99), 90U);  // 6! / (2! 2! 2!)
+    EXPECT_EQ(interleavings(2, 2, 99), 6U);  // 4! / (2! 2!)
+    EXPECT_EQ(interleavings(2, 3, 99), 20U); // 6! / (3! 3!)
+    EXPECT_EQ(interleavings(3, 2, 99), 90U); // 6! / (2! 2! 2!)
     EXPECT_EQ(interleavings(4, 2, 99), 2520U);
 }
 
-TEST(depth_first, preemption_bound)
-{
+TEST(depth_first, preemption_bound) {
     EXPECT_EQ(interleavings(2, 2, 0), 2U);
     EXPECT_EQ(interleavings(3, 2, 0), 6U);
     EXPECT_EQ(interleavings(2, 2, 1), 4U); // two without, and one preemption in the middle of either first thread
 }
 
-TEST(depth_first, budget)
-{
+TEST(depth_first, budget) {
     options o = exhaustive();
     o.executions = 5;
     result const r = explore("budget", o, [](test& t) {
@@ -696,8 +678,7 @@ TEST(depth_first, budget)
 
 // -- random search finds what the exhaustive one does
 
-TEST(random_search, finds_all_outcomes_of_iriw)
-{
+TEST(random_search, finds_all_outcomes_of_iriw) {
     outcomes found;
     options o;
     o.executions = 20000;
@@ -722,8 +703,7 @@ TEST(random_search, finds_all_outcomes_of_iriw)
 
 // -- weakened orders
 
-TEST(mutation, each_needed_order_is_noticed)
-{
+TEST(mutation, each_needed_order_is_noticed) {
     options o = exhaustive();
     auto const mutants = weaken_each("mutation", o, [](test& t) {
         auto& s = t.make<two_words>();
@@ -749,21 +729,18 @@ template <class Machine> struct handshake {
     typename Machine::template atomic<std::uint32_t> word{0};
     typename Machine::template plain<int> data{0};
 
-    void post()
-    {
+    void post() {
         data.store(1);
         word.store(1, release); // pairs with wait
         Machine::futex_wake(word, 1);
     }
-    int wait()
-    {
-        while (word.load(acquire) == 0) (void)Machine::futex_wait(word, 0); // pairs with post
+    int wait() {
+        while (word.load(acquire) == 0) Machine::futex_wait(word, 0); // pairs with post
         return data.load();
     }
 };
 
-TEST(machine, stands_for_the_real_one)
-{
+TEST(machine, stands_for_the_real_one) {
     result const r = explore("machine", exhaustive(), [](test& t) {
         auto& h = t.make<handshake<machine>>();
         t.thread([&h] { h.post(); });

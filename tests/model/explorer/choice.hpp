@@ -33,7 +33,9 @@ public:
 /// Visits every execution, in lexical order of its choices.
 class depth_first final : public strategy {
 public:
-    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override { return decide(candidates.size()); }
+    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override {
+        return decide(candidates.size());
+    }
     std::size_t choose_value(std::size_t alternatives) override { return decide(alternatives); }
     /// To the next execution. False: all were visited.
     [[nodiscard]] bool advance();
@@ -76,7 +78,7 @@ private:
     random_source m_random;
     bool m_by_priority;
     std::size_t m_switch_in;  // a walk leaves the running thread once in so many choices
-    std::size_t m_stale_of_4;  // so many of four loads return an outdated value
+    std::size_t m_stale_of_4; // so many of four loads return an outdated value
     int m_lowest = 0;
     std::array<int, k_max_threads> m_priority{};
     std::vector<std::size_t> m_falls; // the choices at which the leader falls
@@ -86,7 +88,9 @@ private:
 class replayed final : public strategy {
 public:
     explicit replayed(choices taken) : m_choices(std::move(taken)) {}
-    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override { return next(candidates.size()); }
+    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override {
+        return next(candidates.size());
+    }
     std::size_t choose_value(std::size_t alternatives) override { return next(alternatives); }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execution.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -13,14 +14,12 @@ namespace {
 
 thread_local execution* t_current = nullptr;
 
-[[noreturn]] void misused(char const* message)
-{
+[[noreturn]] void misused(char const* message) {
     std::fprintf(stderr, "tulle model: %s\n", message);
     std::abort();
 }
 
-std::string place_of(execution::where const& at)
-{
+std::string place_of(execution::where const& at) {
     return std::string(file_name(at)) + ":" + std::to_string(at.line());
 }
 
@@ -32,16 +31,14 @@ struct remains {
     std::vector<std::shared_ptr<void>> objects;
     std::vector<std::function<void()>> checks;
 };
-std::vector<remains>& graveyard()
-{
+std::vector<remains>& graveyard() {
     static auto* const graves = new std::vector<remains>;
     return *graves;
 }
 
 } // namespace
 
-void test::thread(std::function<void()> body)
-{
+void test::thread(std::function<void()> body) {
     execution& e = m_execution;
     if (e.m_count == k_max_threads) misused("a test has more than 7 threads");
     if (e.m_count == e.m_threads.size()) e.m_threads.emplace_back();
@@ -52,8 +49,7 @@ void test::at_end(std::function<void()> check) { m_execution.m_checks.push_back(
 
 void test::keep(std::shared_ptr<void> object) { m_execution.m_objects.push_back(std::move(object)); }
 
-execution::execution(limits const& l, site_book& sites) : m_limits(l), m_sites(sites)
-{
+execution::execution(limits const& l, site_book& sites) : m_limits(l), m_sites(sites) {
     constexpr std::size_t k_most_steps = 60000; // ticks and stamps have 16 bits
     m_limits.steps = std::min(m_limits.steps, k_most_steps);
     m_threads.reserve(k_max_threads);
@@ -61,8 +57,7 @@ execution::execution(limits const& l, site_book& sites) : m_limits(l), m_sites(s
 
 execution::~execution() = default;
 
-execution& execution::current() noexcept
-{
+execution& execution::current() noexcept {
     if (t_current == nullptr) misused("an atomic of the model is used outside explore()");
     return *t_current;
 }
@@ -71,8 +66,7 @@ bool execution::is_running() noexcept { return t_current != nullptr; }
 
 // -- one execution
 
-bool execution::run(test_body const& body, strategy& decide)
-{
+bool execution::run(test_body const& body, strategy& decide) {
     if (t_current != nullptr) misused("explore() is called inside a test body");
     t_current = this;
     m_strategy = &decide;
@@ -84,14 +78,14 @@ bool execution::run(test_body const& body, strategy& decide)
     return !m_failed;
 }
 
-void execution::reset()
-{
+void execution::reset() {
     m_memory.reset(m_limits.stale_repeats);
     if (m_threads.empty()) m_threads.emplace_back();
     m_count = 1;
     m_concurrent = m_failed = false;
     m_preemptions_left = m_limits.preemptions;
     m_spurious_left = m_limits.spurious_failures;
+    m_timeouts_left = m_limits.early_timeouts;
     m_steps = 0;
     m_taken.clear();
     m_sleepers.clear();
@@ -99,8 +93,7 @@ void execution::reset()
     m_running = k_max_threads; // the driver
 }
 
-void execution::abandon()
-{
+void execution::abandon() {
     for (std::size_t i = 0; i < m_count; ++i) {
         simulated_thread& t = m_threads[i];
         graveyard().push_back({std::move(t.stack), std::move(t.body), std::move(m_objects), std::move(m_checks)});
@@ -110,8 +103,7 @@ void execution::abandon()
     }
 }
 
-void execution::run_main(test_body const& body)
-{
+void execution::run_main(test_body const& body) {
     test setup(*this);
     body(setup);
     run_threads();
@@ -122,8 +114,7 @@ void execution::run_main(test_body const& body)
 }
 
 // Thread 0 starts the others and sleeps until the last of them has ended.
-void execution::run_threads()
-{
+void execution::run_threads() {
     if (m_count == 1) return;
     for (std::size_t i = 1; i < m_count; ++i) {
         simulated_thread& t = m_threads[i];
@@ -138,16 +129,14 @@ void execution::run_threads()
     for (std::size_t i = 1; i < m_count; ++i) m_memory.join_thread(static_cast<thread_index>(i));
 }
 
-void execution::thread_loop()
-{
+void execution::thread_loop() {
     for (;;) {
         t_current->run_body();
         t_current->end_thread();
     }
 }
 
-void execution::run_body()
-{
+void execution::run_body() {
     std::string error;
     try {
         m_threads[m_running].body();
@@ -160,8 +149,7 @@ void execution::run_body()
     fail("thread " + std::to_string(m_running) + " ended by an exception: " + error);
 }
 
-void execution::end_thread()
-{
+void execution::end_thread() {
     if (m_running == 0) return switch_to_thread(k_max_threads);
     made_progress();
     m_threads[m_running].state = run_state::finished;
@@ -172,8 +160,7 @@ void execution::end_thread()
 }
 
 // k_max_threads stands for the driver, outside all simulated threads.
-void execution::switch_to_thread(thread_index next) noexcept
-{
+void execution::switch_to_thread(thread_index next) noexcept {
     if (next == m_running) return;
     fibre& from = m_running == k_max_threads ? m_driver : *m_threads[m_running].stack;
     if (next != k_max_threads && !m_threads[next].stack) m_threads[next].stack = std::make_unique<fibre>(&thread_loop);
@@ -181,8 +168,7 @@ void execution::switch_to_thread(thread_index next) noexcept
     fibre::switch_to(from, next == k_max_threads ? m_driver : *m_threads[next].stack);
 }
 
-void execution::fail(std::string message)
-{
+void execution::fail(std::string message) {
     if (m_running == k_max_threads) misused(message.c_str());
     m_message = std::move(message);
     m_failed = true;
@@ -190,15 +176,13 @@ void execution::fail(std::string message)
     std::abort(); // an abandoned stack is never switched to
 }
 
-void execution::fail_at(std::string const& message, where const& at)
-{
+void execution::fail_at(std::string const& message, where const& at) {
     fail(message + " (thread " + std::to_string(m_running) + ", " + place_of(at) + ")");
 }
 
 // -- scheduling
 
-unsigned execution::runnable() const noexcept
-{
+unsigned execution::runnable() const noexcept {
     unsigned mask = 0;
     for (std::size_t i = 1; i < m_count; ++i) {
         if (m_threads[i].state == run_state::runnable) mask |= 1U << i;
@@ -206,19 +190,16 @@ unsigned execution::runnable() const noexcept
     return mask;
 }
 
-bool execution::is_eligible(thread_index t, unsigned runnable_now) const noexcept
-{
+bool execution::is_eligible(thread_index t, unsigned runnable_now) const noexcept {
     return (runnable_now >> t & 1U) != 0 && (m_threads[t].gives_way_to & runnable_now) == 0;
 }
 
 // Whoever gave way to this thread may go on.
-void execution::made_progress() noexcept
-{
+void execution::made_progress() noexcept {
     for (std::size_t i = 1; i < m_count; ++i) m_threads[i].gives_way_to &= ~(1U << m_running);
 }
 
-void execution::count_step()
-{
+void execution::count_step() {
     if (++m_steps > m_limits.steps) {
         fail("no end after " + std::to_string(m_limits.steps) + " steps: a livelock, or a spin loop without pause()");
     }
@@ -226,8 +207,7 @@ void execution::count_step()
 }
 
 // The running thread is about to access shared memory: it, or another one first?
-void execution::step()
-{
+void execution::step() {
     if (!m_concurrent) return;
     count_step();
     if (m_threads[m_running].at_access) {
@@ -237,44 +217,51 @@ void execution::step()
     switch_to_thread(pick_next(true));
 }
 
-std::uint8_t execution::record(std::size_t chosen)
-{
+std::uint8_t execution::record(std::size_t chosen) {
     m_taken.push_back(static_cast<std::uint8_t>(chosen));
     return m_taken.back();
 }
 
-thread_index execution::pick_next(bool may_stay)
-{
+bool execution::may_time_out(thread_index t) const noexcept {
+    return m_threads[t].state == run_state::asleep && m_threads[t].timed;
+}
+
+thread_index execution::pick_next(bool may_stay) {
     unsigned const now = runnable();
     std::array<thread_index, k_max_threads> candidates{};
     std::size_t count = 0;
+    auto const add = [&](auto is_candidate) {
+        for (thread_index t = 1; t < m_count; ++t) {
+            if (is_candidate(t)) candidates[count++] = t;
+        }
+    };
     if (may_stay) candidates[count++] = m_running;
     if (!may_stay || m_preemptions_left > 0) {
-        for (thread_index t = 1; t < m_count; ++t) {
-            if (is_eligible(t, now) && !(may_stay && t == m_running)) candidates[count++] = t;
-        }
+        add([&](thread_index t) { return is_eligible(t, now) && !(may_stay && t == m_running); });
+        if (m_timeouts_left > 0 || count == 0) add([&](thread_index t) { return may_time_out(t); });
     }
     if (count == 0) fail("deadlock: " + describe_sleepers());
     std::size_t chosen = 0;
     if (count > 1) chosen = record(m_strategy->choose_thread(std::span(candidates).first(count), may_stay));
     if (may_stay && chosen != 0) --m_preemptions_left;
+    if (may_time_out(candidates[chosen])) {
+        if (m_timeouts_left > 0) --m_timeouts_left;
+        end_sleep(candidates[chosen], true);
+    }
     return candidates[chosen];
 }
 
-std::size_t execution::choose_value(std::size_t alternatives)
-{
+std::size_t execution::choose_value(std::size_t alternatives) {
     return alternatives < 2 ? 0 : record(m_strategy->choose_value(alternatives));
 }
 
 // The running thread cannot or will not go on; returns when it is picked again.
-void execution::leave()
-{
+void execution::leave() {
     m_threads[m_running].at_access = true;
     switch_to_thread(pick_next(false));
 }
 
-void execution::spin_hint()
-{
+void execution::spin_hint() {
     if (!m_concurrent) return;
     count_step();
     simulated_thread& me = m_threads[m_running];
@@ -285,8 +272,7 @@ void execution::spin_hint()
     leave();
 }
 
-std::string execution::describe_sleepers() const
-{
+std::string execution::describe_sleepers() const {
     std::string text = "all threads sleep";
     for (thread_index const t : m_sleepers) {
         text += "; thread " + std::to_string(t) + " on location " + std::to_string(m_threads[t].asleep_on) + " (now " +
@@ -297,42 +283,37 @@ std::string execution::describe_sleepers() const
 
 // -- memory
 
-memory_order execution::begin_access(location_index l, access_kind kind, memory_order o, where const& at)
-{
+memory_order execution::begin_access(location_index l, access_kind kind, memory_order o, where const& at) {
     step();
-    if (!m_memory.is_constructed(m_running, l)) fail_at("data race: access to an atomic whose construction is not visible", at);
+    if (!m_memory.is_constructed(m_running, l))
+        fail_at("data race: access to an atomic whose construction is not visible", at);
     return m_sites.pass(at, kind, o);
 }
 
-location_index execution::create(std::uint64_t initial)
-{
+location_index execution::create(std::uint64_t initial) {
     location_index const l = m_memory.create(m_running, initial);
     if (l == memory::k_no_location) misused("a test makes more than 120 atomics");
     return l;
 }
 
-void execution::destroy(location_index l, where const& at)
-{
+void execution::destroy(location_index l, where const& at) {
     if (!m_memory.is_quiet(m_running, l)) fail_at("data race: an atomic is destroyed while others may access it", at);
 }
 
-std::uint64_t execution::load(location_index l, memory_order o, where const& at)
-{
+std::uint64_t execution::load(location_index l, memory_order o, where const& at) {
     o = begin_access(l, access_kind::load, o, at);
     std::uint64_t const value = m_memory.load(m_running, l, o);
     if (m_tracing) note("load", l, o, value, at);
     return value;
 }
 
-void execution::store(location_index l, std::uint64_t value, memory_order o, where const& at)
-{
+void execution::store(location_index l, std::uint64_t value, memory_order o, where const& at) {
     o = begin_access(l, access_kind::store, o, at);
     m_memory.store(m_running, l, value, o);
     if (m_tracing) note("store", l, o, value, at);
 }
 
-memory::exchanged execution::compare_exchange(location_index l, memory::exchange_request request, where const& at)
-{
+memory::exchanged execution::compare_exchange(location_index l, memory::exchange_request request, where const& at) {
     memory_order const written = request.success;
     request.success = begin_access(l, access_kind::read_modify_write, written, at);
     bool const weakened = request.success != written;
@@ -344,8 +325,7 @@ memory::exchanged execution::compare_exchange(location_index l, memory::exchange
     return result;
 }
 
-void execution::fence(memory_order o, where const& at)
-{
+void execution::fence(memory_order o, where const& at) {
     if (o == std::memory_order_seq_cst) step(); // the weaker ones concern this thread only
     o = m_sites.pass(at, access_kind::fence, o);
     m_memory.fence(m_running, o);
@@ -353,8 +333,7 @@ void execution::fence(memory_order o, where const& at)
 }
 
 // Processors are interrupted one after the other, and the rest goes on meanwhile.
-void execution::heavy_fence(where const& at)
-{
+void execution::heavy_fence(where const& at) {
     step();
     if (m_sites.pass(at, access_kind::heavy_fence, std::memory_order_seq_cst) == std::memory_order_relaxed) return;
     thread_index const me = m_running;
@@ -368,14 +347,12 @@ void execution::heavy_fence(where const& at)
     m_memory.fence(me, std::memory_order_seq_cst);
 }
 
-void execution::plain_read(access_record& a, where const& at)
-{
+void execution::plain_read(access_record& a, where const& at) {
     if (m_tracing) note_line("plain read", at);
     if (!m_memory.plain_read(m_running, a)) fail_at("data race: a plain read beside a write", at);
 }
 
-void execution::plain_write(access_record& a, where const& at)
-{
+void execution::plain_write(access_record& a, where const& at) {
     if (m_tracing) note_line("plain write", at);
     if (!m_memory.plain_write(m_running, a)) fail_at("data race: a plain write beside another access", at);
 }
@@ -384,52 +361,53 @@ void execution::plain_write(access_record& a, where const& at)
 
 // Going to sleep and waking are ordered globally, as by the kernel's lock on the wait queue; neither makes anything else
 // happen before anything.
-bool execution::futex_wait(location_index l, std::uint32_t expected, where const& at)
-{
+bool execution::futex_wait(location_index l, std::uint32_t expected, bool timed, where const& at) {
     (void)begin_access(l, access_kind::load, std::memory_order_relaxed, at);
     m_memory.order_globally(m_running);
     std::uint64_t const value = m_memory.load(m_running, l, std::memory_order_relaxed);
     if (m_tracing) note("futex wait", l, std::memory_order_relaxed, value, at);
-    if (value != expected) return false;
+    if (value != expected) return true;
     if (m_spurious_left > 0 && choose_value(2) == 1) {
         --m_spurious_left;
         return true;
     }
     if (!m_concurrent) fail_at("deadlock: thread 0 sleeps while no other runs", at);
-    m_threads[m_running].state = run_state::asleep;
-    m_threads[m_running].asleep_on = l;
+    simulated_thread& me = m_threads[m_running];
+    me.state = run_state::asleep;
+    me.asleep_on = l;
+    me.timed = timed;
     m_sleepers.push_back(m_running);
     leave();
-    return true;
+    if (m_tracing) note_line(me.timed_out ? "futex wait times out" : "futex wait is woken", at);
+    return !me.timed_out;
 }
 
-void execution::futex_wake(location_index l, int count, where const& at)
-{
+void execution::end_sleep(thread_index t, bool timed_out) {
+    m_threads[t].state = run_state::runnable;
+    m_threads[t].timed_out = timed_out;
+    m_sleepers.erase(std::find(m_sleepers.begin(), m_sleepers.end(), t));
+}
+
+void execution::futex_wake(location_index l, int count, where const& at) {
     step();
     m_memory.order_globally(m_running);
-    int woken = 0;
-    for (auto it = m_sleepers.begin(); it != m_sleepers.end() && woken < count;) {
-        simulated_thread& t = m_threads[*it];
-        if (t.asleep_on != l) {
-            ++it;
-            continue;
-        }
-        t.state = run_state::runnable;
-        it = m_sleepers.erase(it);
-        ++woken;
+    for (int woken = 0; woken < count; ++woken) {
+        auto const sleeps_there = [this, l](thread_index t) { return m_threads[t].asleep_on == l; };
+        auto const first = std::find_if(m_sleepers.begin(), m_sleepers.end(), sleeps_there);
+        if (first == m_sleepers.end()) break;
+        if (m_tracing) note_line("futex wake of thread " + std::to_string(*first), at);
+        end_sleep(*first, false);
     }
-    if (m_tracing) note_line("futex wake of location " + std::to_string(l) + ": " + std::to_string(woken), at);
 }
 
 // -- trace
 
-void execution::note(char const* what, location_index l, memory_order o, std::uint64_t value, where const& at)
-{
-    note_line(std::string(what) + " " + name_of(o) + " location " + std::to_string(l) + " = " + std::to_string(value), at);
+void execution::note(char const* what, location_index l, memory_order o, std::uint64_t value, where const& at) {
+    note_line(std::string(what) + " " + name_of(o) + " location " + std::to_string(l) + " = " + std::to_string(value),
+              at);
 }
 
-void execution::note_line(std::string const& line, where const& at)
-{
+void execution::note_line(std::string const& line, where const& at) {
     m_trace += "  " + std::to_string(m_running) + ": " + line + "  (" + place_of(at) + ")\n";
 }
 

@@ -21,10 +21,11 @@ namespace tulle::model {
 class execution;
 
 struct limits {
-    std::size_t steps = 10000;       // more are reported as a livelock
-    unsigned preemptions = ~0U;      // switches away from a thread that could have gone on
-    unsigned stale_repeats = 2;      // how often in a row a thread may load the same outdated store
-    unsigned spurious_failures = 1;  // of weak compare-exchange and of futex waits, per execution
+    std::size_t steps = 10000;      // more are reported as a livelock
+    unsigned preemptions = ~0U;     // switches away from a thread that could have gone on
+    unsigned stale_repeats = 2;     // how often in a row a thread may load the same outdated store
+    unsigned spurious_failures = 1; // of weak compare-exchange and of futex waits, per execution
+    unsigned early_timeouts = 1;    // of waits with a deadline, while others could still go on, per execution
 };
 
 /// What a test body gets: it makes the shared state and names the threads; they start when it returns.
@@ -33,8 +34,7 @@ public:
     explicit test(execution& e) noexcept : m_execution(e) {}
 
     /// An object of this execution, destroyed after the last at_end.
-    template <class T, class... Args> T& make(Args&&... args)
-    {
+    template <class T, class... Args> T& make(Args&&... args) {
         auto owned = std::make_shared<T>(std::forward<Args>(args)...);
         T& object = *owned;
         keep(std::move(owned));
@@ -79,21 +79,22 @@ public:
     [[nodiscard]] std::uint64_t load(location_index l, memory_order o, where const& at);
     void store(location_index l, std::uint64_t value, memory_order o, where const& at);
     /// Returns the old value; `change` computes the new one from it.
-    template <class Change> std::uint64_t modify(location_index l, Change change, memory_order o, where const& at)
-    {
+    template <class Change> std::uint64_t modify(location_index l, Change change, memory_order o, where const& at) {
         o = begin_access(l, access_kind::read_modify_write, o, at);
         std::uint64_t const old = m_memory.newest(l);
         m_memory.finish_rmw(m_running, l, change(old), o);
         if (m_tracing) note("modify", l, o, old, at);
         return old;
     }
-    [[nodiscard]] memory::exchanged compare_exchange(location_index l, memory::exchange_request request, where const& at);
+    [[nodiscard]] memory::exchanged compare_exchange(location_index l, memory::exchange_request request,
+                                                     where const& at);
     void fence(memory_order o, where const& at);
     void heavy_fence(where const& at);
     void plain_read(access_record& a, where const& at);
     void plain_write(access_record& a, where const& at);
     void spin_hint();
-    [[nodiscard]] bool futex_wait(location_index l, std::uint32_t expected, where const& at);
+    /// False: the time is up, which may be at any moment.
+    bool futex_wait(location_index l, std::uint32_t expected, bool timed, where const& at);
     void futex_wake(location_index l, int count, where const& at);
     [[noreturn]] void fail(std::string message);
     [[nodiscard]] thread_index running() const noexcept { return m_running; }
@@ -105,9 +106,11 @@ private:
         std::unique_ptr<fibre> stack;
         std::function<void()> body;
         run_state state = run_state::absent;
-        bool at_access = false;     // switched away just before an access: the choice for it is made
-        unsigned gives_way_to = 0;  // bit per thread that must make a step before this one goes on
+        bool at_access = false;    // switched away just before an access: the choice for it is made
+        unsigned gives_way_to = 0; // bit per thread that must make a step before this one goes on
         location_index asleep_on = 0;
+        bool timed = false;     // asleep until a deadline at most
+        bool timed_out = false; // why it is awake
     };
 
     std::size_t choose_value(std::size_t alternatives) override;
@@ -117,6 +120,8 @@ private:
     void made_progress() noexcept;
     [[nodiscard]] unsigned runnable() const noexcept;
     [[nodiscard]] bool is_eligible(thread_index t, unsigned runnable_now) const noexcept;
+    [[nodiscard]] bool may_time_out(thread_index t) const noexcept;
+    void end_sleep(thread_index t, bool timed_out);
     [[nodiscard]] thread_index pick_next(bool may_stay);
     std::uint8_t record(std::size_t chosen);
     void switch_to_thread(thread_index next) noexcept;
@@ -145,6 +150,7 @@ private:
     bool m_failed = false;
     unsigned m_preemptions_left = 0;
     unsigned m_spurious_left = 0;
+    unsigned m_timeouts_left = 0;
     std::size_t m_steps = 0;
     choices m_taken;
     std::vector<thread_index> m_sleepers; // in the order in which they fell asleep

@@ -16,13 +16,11 @@ namespace {
 // While a body runs: abort() in the code under test (an assertion) still prints the token.
 class abort_report {
 public:
-    abort_report(std::string_view name, execution const& e) : m_name(name), m_execution(e), m_outer(t_reporting)
-    {
+    abort_report(std::string_view name, execution const& e) : m_name(name), m_execution(e), m_outer(t_reporting) {
         t_reporting = this;
         m_previous = std::signal(SIGABRT, &abort_report::print);
     }
-    ~abort_report()
-    {
+    ~abort_report() {
         std::signal(SIGABRT, m_previous);
         t_reporting = m_outer;
     }
@@ -30,10 +28,9 @@ public:
     abort_report& operator=(abort_report const&) = delete;
 
 private:
-    static void print(int)
-    {
-        std::fprintf(stderr, "aborted in a model test; replay with TULLE_MODEL_SEED=%s:%s\n", t_reporting->m_name.c_str(),
-                     encode(t_reporting->m_execution.taken()).c_str());
+    static void print(int) {
+        std::fprintf(stderr, "aborted in a model test; replay with TULLE_MODEL_SEED=%s:%s\n",
+                     t_reporting->m_name.c_str(), encode(t_reporting->m_execution.taken()).c_str());
         std::signal(SIGABRT, SIG_DFL);
     }
     static thread_local abort_report* t_reporting;
@@ -48,13 +45,11 @@ thread_local abort_report* abort_report::t_reporting = nullptr;
 class explorer {
 public:
     explorer(std::string_view name, options const& o, test_body const& body, site_book& sites)
-        : m_name(name), m_options(o), m_body(body), m_sites(sites), m_limits(o.limit)
-    {
+        : m_name(name), m_options(o), m_body(body), m_sites(sites), m_limits(o.limit) {
         if (o.how == search::exhaustive) m_limits.preemptions = o.preemptions;
     }
 
-    [[nodiscard]] result run()
-    {
+    [[nodiscard]] result run() {
         if (auto const wanted = requested()) {
             report(*wanted);
             m_result.executions = 1;
@@ -67,15 +62,13 @@ public:
 
 private:
     // The choices to replay, if the token of this test was given.
-    [[nodiscard]] std::optional<choices> requested() const
-    {
+    [[nodiscard]] std::optional<choices> requested() const {
         char const* const variable = std::getenv("TULLE_MODEL_SEED");
         std::string const token = m_options.replay.empty() && variable != nullptr ? variable : m_options.replay;
         if (!token.starts_with(m_name + ":")) return std::nullopt;
         return decode(std::string_view(token).substr(m_name.size() + 1));
     }
-    [[nodiscard]] bool attempt(execution& e, strategy& decide)
-    {
+    [[nodiscard]] bool attempt(execution& e, strategy& decide) {
         ++m_result.executions;
         return e.run(m_body, decide);
     }
@@ -91,8 +84,7 @@ private:
     result m_result;
 };
 
-void explorer::run_all()
-{
+void explorer::run_all() {
     execution e(m_limits, m_sites);
     abort_report const reporting(m_name, e);
     depth_first decide;
@@ -103,8 +95,7 @@ void explorer::run_all()
     }
 }
 
-void explorer::run_some()
-{
+void explorer::run_some() {
     execution e(m_limits, m_sites);
     abort_report const reporting(m_name, e);
     std::size_t longest = 8;
@@ -116,8 +107,7 @@ void explorer::run_some()
 }
 
 // Runs the execution once more, for its trace.
-void explorer::report(choices const& taken)
-{
+void explorer::report(choices const& taken) {
     execution e(m_limits, m_sites);
     abort_report const reporting(m_name, e);
     e.start_trace();
@@ -134,21 +124,19 @@ void explorer::report(choices const& taken)
 
 } // namespace
 
-std::ostream& operator<<(std::ostream& out, result const& r)
-{
-    if (!r.failed) return out << "passed " << r.executions << (r.complete ? " executions, which are all" : " executions");
+std::ostream& operator<<(std::ostream& out, result const& r) {
+    if (!r.failed)
+        return out << "passed " << r.executions << (r.complete ? " executions, which are all" : " executions");
     return out << "model test failed in execution " << r.executions << ": " << r.message << "\n"
                << r.trace << "replay with TULLE_MODEL_SEED=" << r.token << "\n";
 }
 
-result explore(std::string_view name, options const& o, test_body const& body)
-{
+result explore(std::string_view name, options const& o, test_body const& body) {
     site_book sites;
     return explorer(name, o, body, sites).run();
 }
 
-std::vector<mutant> weaken_each(std::string_view name, options const& o, test_body const& body)
-{
+std::vector<mutant> weaken_each(std::string_view name, options const& o, test_body const& body) {
     options sample = o;
     sample.executions = std::min<std::size_t>(o.executions, 2000);
     sample.how = search::random;
@@ -169,8 +157,7 @@ std::vector<mutant> weaken_each(std::string_view name, options const& o, test_bo
     return mutants;
 }
 
-std::string survivors(std::vector<mutant> const& mutants)
-{
+std::string survivors(std::vector<mutant> const& mutants) {
     std::ostringstream out;
     for (mutant const& m : mutants) {
         if (!m.outcome.failed) out << describe(m.change.where) << " -> " << name_of(m.change.weakened) << "\n";

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stack to run one simulated thread on, over ucontext: the tests must not depend on the context switch they help to
-// test. Carries the C++ exception state along and tells the sanitizers. All fibres of an explorer stay on one OS thread.
+// A stack to run one simulated thread on, with its exception state and what the sanitizers must know of it. Always over
+// ucontext, so that a model test does not depend on the assembly switch. All fibres of an explorer stay on one OS thread.
 #pragma once
+
+#include "arch/exception_state.hpp"
+#include "arch/fiber_annotations.hpp"
+#include "arch/ucontext_backend.hpp"
 
 #include <cstddef>
 #include <memory>
-
-#include <ucontext.h>
 
 namespace tulle::model {
 
@@ -25,19 +27,13 @@ public:
     static void switch_to(fibre& from, fibre& to) noexcept;
 
 private:
-    struct exception_state {
-        void* caught = nullptr;
-        unsigned uncaught = 0;
-    };
-    static void start();
+    static void start(void* self);
 
-    ucontext_t m_context{};
     std::unique_ptr<std::byte[]> m_stack; // null for an adopted one
     void (*m_entry)() = nullptr;
-    exception_state m_exceptions;
-    void* m_sanitizer = nullptr; // ASan: the fake stack; TSan: the fibre
-    void const* m_low = nullptr; // the stack's range, for ASan
-    std::size_t m_size = 0;
+    arch::ucontext_backend::context m_context;
+    arch::sanitizer_fiber m_sanitizer;
+    arch::exception_state m_exceptions;
 };
 
 } // namespace tulle::model

@@ -19,13 +19,11 @@ namespace tulle::model {
 
 using std::memory_order;
 
-[[nodiscard]] constexpr bool is_acquire(memory_order o) noexcept
-{
+[[nodiscard]] constexpr bool is_acquire(memory_order o) noexcept {
     return o == std::memory_order_acquire || o == std::memory_order_consume || o == std::memory_order_acq_rel ||
            o == std::memory_order_seq_cst;
 }
-[[nodiscard]] constexpr bool is_release(memory_order o) noexcept
-{
+[[nodiscard]] constexpr bool is_release(memory_order o) noexcept {
     return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
 }
 
@@ -110,7 +108,9 @@ private:
         view fenced;  // current at the last release fence; what relaxed stores carry
     };
 
-    [[nodiscard]] stamp newest_stamp(location const& l) const noexcept { return static_cast<stamp>(l.stores.size() - 1); }
+    [[nodiscard]] stamp newest_stamp(location const& l) const noexcept {
+        return static_cast<stamp>(l.stores.size() - 1);
+    }
     [[nodiscard]] stamp oldest_readable(thread_index t, location_index l, memory_order o) const noexcept;
     std::uint64_t read(thread_index t, location_index l, stamp s, memory_order o) noexcept;
     void append(thread_index t, location_index l, stored const& s, memory_order o);

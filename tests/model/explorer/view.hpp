@@ -20,8 +20,7 @@ using tick = std::uint16_t;  // number of an event of one thread
 inline constexpr std::size_t k_max_threads = 8; // thread 0 sets up and checks, so seven run concurrently
 inline constexpr std::size_t k_max_locations = 120;
 
-template <class Array> void join_arrays(Array& into, Array const& from) noexcept
-{
+template <class Array> void join_arrays(Array& into, Array const& from) noexcept {
     for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
@@ -35,8 +34,7 @@ struct vector_clock {
 
     void join(vector_clock const& other) noexcept { join_arrays(newest, other.newest); }
     [[nodiscard]] bool covers(event e) const noexcept { return newest[e.thread] >= e.when; }
-    [[nodiscard]] bool covers(vector_clock const& other) const noexcept
-    {
+    [[nodiscard]] bool covers(vector_clock const& other) const noexcept {
         for (std::size_t i = 0; i < newest.size(); ++i) {
             if (newest[i] < other.newest[i]) return false;
         }
@@ -48,8 +46,7 @@ struct view {
     std::array<stamp, k_max_locations> seen{};
     vector_clock happened;
 
-    void join(view const& other) noexcept
-    {
+    void join(view const& other) noexcept {
         join_arrays(seen, other.seen);
         happened.join(other.happened);
     }
