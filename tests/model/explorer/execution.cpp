@@ -332,16 +332,18 @@ void execution::fence(memory_order o, where const& at) {
     if (m_tracing) note_line(std::string("fence ") + name_of(o), at);
 }
 
-// Processors are interrupted one after the other, and the rest goes on meanwhile.
+// Processors are interrupted one after the other, and the rest goes on meanwhile. The caller waits for each, so all that
+// it did before happens before what they do from then on, and the other way round.
 void execution::heavy_fence(where const& at) {
     step();
     if (m_sites.pass(at, access_kind::heavy_fence, std::memory_order_seq_cst) == std::memory_order_relaxed) return;
     thread_index const me = m_running;
     m_memory.fence(me, std::memory_order_seq_cst);
+    view const sent = m_memory.knowledge(me);
     for (thread_index t = 1; t < m_count; ++t) {
         if (t == me) continue;
         if (m_threads[t].state != run_state::finished) step(); // what has ended is visible, too: its processor went on
-        m_memory.fence(t, std::memory_order_seq_cst);
+        m_memory.interrupt(me, t, sent);
         if (m_tracing) note_line("heavy fence on thread " + std::to_string(t), at);
     }
     m_memory.fence(me, std::memory_order_seq_cst);

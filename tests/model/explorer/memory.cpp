@@ -126,6 +126,12 @@ void memory::fence(thread_index t, memory_order o) noexcept {
     if (is_release(o)) me.fenced = me.current;
 }
 
+void memory::interrupt(thread_index sender, thread_index target, view const& sent) noexcept {
+    m_threads[target].current.join(sent);
+    fence(target, std::memory_order_seq_cst);
+    m_threads[sender].current.join(m_threads[target].current);
+}
+
 void memory::order_globally(thread_index t) noexcept {
     view& mine = m_threads[t].current;
     join_arrays(mine.seen, m_global.seen);

@@ -79,6 +79,10 @@ public:
     [[nodiscard]] exchanged compare_exchange(thread_index t, location_index l, exchange_request const& request);
 
     void fence(thread_index t, memory_order o) noexcept;
+    /// What the thread knows now.
+    [[nodiscard]] view const& knowledge(thread_index t) const noexcept { return m_threads[t].current; }
+    /// A seq_cst fence on `target`, made by `sender` with what it knew when it asked for it, and waited for.
+    void interrupt(thread_index sender, thread_index target, view const& sent) noexcept;
     /// Orders this thread's accesses among all seq_cst fences, without making anything happen before anything: what the
     /// kernel does inside futex(2).
     void order_globally(thread_index t) noexcept;
