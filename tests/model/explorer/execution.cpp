@@ -349,12 +349,15 @@ void execution::heavy_fence(where const& at) {
     m_memory.fence(me, std::memory_order_seq_cst);
 }
 
+// Races show whatever the order; a switch is possible here because a heavy fence may hit between two plain accesses.
 void execution::plain_read(access_record& a, where const& at) {
+    step();
     if (m_tracing) note_line("plain read", at);
     if (!m_memory.plain_read(m_running, a)) fail_at("data race: a plain read beside a write", at);
 }
 
 void execution::plain_write(access_record& a, where const& at) {
+    step();
     if (m_tracing) note_line("plain write", at);
     if (!m_memory.plain_write(m_running, a)) fail_at("data race: a plain write beside another access", at);
 }
