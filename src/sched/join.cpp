@@ -57,11 +57,12 @@ bool take_from_below(record_deque& deque, record* slot) noexcept {
 
 } // namespace
 
-void discard_joined_records(fiber& f) noexcept {
+bool discard_joined_records(fiber& f) noexcept {
     for (record_deque* deque = f.records; deque != nullptr; deque = deque->older) {
         discard_joined_above(*deque, deque->base());
-        if (!deque->is_empty()) base::fatal("a thread ends with forked threads that it has not joined");
+        if (!deque->is_empty()) return false;
     }
+    return true;
 }
 
 } // namespace tulle::sched

@@ -5,6 +5,7 @@
 #include "os/futex.hpp"
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
+#include "sched/join.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
@@ -132,7 +133,7 @@ int scheduler::stop() {
     if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
     if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
     if (live_threads() != 0) return EBUSY;
-    if (self != nullptr && self->current->records != nullptr && !self->current->records->is_empty()) return EBUSY;
+    if (self != nullptr && !discard_joined_records(*self->current)) return EBUSY;
     m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
     join_os_threads();
     if (m_settings.adopt_caller) {

@@ -33,7 +33,7 @@ void go_on_with(fiber* waiter) noexcept {
 
 // Children that were joined out of order leave records in the middle of the deque; and a large deque is not kept.
 TULLE_COLD void clean_deques(fiber& f) noexcept {
-    discard_joined_records(f);
+    if (!discard_joined_records(f)) base::fatal("a thread ends with forked threads that it has not joined");
     if (f.records->older != nullptr) scheduler::instance().close_deques(f);
 }
 
