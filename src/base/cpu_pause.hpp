@@ -7,8 +7,7 @@
 namespace tulle::base {
 
 /// Tells the core that this is a spin-wait loop; never blocks and orders nothing.
-inline void cpu_pause() noexcept
-{
+inline void cpu_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     asm volatile("pause");
 #elif defined(__aarch64__)
