@@ -41,7 +41,8 @@ bool take_youngest(record_deque& deque, record* slot) noexcept {
 }
 
 void discard_joined_above(record_deque& deque, record* slot) noexcept {
-    while (deque.top() > slot && (deque.top() - 1)->run == &run_joined) static_cast<void>(take_youngest(deque, deque.top() - 1));
+    while (deque.top() > slot && (deque.top() - 1)->run == &run_joined)
+        static_cast<void>(take_youngest(deque, deque.top() - 1));
 }
 
 // A record with younger ones above it stays in its slot as one that does nothing.
@@ -90,7 +91,8 @@ void published_cold(deque_front* front) noexcept {
         auto const level = static_cast<std::uint8_t>(deque.level + 1);
         s.park_records(f);
         if (level >= deque_pool::k_levels || s.open_deque(f, level) == nullptr) {
-            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(), std::strerror(errno));
+            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(),
+                        std::strerror(errno));
         }
         s.show_deque(*this_worker(), f.records);
     }

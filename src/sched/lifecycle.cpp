@@ -87,8 +87,12 @@ void scheduler::make_workers() {
     for (int k = 0; k < m_settings.workers; ++k) {
         auto const kind = k == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
         auto& w = *m_workers.emplace_back(std::make_unique<worker>(*this, kind, k, m_asymmetric));
-        auto const fill = [](auto const& s) { return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1)); };
-        auto const least = std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
+        auto const fill = [](auto const& s) {
+            return static_cast<double>(s->workers.size()) /
+                   static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
+        };
+        auto const least = std::min_element(m_shepherds.begin(), m_shepherds.end(),
+                                            [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
         w.home = least->get();
         w.home->workers.push_back(&w);
         w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(k) + 1);
@@ -115,7 +119,8 @@ int scheduler::start_os_threads() {
         static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w->index));
         if (int const error = os::start_thread(w->os_thread, name, &worker_main, w.get())) return error;
         w->has_os_thread = true;
-        if (several) static_cast<void>(os::pin_to(w->os_thread, w->home->cpus)); // locality only: a refusal does no harm
+        if (several)
+            static_cast<void>(os::pin_to(w->os_thread, w->home->cpus)); // locality only: a refusal does no harm
     }
     return 0;
 }
