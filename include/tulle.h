@@ -7,7 +7,6 @@
 #ifndef TULLE_H
 #define TULLE_H
 
-#include <tulle/detail/sync.h>
 #include <tulle/detail/version.h>
 #include <tulle/detail/visibility.h>
 

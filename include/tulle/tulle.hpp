@@ -3,8 +3,11 @@
 #pragma once
 
 #include <tulle/fork.hpp>
+#include <tulle/latch.hpp>
+#include <tulle/mutex.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/scope.hpp>
+#include <tulle/signal.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/version.hpp>
