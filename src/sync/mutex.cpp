@@ -19,15 +19,12 @@ bool mutex::lock_cold(std::uint64_t deadline) noexcept {
     return true;
 }
 
-void mutex::unlock_cold(detail::unlock_result how_far) noexcept {
-    core(m_front, sync::open<queue>(m_queue)).unlock(how_far);
-}
+void mutex::unlock_cold(detail::unlock_result how_far) noexcept { core(m_front, sync::open<queue>(m_queue)).unlock(how_far); }
 
 // relaxed, all three: only the caller's own fiber is compared with, and it wrote that itself.
 void mutex::check_not_owner_outlined() const noexcept {
     if (m_owner.load(std::memory_order_relaxed) == sync::parking::self())
-        base::fatal("mutex %p is locked by the thread that holds it already; tulle::mutex is not recursive",
-                    static_cast<void const*>(this));
+        base::fatal("mutex %p is locked by the thread that holds it already; tulle::mutex is not recursive", static_cast<void const*>(this));
 }
 
 void mutex::set_owner_outlined() noexcept { m_owner.store(sync::parking::self(), std::memory_order_relaxed); }

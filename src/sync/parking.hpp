@@ -18,7 +18,7 @@ struct parking {
     using timer = sched::timer;
     using lock = base::basic_spin_lock<os::machine>;
 
-    static constexpr int k_spin_rounds = 40;            // before a thread queues for a mutex
+    static constexpr int k_spin_rounds = 40;           // before a thread queues for a mutex
     static constexpr std::uint32_t k_most_pauses = 128; // in one round
 
     // Attaches a foreign OS thread, and starts the run time if need be.

@@ -24,8 +24,8 @@ template <class Parking> struct waiter {
     std::uint32_t epoch = 0; // of the list when it was linked
     bool linked = false;
     bool timed = false;
-    std::uint16_t tries = 0; // mutex: woken so often, and others were faster
-    std::uint64_t since = 0; // mutex: when it queued, ns
+    std::uint16_t tries = 0;  // mutex: woken so often, and others were faster
+    std::uint64_t since = 0;  // mutex: when it queued, ns
 
     // By the waker, in any case before it resumes the thread. False: the timer came first. After true the caller must resume it.
     // acq_rel: release pairs with the acquire in load_state; acquire with a timer's release, so that its accesses come first.
@@ -35,18 +35,14 @@ template <class Parking> struct waiter {
             return true;
         }
         outcome expected = outcome::waiting;
-        return state.compare_exchange_strong(expected, outcome::woken, std::memory_order_acq_rel,
-                                             std::memory_order_acquire);
+        return state.compare_exchange_strong(expected, outcome::woken, std::memory_order_acq_rel, std::memory_order_acquire);
     }
     // By the timer. As above.
     [[nodiscard]] bool try_time_out() noexcept {
         outcome expected = outcome::waiting;
-        return state.compare_exchange_strong(expected, outcome::timed_out, std::memory_order_acq_rel,
-                                             std::memory_order_acquire);
+        return state.compare_exchange_strong(expected, outcome::timed_out, std::memory_order_acq_rel, std::memory_order_acquire);
     }
-    [[nodiscard]] outcome load_state() const noexcept {
-        return state.load(std::memory_order_acquire);
-    } // pairs with all writers
+    [[nodiscard]] outcome load_state() const noexcept { return state.load(std::memory_order_acquire); } // pairs with all writers
 };
 
 // With a place in the timer queue.
