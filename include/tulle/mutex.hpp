@@ -78,7 +78,7 @@ private:
 #endif
 
     detail::mutex_front m_front;
-    detail::opaque<56> m_queue;
+    detail::opaque<48> m_queue;
     std::atomic<void const*> m_owner{nullptr}; // used without NDEBUG only; always there, so that the layout is one
 };
 

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
-#include "sync/mutex_core.hpp"
+#include "sync/mutex_ops.hpp"
 #include "sync/opaque.hpp"
-#include "sync/parking.hpp"
 
 #include <tulle/mutex.hpp>
 
 namespace tulle {
 
-using core = sync::mutex_core<sync::parking>;
-using queue = sync::mutex_queue<sync::parking>;
+using queue = sync::native_mutex_queue;
 
-bool mutex::lock_cold(std::uint64_t deadline) noexcept {
-    static_cast<void>(sync::parking::self()); // may start the run time, on whose fences the rest relies
-    core waiting(m_front, sync::open<queue>(m_queue));
-    if (deadline != detail::k_no_deadline) return waiting.lock_until(deadline);
-    waiting.lock();
-    return true;
+bool mutex::lock_cold(std::uint64_t deadline) noexcept { return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline); }
+
+void mutex::unlock_cold(detail::unlock_result how_far) noexcept {
+    sync::native_mutex_core(m_front, sync::open<queue>(m_queue)).unlock(how_far);
 }
-
-void mutex::unlock_cold(detail::unlock_result how_far) noexcept { core(m_front, sync::open<queue>(m_queue)).unlock(how_far); }
 
 // relaxed, all three: only the caller's own fiber is compared with, and it wrote that itself.
 void mutex::check_not_owner_outlined() const noexcept {

@@ -8,6 +8,8 @@
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
 
+#include <tulle/detail/deadline.hpp>
+
 #include <cstdint>
 
 namespace tulle::sync {
