@@ -14,6 +14,3 @@
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/version.hpp>
-<<<<<<< HEAD
-=======
->>>>>>> sync
