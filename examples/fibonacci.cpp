@@ -15,8 +15,7 @@ using namespace examples;
 std::atomic<int> input{0};
 std::atomic<long> result{0};
 
-bool compute(int n, common_options const& options)
-{
+bool compute(int n, common_options const& options) {
     input.store(n, std::memory_order_relaxed);
     contest event{"fibonacci", "fib(" + std::to_string(n) + "), " + std::to_string(kernels::fib_spawns(n)) + " spawns",
                   [] { result.store(-1, std::memory_order_relaxed); },
@@ -33,8 +32,7 @@ bool compute(int n, common_options const& options)
 
 } // namespace
 
-int main(int argc, char** argv)
-{
+int main(int argc, char** argv) {
     CLI::App app{"Computes a Fibonacci number the slow way, with a thread for each call.", "fibonacci"};
     common_options options;
     int n = 35;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cache-oblivious matrix multiply: halves the longest side until the blocks fit any cache.
+#include "kernels/matmul.hpp"
 #include "common/contest.hpp"
 #include "common/policies.hpp"
-#include "kernels/matmul.hpp"
 
 namespace {
 
 using namespace examples;
 
-bool multiply(int n, int leaf, common_options const& options)
-{
+bool multiply(int n, int leaf, common_options const& options) {
     kernels::matmul_problem problem(n);
     contest const event{
         "matmul", std::to_string(n) + " x " + std::to_string(n) + " doubles", [&problem] { problem.clear(); },
@@ -21,8 +20,7 @@ bool multiply(int n, int leaf, common_options const& options)
 
 } // namespace
 
-int main(int argc, char** argv)
-{
+int main(int argc, char** argv) {
     CLI::App app{"Multiplies two square matrices by divide and conquer; checked by Freivalds' method.", "matmul"};
     common_options options;
     int n = 1000;

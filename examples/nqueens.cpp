@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counts the ways to place n queens on a board, a thread for each square tried.
+#include "kernels/nqueens.hpp"
 #include "common/contest.hpp"
 #include "common/policies.hpp"
-#include "kernels/nqueens.hpp"
 
 namespace {
 
 using namespace examples;
 
-bool count(int n, int serial_rows, common_options const& options)
-{
+bool count(int n, int serial_rows, common_options const& options) {
     std::uint64_t found = 0;
     contest event{"nqueens", std::to_string(n) + " queens", [&found] { found = 0; },
                   [&found, n] { return found == kernels::nqueens_expected(n); },
@@ -23,8 +22,7 @@ bool count(int n, int serial_rows, common_options const& options)
 
 } // namespace
 
-int main(int argc, char** argv)
-{
+int main(int argc, char** argv) {
     CLI::App app{"Counts the placements of n queens that do not attack each other.", "nqueens"};
     common_options options;
     int n = 14;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unbalanced Tree Search: walks trees whose shape nobody can foresee, a thread for each node.
+#include "kernels/uts.hpp"
 #include "common/contest.hpp"
 #include "common/policies.hpp"
-#include "kernels/uts.hpp"
 
 namespace {
 
@@ -11,8 +11,7 @@ using namespace examples;
 
 constexpr std::size_t k_stack_size = std::size_t{4} << 20U; // the binomial trees are more than a thousand levels deep
 
-bool walk(kernels::uts_tree const& tree, common_options const& options)
-{
+bool walk(kernels::uts_tree const& tree, common_options const& options) {
     kernels::uts_totals totals;
     contest event{"uts",
                   std::string(tree.name) + ", " + std::to_string(tree.nodes) + " nodes, depth " +
@@ -25,8 +24,7 @@ bool walk(kernels::uts_tree const& tree, common_options const& options)
 
 } // namespace
 
-int main(int argc, char** argv)
-{
+int main(int argc, char** argv) {
     CLI::App app{"Counts the nodes of the Unbalanced Tree Search trees and compares with the published counts.", "uts"};
     common_options options;
     std::string tree = "T1";

@@ -22,41 +22,36 @@ struct entrant {
     bool ok = true;
 };
 
-std::vector<entrant> entrants_of(contest const& event, common_options const& options)
-{
+std::vector<entrant> entrants_of(contest const& event, common_options const& options) {
     std::vector<entrant> entrants;
     for (contestant const& who : event.contestants)
         if (options.peers || who.kind == role::tulle) entrants.push_back({&who, {}, true});
     return entrants;
 }
 
-void run_once(contest const& event, entrant& e)
-{
+void run_once(contest const& event, entrant& e) {
     if (event.prepare) event.prepare();
     std::this_thread::sleep_for(k_pause_between_runs);
     e.seconds.push_back(seconds_of(e.who->run));
     e.ok = event.check() && e.ok;
 }
 
-double median(std::vector<double> values)
-{
+double median(std::vector<double> values) {
     auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
 }
 
-char const* name_of(role kind)
-{
+char const* name_of(role kind) {
     switch (kind) {
-    case role::tulle: return "tulle";
-    case role::serial: return "serial";
-    case role::peer: return "peer";
+        case role::tulle: return "tulle";
+        case role::serial: return "serial";
+        case role::peer: return "peer";
     }
     return "unknown";
 }
 
-void print_row(figure const& f, double reference, std::FILE* out)
-{
+void print_row(figure const& f, double reference, std::FILE* out) {
     std::fprintf(out, "  %-28s %12.*f %-16s", f.library.c_str(), f.unit == "s" ? 3 : 1, f.value, f.unit.c_str());
     if (f.kind != role::tulle && f.unit == "s" && reference > 0)
         std::fprintf(out, " %6.2f x tulle", f.value / reference);
@@ -64,8 +59,7 @@ void print_row(figure const& f, double reference, std::FILE* out)
 }
 
 void print_table(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool ok,
-                 std::FILE* out)
-{
+                 std::FILE* out) {
     std::fprintf(out, "%s, %s\n", program.c_str(), input.c_str());
     for (figure const& f : figures) print_row(f, figures.front().value, out);
     std::fprintf(out, "  %-28s %12s\n", "check", ok ? "ok" : "FAILED");
@@ -73,15 +67,13 @@ void print_table(std::string const& program, std::string const& input, std::vect
 
 } // namespace
 
-double seconds_of(std::function<void()> const& run)
-{
+double seconds_of(std::function<void()> const& run) {
     auto const start = std::chrono::steady_clock::now();
     run();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-bool hold_contest(contest const& event, common_options const& options)
-{
+bool hold_contest(contest const& event, common_options const& options) {
     auto entrants = entrants_of(event, options);
     {
         progress shown(options.progress);
@@ -94,12 +86,12 @@ bool hold_contest(contest const& event, common_options const& options)
     }
     std::vector<figure> figures;
     for (entrant const& e : entrants) figures.push_back({e.who->library, e.who->kind, median(e.seconds), "s", e.ok});
+    if (options.peers) figures.insert(figures.end(), event.known.begin(), event.known.end());
     return print_figures(event.program, event.input, figures, options.tsv);
 }
 
 bool print_figures(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool tsv,
-                   std::FILE* out)
-{
+                   std::FILE* out) {
     bool const ok = std::all_of(figures.begin(), figures.end(), [](figure const& f) { return f.ok; });
     if (!tsv) {
         print_table(program, input, figures, ok, out);

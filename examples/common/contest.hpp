@@ -20,14 +20,6 @@ struct contestant {
     std::function<void()> run; // what is timed
 };
 
-struct contest {
-    std::string program;
-    std::string input;
-    std::function<void()> prepare; // before each run, not timed
-    std::function<bool()> check;   // after each run, not timed
-    std::vector<contestant> contestants;
-};
-
 // One figure of a program. The unit is "s" for times, which are compared by their ratio to Tulle's.
 struct figure {
     std::string library;
@@ -35,6 +27,15 @@ struct figure {
     double value;
     std::string unit;
     bool ok;
+};
+
+struct contest {
+    std::string program;
+    std::string input;
+    std::function<void()> prepare; // before each run, not timed
+    std::function<bool()> check;   // after each run, not timed
+    std::vector<contestant> contestants;
+    std::vector<figure> known = {}; // figures that were taken already, printed last
 };
 
 // Runs the contest and prints it; true when every check was passed. Without options.peers only Tulle runs.

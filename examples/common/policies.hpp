@@ -24,15 +24,12 @@
 
 namespace examples {
 
-template <class F>
-inline constexpr bool returns_void = std::is_void_v<std::invoke_result_t<F&>>;
+template <class F> inline constexpr bool returns_void = std::is_void_v<std::invoke_result_t<F&>>;
 
 struct tulle_policy {
     static constexpr char const* k_name = "tulle";
 
-    template <class F, class G>
-    static auto invoke(F&& f, G&& g)
-    {
+    template <class F, class G> static auto invoke(F&& f, G&& g) {
         auto child = tulle::fork(std::forward<F>(f));
         if constexpr (returns_void<F>) {
             g();
@@ -45,9 +42,7 @@ struct tulle_policy {
     }
 
     // The runtime is up already (runtime_session) and has the number of workers that it has.
-    template <class Body>
-    static void run(int /*workers*/, Body const& body)
-    {
+    template <class Body> static void run(int /*workers*/, Body const& body) {
         tulle::spawn([&body] { body(); }).join();
     }
 };
@@ -55,9 +50,7 @@ struct tulle_policy {
 struct serial_policy {
     static constexpr char const* k_name = "serial";
 
-    template <class F, class G>
-    static auto invoke(F&& f, G&& g)
-    {
+    template <class F, class G> static auto invoke(F&& f, G&& g) {
         if constexpr (returns_void<F>) {
             f();
             g();
@@ -67,20 +60,14 @@ struct serial_policy {
         }
     }
 
-    template <class Body>
-    static void run(int /*workers*/, Body const& body)
-    {
-        body();
-    }
+    template <class Body> static void run(int /*workers*/, Body const& body) { body(); }
 };
 
 #if defined(TULLE_HAVE_TBB)
 struct tbb_policy {
     static constexpr char const* k_name = "oneTBB";
 
-    template <class F, class G>
-    static auto invoke(F&& f, G&& g)
-    {
+    template <class F, class G> static auto invoke(F&& f, G&& g) {
         if constexpr (returns_void<F>) {
             tbb::parallel_invoke(f, g);
         } else {
@@ -91,9 +78,7 @@ struct tbb_policy {
         }
     }
 
-    template <class Body>
-    static void run(int workers, Body const& body)
-    {
+    template <class Body> static void run(int workers, Body const& body) {
         tbb::global_control const limit(tbb::global_control::max_allowed_parallelism,
                                         static_cast<std::size_t>(workers));
         tbb::task_arena arena(workers);
@@ -106,9 +91,7 @@ struct tbb_policy {
 struct omp_policy {
     static constexpr char const* k_name = "OpenMP tasks";
 
-    template <class F, class G>
-    static auto invoke(F&& f, G&& g)
-    {
+    template <class F, class G> static auto invoke(F&& f, G&& g) {
         if constexpr (returns_void<F>) {
 #pragma omp task default(shared)
             f();
@@ -124,9 +107,7 @@ struct omp_policy {
         }
     }
 
-    template <class Body>
-    static void run(int workers, Body const& body)
-    {
+    template <class Body> static void run(int workers, Body const& body) {
 #pragma omp parallel num_threads(workers)
 #pragma omp single
         body();
@@ -136,15 +117,12 @@ struct omp_policy {
 
 // A contestant for each library there is: work.template operator()<Policy>() does the job with that policy. The entry for
 // the serial policy comes second; a program with a better serial version replaces it.
-template <class Work>
-std::vector<contestant> contestants_for(Work work)
-{
+template <class Work> std::vector<contestant> contestants_for(Work work) {
     int const workers = tulle::worker_count();
     std::vector<contestant> all;
     auto const add = [&]<class Policy>(Policy, role kind) {
-        all.push_back({Policy::k_name, kind, [work, workers] {
-                           Policy::run(workers, [&work] { work.template operator()<Policy>(); });
-                       }});
+        all.push_back({Policy::k_name, kind,
+                       [work, workers] { Policy::run(workers, [&work] { work.template operator()<Policy>(); }); }});
     };
     add(tulle_policy{}, role::tulle);
     add(serial_policy{}, role::serial);
@@ -158,9 +136,7 @@ std::vector<contestant> contestants_for(Work work)
 }
 
 // Calls body(i) for each i in [low, high), in parallel as the policy sees fit.
-template <class Policy, class Body>
-void parallel_for(std::size_t low, std::size_t high, Body const& body)
-{
+template <class Policy, class Body> void parallel_for(std::size_t low, std::size_t high, Body const& body) {
     if (low >= high) return;
     if (high - low == 1) return body(low);
     std::size_t const middle = low + (high - low) / 2;

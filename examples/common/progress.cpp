@@ -10,13 +10,11 @@ namespace examples {
 
 using namespace std::chrono_literals;
 
-progress::progress(bool asked) : m_enabled(asked || isatty(STDERR_FILENO) == 1)
-{
+progress::progress(bool asked) : m_enabled(asked || isatty(STDERR_FILENO) == 1) {
     if (m_enabled) m_ticker = std::thread([this] { tick(); });
 }
 
-progress::~progress()
-{
+progress::~progress() {
     if (!m_enabled) return;
     {
         std::lock_guard const lock(m_mutex);
@@ -27,8 +25,7 @@ progress::~progress()
     if (m_shown) std::fputs("\r\033[K", stderr);
 }
 
-void progress::begin(std::string label, std::uint64_t total)
-{
+void progress::begin(std::string label, std::uint64_t total) {
     std::lock_guard const lock(m_mutex);
     m_label = std::move(label);
     m_total = total;
@@ -36,8 +33,7 @@ void progress::begin(std::string label, std::uint64_t total)
     m_done.store(0, std::memory_order_relaxed);
 }
 
-void progress::tick()
-{
+void progress::tick() {
     auto const start = std::chrono::steady_clock::now();
     std::unique_lock lock(m_mutex);
     auto wait = 2000ms;
@@ -47,8 +43,7 @@ void progress::tick()
     }
 }
 
-void progress::show(double seconds)
-{
+void progress::show(double seconds) {
     // relaxed: a figure to show, it orders nothing
     auto const done = static_cast<double>(m_done.load(std::memory_order_relaxed));
     m_shown = true;

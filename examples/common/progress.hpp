@@ -23,8 +23,7 @@ public:
     // Starts the next piece of work; total 0: its size is not known.
     void begin(std::string label, std::uint64_t total = 0);
 
-    void advance(std::uint64_t amount)
-    {
+    void advance(std::uint64_t amount) {
         // relaxed: a figure to show, it orders nothing
         m_done.fetch_add(amount, std::memory_order_relaxed);
     }
@@ -36,10 +35,10 @@ private:
     bool m_enabled;
     std::mutex m_mutex;
     std::condition_variable m_wake;
-    std::string m_label;        // m_mutex
-    std::uint64_t m_total = 0;  // m_mutex
-    bool m_stop = false;        // m_mutex
-    bool m_shown = false;       // m_mutex
+    std::string m_label;       // m_mutex
+    std::uint64_t m_total = 0; // m_mutex
+    bool m_stop = false;       // m_mutex
+    bool m_shown = false;      // m_mutex
     std::atomic<std::uint64_t> m_done{0};
     std::thread m_ticker;
 };

@@ -12,9 +12,7 @@
 
 namespace kernels {
 
-template <class ForkJoin>
-long fib(int n)
-{
+template <class ForkJoin> long fib(int n) {
     if (n < 2) return n;
     auto const [a, b] = ForkJoin::invoke([n] { return fib<ForkJoin>(n - 1); }, [n] { return fib<ForkJoin>(n - 2); });
     return a + b;
@@ -23,8 +21,7 @@ long fib(int n)
 inline long fib_serial(int n) { return n < 2 ? n : fib_serial(n - 1) + fib_serial(n - 2); }
 
 // The same number by addition, for the check. n <= 90: fits a long of 64 bits.
-inline long fib_expected(int n)
-{
+inline long fib_expected(int n) {
     long a = 0;
     long b = 1;
     for (int i = 0; i < n; ++i) {

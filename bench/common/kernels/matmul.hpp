@@ -30,22 +30,19 @@ struct matmul_block {
 // Two doubles in a vector register, on every architecture that has such.
 using double_pair [[gnu::vector_size(16)]] = double;
 
-inline double_pair load_pair(double const* p)
-{
+inline double_pair load_pair(double const* p) {
     double_pair v;
     std::memcpy(&v, p, sizeof v);
     return v;
 }
 
-inline void add_pair(double* p, double_pair v)
-{
+inline void add_pair(double* p, double_pair v) {
     v += load_pair(p);
     std::memcpy(p, &v, sizeof v);
 }
 
 // 4 x 4 elements of C in registers over the whole inner dimension of the leaf.
-inline void matmul_tile(double const* a, double const* b, double* c, std::ptrdiff_t stride, int inner)
-{
+inline void matmul_tile(double const* a, double const* b, double* c, std::ptrdiff_t stride, int inner) {
     double_pair sum[4][2] = {};
     for (int k = 0; k < inner; ++k, b += stride) {
         double_pair const low = load_pair(b);
@@ -63,16 +60,14 @@ inline void matmul_tile(double const* a, double const* b, double* c, std::ptrdif
 }
 
 // What the tiles leave over: any rows and columns, in any order of sums.
-inline void matmul_edge(matmul_block const& m, int row, int column)
-{
+inline void matmul_edge(matmul_block const& m, int row, int column) {
     for (int i = row; i < m.rows; ++i)
         for (int k = 0; k < m.inner; ++k)
             for (int j = column; j < m.columns; ++j)
                 m.c[i * m.stride + j] += m.a[i * m.stride + k] * m.b[k * m.stride + j];
 }
 
-inline void matmul_leaf(matmul_block const& m)
-{
+inline void matmul_leaf(matmul_block const& m) {
     int const rows = m.rows & ~3;
     int const columns = m.columns & ~3;
     for (int j = 0; j < columns; j += 4)
@@ -88,43 +83,35 @@ inline void matmul_leaf(matmul_block const& m)
 
 inline int matmul_half(int n) { return (n / 2 + 7) & ~7; }
 
-inline matmul_block matmul_rows(matmul_block m, int first, int count)
-{
+inline matmul_block matmul_rows(matmul_block m, int first, int count) {
     m.a += first * m.stride;
     m.c += first * m.stride;
     m.rows = count;
     return m;
 }
 
-inline matmul_block matmul_columns(matmul_block m, int first, int count)
-{
+inline matmul_block matmul_columns(matmul_block m, int first, int count) {
     m.b += first;
     m.c += first;
     m.columns = count;
     return m;
 }
 
-inline matmul_block matmul_inner(matmul_block m, int first, int count)
-{
+inline matmul_block matmul_inner(matmul_block m, int first, int count) {
     m.a += first;
     m.b += first * m.stride;
     m.inner = count;
     return m;
 }
 
-template <class ForkJoin>
-void matmul(matmul_block const& m, int leaf = k_matmul_leaf);
+template <class ForkJoin> void matmul(matmul_block const& m, int leaf = k_matmul_leaf);
 
-template <class ForkJoin>
-void matmul_both(matmul_block const& x, matmul_block const& y, int leaf)
-{
+template <class ForkJoin> void matmul_both(matmul_block const& x, matmul_block const& y, int leaf) {
     ForkJoin::invoke([&x, leaf] { matmul<ForkJoin>(x, leaf); }, [&y, leaf] { matmul<ForkJoin>(y, leaf); });
 }
 
 // leaf >= 16: the longest side of a block that is not split further.
-template <class ForkJoin>
-void matmul(matmul_block const& m, int leaf)
-{
+template <class ForkJoin> void matmul(matmul_block const& m, int leaf) {
     if (m.rows <= leaf && m.columns <= leaf && m.inner <= leaf) return matmul_leaf(m);
     if (m.rows >= m.columns && m.rows >= m.inner) {
         int const half = matmul_half(m.rows);
@@ -146,8 +133,7 @@ struct matmul_problem {
     std::vector<double> b;
     std::vector<double> c;
 
-    explicit matmul_problem(int size) : n(size), a(count()), b(count()), c(count())
-    {
+    explicit matmul_problem(int size) : n(size), a(count()), b(count()), c(count()) {
         for (std::size_t i = 0; i < count(); ++i) {
             a[i] = static_cast<double>((i * 7 + i / 13) % 31) / 16 - 1;
             b[i] = static_cast<double>((i * 5 + i / 11) % 29) / 16 - 1;
@@ -159,8 +145,7 @@ struct matmul_problem {
     void clear() { c.assign(count(), 0.0); }
 };
 
-inline std::vector<double> matmul_times_vector(std::vector<double> const& m, std::vector<double> const& x)
-{
+inline std::vector<double> matmul_times_vector(std::vector<double> const& m, std::vector<double> const& x) {
     std::vector<double> y(x.size());
     for (std::size_t i = 0; i < x.size(); ++i)
         for (std::size_t j = 0; j < x.size(); ++j) y[i] += m[i * x.size() + j] * x[j];
@@ -168,8 +153,7 @@ inline std::vector<double> matmul_times_vector(std::vector<double> const& m, std
 }
 
 // Freivalds' check: C x == A (B x) for a vector x of varied small integers. All sums are exact while n <= 2^20.
-inline bool matmul_check(matmul_problem const& p)
-{
+inline bool matmul_check(matmul_problem const& p) {
     std::vector<double> x(static_cast<std::size_t>(p.n));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>((i * i + 3 * i) % 17) - 8;
     return matmul_times_vector(p.c, x) == matmul_times_vector(p.a, matmul_times_vector(p.b, x));

@@ -19,9 +19,7 @@ inline constexpr std::ptrdiff_t k_quicksort_grain = 1000;
 inline constexpr std::ptrdiff_t k_insertion_length = 24;
 
 // Moves the elements for which before(x) holds to the front; returns their end.
-template <class Before>
-double* partition_branchless(double* first, double* last, Before before)
-{
+template <class Before> double* partition_branchless(double* first, double* last, Before before) {
     double* end = first;
     for (double* p = first; p != last; ++p) {
         double const x = *p;
@@ -32,8 +30,7 @@ double* partition_branchless(double* first, double* last, Before before)
     return end;
 }
 
-inline void insertion_sort(double* first, double* last)
-{
+inline void insertion_sort(double* first, double* last) {
     for (double* p = first + 1; p < last; ++p) {
         double const x = *p;
         double* hole = p;
@@ -44,8 +41,7 @@ inline void insertion_sort(double* first, double* last)
 
 inline double median(double a, double b, double c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
 
-inline double choose_pivot(double const* first, std::ptrdiff_t n)
-{
+inline double choose_pivot(double const* first, std::ptrdiff_t n) {
     double const* const middle = first + n / 2;
     double const* const last = first + n - 1;
     if (n < 200) return median(*first, *middle, *last);
@@ -66,8 +62,7 @@ struct quicksort_range {
 };
 
 // Splits a range in two; elements that equal the smallest possible one are dropped, they are in place.
-inline std::pair<quicksort_range, quicksort_range> quicksort_split(quicksort_range const& r)
-{
+inline std::pair<quicksort_range, quicksort_range> quicksort_split(quicksort_range const& r) {
     double const pivot = choose_pivot(r.first, r.size());
     if (r.has_floor && !(r.floor < pivot)) {
         double* const rest = partition_branchless(r.first, r.last, [pivot](double x) { return !(pivot < x); });
@@ -77,14 +72,12 @@ inline std::pair<quicksort_range, quicksort_range> quicksort_split(quicksort_ran
     return {{r.first, middle, r.floor, r.levels - 1, r.has_floor}, {middle, r.last, pivot, r.levels - 1, true}};
 }
 
-inline void heapsort(quicksort_range const& r)
-{
+inline void heapsort(quicksort_range const& r) {
     std::make_heap(r.first, r.last);
     std::sort_heap(r.first, r.last);
 }
 
-inline void quicksort_serial(quicksort_range r)
-{
+inline void quicksort_serial(quicksort_range r) {
     while (r.size() > k_insertion_length) {
         if (r.levels == 0) return heapsort(r);
         auto const [low, high] = quicksort_split(r);
@@ -94,46 +87,38 @@ inline void quicksort_serial(quicksort_range r)
     insertion_sort(r.first, r.last);
 }
 
-template <class ForkJoin>
-void quicksort_range_parallel(quicksort_range const& r, std::ptrdiff_t grain)
-{
+template <class ForkJoin> void quicksort_range_parallel(quicksort_range const& r, std::ptrdiff_t grain) {
     if (r.size() <= grain || r.levels == 0) return quicksort_serial(r);
     auto const parts = quicksort_split(r);
     ForkJoin::invoke([&parts, grain] { quicksort_range_parallel<ForkJoin>(parts.second, grain); },
                      [&parts, grain] { quicksort_range_parallel<ForkJoin>(parts.first, grain); });
 }
 
-inline quicksort_range quicksort_whole(double* first, double* last)
-{
+inline quicksort_range quicksort_whole(double* first, double* last) {
     auto const n = static_cast<std::size_t>(last - first);
     return {first, last, 0.0, 2 * static_cast<int>(std::bit_width(n)), false};
 }
 
-template <class ForkJoin>
-void quicksort(double* first, double* last, std::ptrdiff_t grain = k_quicksort_grain)
-{
+template <class ForkJoin> void quicksort(double* first, double* last, std::ptrdiff_t grain = k_quicksort_grain) {
     quicksort_range_parallel<ForkJoin>(quicksort_whole(first, last), grain);
 }
 
 inline void quicksort_serial(double* first, double* last) { quicksort_serial(quicksort_whole(first, last)); }
 
 // Element i of the input for a seed: uniform in [0, 1), the same for every library (the splitmix64 sequence).
-inline double quicksort_element(std::uint64_t seed, std::uint64_t i)
-{
+inline double quicksort_element(std::uint64_t seed, std::uint64_t i) {
     std::uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15U;
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return static_cast<double>((z ^ (z >> 31U)) >> 11U) * 0x1p-53;
 }
 
-inline void quicksort_fill(double* data, std::size_t n, std::uint64_t seed)
-{
+inline void quicksort_fill(double* data, std::size_t n, std::uint64_t seed) {
     for (std::size_t i = 0; i < n; ++i) data[i] = quicksort_element(seed, i);
 }
 
 // A sum of the elements' bits that does not depend on their order: sorting must keep it.
-inline std::uint64_t quicksort_fingerprint(double const* data, std::size_t n)
-{
+inline std::uint64_t quicksort_fingerprint(double const* data, std::size_t n) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
         auto const bits = std::bit_cast<std::uint64_t>(data[i]) * 0x9e3779b97f4a7c15U;
@@ -142,8 +127,7 @@ inline std::uint64_t quicksort_fingerprint(double const* data, std::size_t n)
     return sum;
 }
 
-inline bool quicksort_check(double const* data, std::size_t n, std::uint64_t fingerprint)
-{
+inline bool quicksort_check(double const* data, std::size_t n, std::uint64_t fingerprint) {
     return std::is_sorted(data, data + n) && quicksort_fingerprint(data, n) == fingerprint;
 }
 

@@ -17,8 +17,7 @@ using sha1_digest = std::array<std::uint32_t, 5>;
 struct sha1_state {
     std::uint32_t a, b, c, d, e;
 
-    void step(std::uint32_t f, std::uint32_t key_and_word)
-    {
+    void step(std::uint32_t f, std::uint32_t key_and_word) {
         std::uint32_t const next = std::rotl(a, 5) + f + e + key_and_word;
         e = d;
         d = c;
@@ -33,8 +32,7 @@ class sha1_schedule {
 public:
     explicit sha1_schedule(std::array<std::uint32_t, 16> const& words) : m_words(words) {}
 
-    std::uint32_t word(std::size_t t)
-    {
+    std::uint32_t word(std::size_t t) {
         if (t < 16) return m_words[t];
         std::uint32_t& w = m_words[t & 15U];
         w = std::rotl(m_words[(t + 13) & 15U] ^ m_words[(t + 8) & 15U] ^ m_words[(t + 2) & 15U] ^ w, 1);
@@ -46,9 +44,7 @@ private:
 };
 
 // words: the message as big-endian 32-bit words; length: how many of them.
-template <std::size_t Length>
-[[gnu::noinline]] sha1_digest sha1(std::array<std::uint32_t, Length> const& words)
-{
+template <std::size_t Length> [[gnu::noinline]] sha1_digest sha1(std::array<std::uint32_t, Length> const& words) {
     static_assert(Length <= 13, "the message must leave room for the padding in its only block");
     std::array<std::uint32_t, 16> block{};
     for (std::size_t i = 0; i < Length; ++i) block[i] = words[i];

@@ -26,7 +26,7 @@ struct uts_tree {
     int depth_limit;           // geometric: nodes at this depth are leaves
     double branch_probability; // binomial: an inner node has branch_children children with this probability, else none
     int branch_children;
-    std::uint64_t nodes;       // what is published
+    std::uint64_t nodes; // what is published
     int depth;
 };
 
@@ -38,8 +38,7 @@ struct uts_totals {
     std::uint64_t leaves = 0;
     int depth = 0;
 
-    friend uts_totals operator+(uts_totals const& a, uts_totals const& b)
-    {
+    friend uts_totals operator+(uts_totals const& a, uts_totals const& b) {
         return {a.nodes + b.nodes, a.leaves + b.leaves, std::max(a.depth, b.depth)};
     }
 };
@@ -48,14 +47,12 @@ class uts_node {
 public:
     static uts_node root(uts_tree const& tree) { return {sha1<5>({0, 0, 0, 0, tree.seed}), 0}; }
 
-    [[nodiscard]] uts_node child(int index) const
-    {
+    [[nodiscard]] uts_node child(int index) const {
         auto const& s = m_state;
         return {sha1<6>({s[0], s[1], s[2], s[3], s[4], static_cast<std::uint32_t>(index)}), m_depth + 1};
     }
 
-    [[nodiscard]] int children(uts_tree const& tree) const
-    {
+    [[nodiscard]] int children(uts_tree const& tree) const {
         return tree.shape == uts_shape::geometric ? geometric(tree) : binomial(tree);
     }
 
@@ -69,16 +66,14 @@ private:
     // Uniform in [0, 1): the low 31 bits of the state.
     [[nodiscard]] double uniform() const { return static_cast<double>(m_state[4] & 0x7fffffffU) / 2147483648.0; }
 
-    [[nodiscard]] int geometric(uts_tree const& tree) const
-    {
+    [[nodiscard]] int geometric(uts_tree const& tree) const {
         if (m_depth >= tree.depth_limit) return 0;
         double const p = 1.0 / (1.0 + tree.root_branching);
         double const drawn = std::floor(std::log(1.0 - uniform()) / std::log(1.0 - p));
         return std::min(static_cast<int>(drawn), k_most_children);
     }
 
-    [[nodiscard]] int binomial(uts_tree const& tree) const
-    {
+    [[nodiscard]] int binomial(uts_tree const& tree) const {
         if (m_depth == 0) return static_cast<int>(tree.root_branching);
         return uniform() < tree.branch_probability ? tree.branch_children : 0;
     }
@@ -87,13 +82,10 @@ private:
     int m_depth;
 };
 
-template <class ForkJoin>
-uts_totals uts_visit(uts_tree const& tree, uts_node const& node);
+template <class ForkJoin> uts_totals uts_visit(uts_tree const& tree, uts_node const& node);
 
 // Visits the children of parent with index in [low, high).
-template <class ForkJoin>
-uts_totals uts_children(uts_tree const& tree, uts_node const& parent, int low, int high)
-{
+template <class ForkJoin> uts_totals uts_children(uts_tree const& tree, uts_node const& parent, int low, int high) {
     if (high - low == 1) return uts_visit<ForkJoin>(tree, parent.child(low));
     int const middle = low + (high - low) / 2;
     auto const [a, b] =
@@ -102,22 +94,17 @@ uts_totals uts_children(uts_tree const& tree, uts_node const& parent, int low, i
     return a + b;
 }
 
-template <class ForkJoin>
-uts_totals uts_visit(uts_tree const& tree, uts_node const& node)
-{
+template <class ForkJoin> uts_totals uts_visit(uts_tree const& tree, uts_node const& node) {
     int const children = node.children(tree);
     if (children == 0) return {1, 1, node.depth()};
     return uts_totals{1, 0, node.depth()} + uts_children<ForkJoin>(tree, node, 0, children);
 }
 
-template <class ForkJoin>
-uts_totals uts(uts_tree const& tree)
-{
+template <class ForkJoin> uts_totals uts(uts_tree const& tree) {
     return uts_visit<ForkJoin>(tree, uts_node::root(tree));
 }
 
-inline uts_totals uts_serial_visit(uts_tree const& tree, uts_node const& node)
-{
+inline uts_totals uts_serial_visit(uts_tree const& tree, uts_node const& node) {
     int const children = node.children(tree);
     uts_totals totals{1, children == 0 ? 1U : 0U, node.depth()};
     for (int i = 0; i < children; ++i) totals = totals + uts_serial_visit(tree, node.child(i));
@@ -126,8 +113,7 @@ inline uts_totals uts_serial_visit(uts_tree const& tree, uts_node const& node)
 
 inline uts_totals uts_serial(uts_tree const& tree) { return uts_serial_visit(tree, uts_node::root(tree)); }
 
-inline bool uts_check(uts_tree const& tree, uts_totals const& totals)
-{
+inline bool uts_check(uts_tree const& tree, uts_totals const& totals) {
     return totals.nodes == tree.nodes && totals.depth == tree.depth;
 }
 
