@@ -51,18 +51,17 @@ char const* name_of(role kind) {
     return "unknown";
 }
 
-void print_row(figure const& f, double reference, std::FILE* out) {
-    std::fprintf(out, "  %-28s %12.*f %-16s", f.library.c_str(), f.unit == "s" ? 3 : 1, f.value, f.unit.c_str());
-    if (f.kind != role::tulle && f.unit == "s" && reference > 0)
-        std::fprintf(out, " %6.2f x tulle", f.value / reference);
+void print_row(figure const& f, std::FILE* out) {
+    std::fprintf(out, "  %-32s %12.*f %-12s", f.library.c_str(), f.unit == "s" ? 3 : 1, f.value, f.unit.c_str());
+    if (f.reference > 0) std::fprintf(out, " %8.2f x tulle", f.value / f.reference);
     std::fprintf(out, "%s\n", f.ok ? "" : "  WRONG RESULT");
 }
 
 void print_table(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool ok,
                  std::FILE* out) {
     std::fprintf(out, "%s, %s\n", program.c_str(), input.c_str());
-    for (figure const& f : figures) print_row(f, figures.front().value, out);
-    std::fprintf(out, "  %-28s %12s\n", "check", ok ? "ok" : "FAILED");
+    for (figure const& f : figures) print_row(f, out);
+    std::fprintf(out, "  %-32s %12s\n", "check", ok ? "ok" : "FAILED");
 }
 
 } // namespace
@@ -87,6 +86,8 @@ bool hold_contest(contest const& event, common_options const& options) {
     std::vector<figure> figures;
     for (entrant const& e : entrants) figures.push_back({e.who->library, e.who->kind, median(e.seconds), "s", e.ok});
     if (options.peers) figures.insert(figures.end(), event.known.begin(), event.known.end());
+    for (figure& f : figures)
+        if (f.kind != role::tulle) f.reference = figures.front().value;
     return print_figures(event.program, event.input, figures, options.tsv);
 }
 

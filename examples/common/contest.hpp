@@ -20,13 +20,14 @@ struct contestant {
     std::function<void()> run; // what is timed
 };
 
-// One figure of a program. The unit is "s" for times, which are compared by their ratio to Tulle's.
+// One figure of a program. Its ratio to the reference, Tulle's figure of the same kind, is printed unless that is 0.
 struct figure {
     std::string library;
     role kind;
     double value;
     std::string unit;
     bool ok;
+    double reference = 0;
 };
 
 struct contest {

@@ -69,6 +69,12 @@ std::size_t file::read_at(char* data, std::size_t length, std::size_t offset) co
     });
 }
 
+std::size_t file::read_some(char* data, std::size_t length) const {
+    ssize_t n = -1;
+    while (n < 0) n = or_throw(::read(m_descriptor, data, length), *this, "cannot read");
+    return static_cast<std::size_t>(n);
+}
+
 void file::write(char const* data, std::size_t length) {
     transfer_all(length, [&](std::size_t done) {
         return or_throw(::write(m_descriptor, data + done, length - done), *this, "cannot write");

@@ -24,6 +24,9 @@ public:
     std::size_t read(char* data, std::size_t length);
     std::size_t read_at(char* data, std::size_t length, std::size_t offset) const;
 
+    // What one read(2) gives; 0 at the end of the file.
+    std::size_t read_some(char* data, std::size_t length) const;
+
     void write(char const* data, std::size_t length);
     void write_at(char const* data, std::size_t length, std::size_t offset) const;
 
