@@ -55,12 +55,13 @@ class ProgramTest(unittest.TestCase):
         self.assertTrue(err.startswith(os.path.basename(PROGRAM).encode() + b": "), err)
         self.assertIn(message, err)
 
-    def checks_common_options(self):
+    def checks_common_options(self, *words):
+        """words: arguments that the program cannot do without."""
         self.assertIn(b"Usage:", self.succeeds("--help"))
-        self.fails("--no-such-option", message=b"no-such-option")
-        self.fails("--workers", "many", message=b"--workers")
-        self.fails("--workers", "-1", message=b"--workers")
-        self.fails("--workers", "5000", message=b"4096")
+        self.fails(*words, "--no-such-option", message=b"no-such-option")
+        self.fails(*words, "--workers", "many", message=b"--workers")
+        self.fails(*words, "--workers", "-1", message=b"--workers")
+        self.fails(*words, "--workers", "5000", message=b"4096")
 
     def contest_rows(self, *words):
         """Runs it with --tsv; checks each row and returns them as lists of fields."""
