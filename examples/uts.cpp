@@ -17,7 +17,7 @@ bool walk(kernels::uts_tree const& tree, common_options const& options) {
                   std::string(tree.name) + ", " + std::to_string(tree.nodes) + " nodes, depth " +
                       std::to_string(tree.depth),
                   [&totals] { totals = {}; }, [&totals, &tree] { return kernels::uts_check(tree, totals); },
-                  contestants_for([&totals, &tree]<class Policy>() { totals = kernels::uts<Policy>(tree); })};
+                  contestants_for([&totals, &tree]<class Policy>() { totals = kernels::uts<Policy>(tree); }, true)};
     event.contestants[1].run = [&totals, &tree] { totals = kernels::uts_serial(tree); };
     return hold_contest(event, options);
 }
@@ -25,6 +25,7 @@ bool walk(kernels::uts_tree const& tree, common_options const& options) {
 } // namespace
 
 int main(int argc, char** argv) {
+    request_large_openmp_stacks(argv);
     CLI::App app{"Counts the nodes of the Unbalanced Tree Search trees and compares with the published counts.", "uts"};
     common_options options;
     std::string tree = "T1";

@@ -2,10 +2,12 @@
 //
 // Fork-join policies for the kernels and programs here: one source, several libraries. The contract of invoke() is
 // described in bench/common/kernels/fib.hpp; run(workers, body) calls body where invoke may be called.
-// Peers exist only where the build found them: oneTBB (TULLE_HAVE_TBB), OpenMP (_OPENMP).
+// Peers exist only where the build found them: oneTBB (TULLE_HAVE_TBB), OpenMP (_OPENMP). run_deep() is run() for work that nests
+// deeply: peers run what they steal on top of what waits, so they need far more stack than the work itself does.
 #pragma once
 
 #include "contest.hpp"
+#include "large_stack.hpp"
 
 #include <tulle/tulle.hpp>
 
@@ -45,6 +47,7 @@ struct tulle_policy {
     template <class Body> static void run(int /*workers*/, Body const& body) {
         tulle::spawn([&body] { body(); }).join();
     }
+    template <class Body> static void run_deep(int workers, Body const& body) { run(workers, body); }
 };
 
 struct serial_policy {
@@ -61,6 +64,7 @@ struct serial_policy {
     }
 
     template <class Body> static void run(int /*workers*/, Body const& body) { body(); }
+    template <class Body> static void run_deep(int workers, Body const& body) { run(workers, body); }
 };
 
 #if defined(TULLE_HAVE_TBB)
@@ -83,6 +87,10 @@ struct tbb_policy {
                                         static_cast<std::size_t>(workers));
         tbb::task_arena arena(workers);
         arena.execute(body);
+    }
+    template <class Body> static void run_deep(int workers, Body const& body) {
+        tbb::global_control const stacks(tbb::global_control::thread_stack_size, k_large_stack);
+        run_on_large_stack([workers, &body] { run(workers, body); });
     }
 };
 #endif
@@ -112,17 +120,22 @@ struct omp_policy {
 #pragma omp single
         body();
     }
+    template <class Body> static void run_deep(int workers, Body const& body) { // see request_large_openmp_stacks
+        run_on_large_stack([workers, &body] { run(workers, body); });
+    }
 };
 #endif
 
-// A contestant for each library there is: work.template operator()<Policy>() does the job with that policy. The entry for
-// the serial policy comes second; a program with a better serial version replaces it.
-template <class Work> std::vector<contestant> contestants_for(Work work) {
+// A contestant for each library there is: work.template operator()<Policy>() does the job with that policy, which nests deeply or
+// not. The serial one comes second; a program with a better serial version replaces what it runs.
+template <class Work> std::vector<contestant> contestants_for(Work work, bool deep = false) {
     int const workers = tulle::worker_count();
     std::vector<contestant> all;
     auto const add = [&]<class Policy>(Policy, role kind) {
-        all.push_back({Policy::k_name, kind,
-                       [work, workers] { Policy::run(workers, [&work] { work.template operator()<Policy>(); }); }});
+        all.push_back({Policy::k_name, kind, [work, workers, deep] {
+                           auto const body = [&work] { work.template operator()<Policy>(); };
+                           deep ? Policy::run_deep(workers, body) : Policy::run(workers, body);
+                       }});
     };
     add(tulle_policy{}, role::tulle);
     add(serial_policy{}, role::serial);
