@@ -120,21 +120,24 @@ std::vector<figure> figures_of(std::string const& library, role kind, cost const
             {library + ", resident", kind, c.bytes, "bytes/thread", c.ok}};
 }
 
-void add_pthreads(std::vector<figure>& figures, std::size_t n, progress& shown) {
-    auto const others = figures_of(std::to_string(n) + " std::thread", role::peer, measure_pthreads(n, shown));
-    for (std::size_t i = 0; i < others.size(); ++i) {
-        figures.push_back(others[i]);
-        figures.back().reference = figures[i].value;
-    }
+// With the ratios to Tulle's figures, which come first and in the same order.
+void append_peer(std::vector<figure>& figures, std::vector<figure> peer) {
+    for (std::size_t i = 0; i < peer.size(); ++i) peer[i].reference = figures[i].value;
+    figures.insert(figures.end(), peer.begin(), peer.end());
 }
 
+// The peer runs first: memory that Tulle gives back while it runs would make it look small.
 bool show(std::size_t n, bool compact, common_options const& options) {
+    std::vector<figure> peer;
     std::vector<figure> figures;
     {
         progress shown(options.progress);
+        std::size_t const fewer = std::min(n, k_pthreads);
+        if (options.peers)
+            peer = figures_of(std::to_string(fewer) + " std::thread", role::peer, measure_pthreads(fewer, shown));
         cost const c = measure_tulle(n, compact ? k_compact_stack : k_guarded_stack, shown);
         figures = figures_of("tulle", role::tulle, c);
-        if (options.peers) add_pthreads(figures, std::min(n, k_pthreads), shown);
+        append_peer(figures, peer);
         figures.push_back(
             {"tulle, block and release all", role::tulle, c.block_seconds + c.release_seconds, "s", c.ok});
     }
