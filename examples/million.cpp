@@ -40,8 +40,18 @@ double resident_bytes() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-// What the blocked threads share. Latch: tulle::latch or std::latch.
-template <class Latch> struct crowd {
+// What differs: a Tulle thread must not put its worker to sleep, there may be no other.
+struct tulle_kind {
+    using latch = tulle::latch;
+    static void pause() { tulle::this_thread::sleep_for(200us); }
+};
+struct pthread_kind {
+    using latch = std::latch;
+    static void pause() { std::this_thread::sleep_for(200us); }
+};
+
+// What the blocked threads share.
+template <class Kind> struct crowd {
     explicit crowd(std::size_t n) : threads(n), ended(static_cast<std::ptrdiff_t>(n)) {}
 
     // The life of thread number i.
@@ -57,7 +67,7 @@ template <class Latch> struct crowd {
     void await_arrival(progress& shown) {
         std::size_t seen = 0;
         while (seen < threads) {
-            std::this_thread::sleep_for(200us);
+            Kind::pause();
             std::size_t const now = arrived.load(std::memory_order_relaxed);
             shown.advance(now - seen);
             seen = now;
@@ -69,14 +79,14 @@ template <class Latch> struct crowd {
     std::size_t threads;
     std::atomic<std::size_t> arrived{0};
     std::atomic<std::size_t> sum{0};
-    Latch gate{1};
-    Latch ended;
+    typename Kind::latch gate{1};
+    typename Kind::latch ended;
 };
 
 // Runs a crowd; spawn_all starts its threads.
-template <class Latch, class SpawnAll>
+template <class Kind, class SpawnAll>
 cost measure(std::size_t n, char const* name, progress& shown, SpawnAll const& spawn_all) {
-    crowd<Latch> people(n);
+    crowd<Kind> people(n);
     cost result{n, 0, 0, 0, false};
     double const before = resident_bytes();
     shown.begin(std::string(name) + ": blocking", n);
@@ -95,7 +105,7 @@ cost measure(std::size_t n, char const* name, progress& shown, SpawnAll const& s
 }
 
 cost measure_tulle(std::size_t n, std::size_t stack_size, progress& shown) {
-    return measure<tulle::latch>(n, "tulle", shown, [n, stack_size](crowd<tulle::latch>& people) {
+    return measure<tulle_kind>(n, "tulle", shown, [n, stack_size](crowd<tulle_kind>& people) {
         tulle::spawn([n, stack_size, &people] {
             for (std::size_t i = 0; i < n; ++i)
                 tulle::spawn_detached(tulle::attributes{.stack_size = stack_size}, [i, &people] { people.live(i); });
@@ -106,7 +116,7 @@ cost measure_tulle(std::size_t n, std::size_t stack_size, progress& shown) {
 cost measure_pthreads(std::size_t n, progress& shown) {
     std::vector<std::thread> threads;
     threads.reserve(n);
-    cost const result = measure<std::latch>(n, "std::thread", shown, [n, &threads](crowd<std::latch>& people) {
+    cost const result = measure<pthread_kind>(n, "std::thread", shown, [n, &threads](crowd<pthread_kind>& people) {
         for (std::size_t i = 0; i < n; ++i) threads.emplace_back([i, &people] { people.live(i); });
     });
     for (std::thread& t : threads) t.join();
