@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tulle through its C++ interface, as the workloads see it (names: serial.hpp).
+#pragma once
+
+#include "fork_join.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <tulle/tulle.hpp>
+
+namespace tulle::bench {
+
+struct tulle_runtime : fork_join<tulle_runtime> {
+    static constexpr char const* k_name = "tulle";
+
+    explicit tulle_runtime(int workers) { tulle::initialize({.workers = workers}); }
+    ~tulle_runtime() { tulle::finalize(); }
+    tulle_runtime(tulle_runtime const&) = delete;
+    tulle_runtime& operator=(tulle_runtime const&) = delete;
+
+    template <class F> void run(F&& f) {
+        tulle::spawn([&f] { f(); }).join();
+    }
+
+    template <class F, class G> static auto both(F f, G g) {
+        auto child = tulle::fork(f);
+        auto b = g();
+        auto a = child.join();
+        return std::pair{a, b};
+    }
+
+    template <class F, class G> static void both_void(F f, G g) {
+        auto child = tulle::fork(f);
+        g();
+        child.join();
+    }
+
+    class group {
+    public:
+        template <class F> void spawn(F f) { m_scope.spawn(f); }
+        void wait() { m_scope.join(); }
+
+    private:
+        tulle::scope m_scope;
+    };
+
+    using mutex = tulle::mutex;
+
+    class event {
+    public:
+        void wait() { m_latch.wait(); }
+        void set() { m_latch.count_down(); }
+
+    private:
+        tulle::latch m_latch{1};
+    };
+
+    // Stacks of 16 KiB with a guard page below each.
+    static constexpr std::size_t k_stack_size = 16 * 1024;
+
+    template <class F> static void detach(F f) {
+        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size}, f);
+    }
+
+    static void yield() { tulle::this_thread::yield(); }
+};
+
+// The class of small stacks without guard pages, for threads known to be shallow.
+struct tulle_compact_runtime : tulle_runtime {
+    static constexpr char const* k_name = "tulle_compact";
+    static constexpr std::size_t k_stack_size = 1024;
+
+    using tulle_runtime::tulle_runtime;
+
+    template <class F> static void detach(F f) {
+        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size}, f);
+    }
+};
+
+// Threads as objects, which may be joined in any order, instead of structured children.
+struct tulle_thread_runtime : tulle_runtime {
+    static constexpr char const* k_name = "tulle_thread";
+
+    using tulle_runtime::tulle_runtime;
+
+    class group {
+    public:
+        template <class F> void spawn(F f) { m_threads.push_back(tulle::spawn(f)); }
+        void wait() {
+            for (auto& thread : m_threads) thread.join();
+            m_threads.clear();
+        }
+
+    private:
+        std::vector<tulle::thread<void>> m_threads;
+    };
+
+    template <class F, class G> static void invoke(F&& f, G&& g) {
+        auto thread = tulle::spawn(f);
+        g();
+        thread.join();
+    }
+};
+
+} // namespace tulle::bench
