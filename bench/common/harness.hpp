@@ -100,6 +100,15 @@ inline double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+// The mean of the middle half: as steady as a median, and finer than the steps of the counter.
+inline double middle_mean(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    std::size_t const quarter = values.size() / 4;
+    double sum = 0;
+    for (std::size_t i = quarter; i < values.size() - quarter; ++i) sum += values[i];
+    return sum / static_cast<double>(values.size() - 2 * quarter);
+}
+
 // Prints one figure as `tulle bench` reads it.
 inline void print(char const* bench, char const* library, settings const& s, figure const& f) {
     auto const [low, high] = std::minmax_element(f.values.begin(), f.values.end());
