@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# A thin front for CMake presets and scripts/.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+export JOBS
+
+.PHONY: help demo test bench install build clean bootstrap
+
+help:
+	@echo "make demo      install what is missing, build, and run the example programs on real input"
+	@echo "make test      build with gcc and clang, Debug, Release and sanitizers, and run all tests"
+	@echo "make bench     run the benchmarks beside the packaged peers and print a table"
+	@echo "make install   install to PREFIX ($(PREFIX)); DESTDIR is honoured"
+	@echo "make build     build the release into build/release"
+	@echo "make clean     remove build/"
+	@echo "Variables: PREFIX, DESTDIR, JOBS ($(JOBS)), ARGS (handed to scripts/demo, scripts/test or 'tulle bench')"
+
+bootstrap:
+	@scripts/bootstrap
+
+build: bootstrap
+	@scripts/build release
+
+demo: build
+	@scripts/demo $(ARGS)
+
+test: bootstrap
+	@scripts/test $(ARGS)
+
+bench: build
+	@build/release/bin/tulle bench $(ARGS)
+
+install: build
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+clean:
+	rm -rf build

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# tulle_flags: what every target of this tree is compiled and linked with. It is never installed.
+add_library(tulle_flags INTERFACE)
+
+set(c_or_cxx $<COMPILE_LANGUAGE:C,CXX>)
+target_compile_options(tulle_flags INTERFACE
+    "$<${c_or_cxx}:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Werror>"
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-gnu-zero-variadic-macro-arguments>) # GoogleTest's typed tests
+
+# Landing pads for indirect jumps; no shadow stack, which a switch of stacks would have to switch as well.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    target_compile_options(tulle_flags INTERFACE -fcf-protection=branch)
+endif()
+
+if(TULLE_SANITIZE STREQUAL "address")
+    set(sanitize_flags -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(TULLE_SANITIZE STREQUAL "thread")
+    set(sanitize_flags -fsanitize=thread)
+    # gcc warns of every atomic_thread_fence, which TSan cannot model: it may report too much, never too little.
+    target_compile_options(tulle_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
+elseif(NOT TULLE_SANITIZE STREQUAL "none")
+    message(FATAL_ERROR "TULLE_SANITIZE is '${TULLE_SANITIZE}'; it must be none, address or thread")
+endif()
+if(NOT TULLE_SANITIZE STREQUAL "none")
+    target_compile_options(tulle_flags INTERFACE ${sanitize_flags} $<${c_or_cxx}:-O1> -fno-omit-frame-pointer)
+    target_link_options(tulle_flags INTERFACE ${sanitize_flags})
+endif()
+# A process whose addresses are spread further than the sanitizer's shadow allows for dies at start.
+if(TULLE_SANITIZE STREQUAL "thread")
+    find_program(setarch_program setarch)
+    if(setarch_program)
+        set(CMAKE_CROSSCOMPILING_EMULATOR ${setarch_program} --addr-no-randomize)
+    endif()
+endif()
+
+if(TULLE_ARCH_BACKEND STREQUAL "ucontext")
+    target_compile_definitions(tulle_flags INTERFACE TULLE_CONTEXT_BACKEND_UCONTEXT)
+elseif(TULLE_ARCH_BACKEND STREQUAL "setjmp")
+    target_compile_definitions(tulle_flags INTERFACE TULLE_CONTEXT_BACKEND_SETJMP)
+elseif(NOT TULLE_ARCH_BACKEND STREQUAL "asm")
+    message(FATAL_ERROR "TULLE_ARCH_BACKEND is '${TULLE_ARCH_BACKEND}'; it must be asm, ucontext or setjmp")
+endif()

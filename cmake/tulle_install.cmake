@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is installed: headers, libraries, CMake package, tulle.pc, man pages, shell completions (the program and the benchmarks are
+# installed where they are built).
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tulle)
+
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+# Two export sets: only programs that link the static library need hwloc.
+install(TARGETS tulle_shared EXPORT tulle_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tulle_static EXPORT tulle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT tulle_shared NAMESPACE tulle:: FILE tulle-shared.cmake DESTINATION ${package_dir})
+install(EXPORT tulle_static NAMESPACE tulle:: FILE tulle-static.cmake DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/tulle-config.cmake.in tulle-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(tulle-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tulle-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/tulle-config-version.cmake
+    DESTINATION ${package_dir})
+
+# The prefix is not written into tulle.pc: an installed tree may be moved.
+file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
+configure_file(cmake/tulle.pc.in tulle.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tulle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+file(GLOB manuals CONFIGURE_DEPENDS docs/man/*.[1-8])
+foreach(manual IN LISTS manuals)
+    string(REGEX MATCH "[1-8]$" section ${manual})
+    install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
+
+set(completions ${PROJECT_SOURCE_DIR}/tools/completions)
+install(FILES ${completions}/tulle.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tulle OPTIONAL)
+install(FILES ${completions}/_tulle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
+install(FILES ${completions}/tulle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# tulle::tulle (shared) and tulle::tulle_static, from one set of objects. Inside this tree src/ is an include root of whoever
+# links tulle_internal as well.
+tulle_glob(library_sources src/*.cpp src/*.S)
+
+add_library(tulle_objects OBJECT ${library_sources})
+target_include_directories(tulle_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(tulle_objects PRIVATE tulle_flags Threads::Threads PkgConfig::hwloc)
+set_target_properties(tulle_objects PROPERTIES CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+# A thread-local variable is one load even in the shared library; nothing may replace the library's own functions.
+target_compile_options(tulle_objects PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-ftls-model=initial-exec>
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-semantic-interposition>)
+
+function(tulle_add_library target kind)
+    add_library(${target} ${kind} $<TARGET_OBJECTS:tulle_objects>)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME tulle LINKER_LANGUAGE CXX)
+    target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_compile_features(${target} INTERFACE cxx_std_20)
+    target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE PkgConfig::hwloc $<BUILD_INTERFACE:tulle_flags>)
+endfunction()
+
+tulle_add_library(tulle_shared SHARED)
+tulle_add_library(tulle_static STATIC)
+add_library(tulle::tulle ALIAS tulle_shared)
+add_library(tulle::tulle_static ALIAS tulle_static)
+
+set_target_properties(tulle_shared PROPERTIES EXPORT_NAME tulle VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/tulle.map)
+target_link_options(tulle_shared PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/tulle.map LINKER:-z,now)
+if(TULLE_SANITIZE STREQUAL "none")
+    target_link_options(tulle_shared PRIVATE LINKER:--no-undefined)
+endif()
+
+add_library(tulle_internal INTERFACE)
+target_include_directories(tulle_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(tulle_internal INTERFACE tulle_static tulle_flags PkgConfig::hwloc)

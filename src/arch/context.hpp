@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one place that chooses how contexts are switched. Each backend is a type with the members
+//     struct context;
+//     static void make(context&, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
+//     static void switch_to(context& from, context const& to) noexcept;
+//     [[noreturn]] static void set(context const& to) noexcept;
+// What the concept below cannot say: `entry` never returns; an exception that leaves it ends the process; a context may
+// be resumed on another OS thread than the one that it was suspended on, once its registers are saved, which is when the
+// next context runs; the FP control words belong to the context (not with setjmp), FP status, signal mask, errno,
+// thread-local storage and exception state to the OS thread.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include "arch/setjmp_backend.hpp"
+#include "arch/ucontext_backend.hpp"
+
+#if defined(__x86_64__)
+#include "arch/asm_x86_64.hpp"
+#elif !defined(TULLE_CONTEXT_BACKEND_UCONTEXT) && !defined(TULLE_CONTEXT_BACKEND_SETJMP)
+#error "no assembly switch for this architecture: define TULLE_CONTEXT_BACKEND_UCONTEXT or TULLE_CONTEXT_BACKEND_SETJMP"
+#endif
+
+namespace tulle::arch {
+
+#if defined(TULLE_CONTEXT_BACKEND_UCONTEXT)
+using backend = ucontext_backend;
+#elif defined(TULLE_CONTEXT_BACKEND_SETJMP)
+using backend = setjmp_backend;
+#else
+using backend = asm_backend;
+#endif
+
+using context = backend::context;
+
+template <class B>
+concept context_backend = requires(typename B::context& from, typename B::context const& to, void* low,
+                                   std::size_t size, void (*entry)(void*)) {
+    { B::make(from, low, size, entry, low) } noexcept -> std::same_as<void>;
+    { B::switch_to(from, to) } noexcept -> std::same_as<void>;
+    { B::set(to) } noexcept -> std::same_as<void>;
+};
+
+static_assert(context_backend<backend>);
+
+} // namespace tulle::arch

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Context switch by the C library's _setjmp and _longjmp: no system call, on any architecture; the first entry goes
+// through ucontext. The FP control words are NOT kept per context: they stay with the OS thread.
+#pragma once
+
+#include <cstddef>
+
+namespace tulle::arch {
+
+struct setjmp_backend {
+    struct context {
+        void* saved = nullptr; ///< the record of the suspended stack, in one of its frames
+    };
+
+    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
+    static void switch_to(context& from, context const& to) noexcept;
+    [[noreturn]] static void set(context const& to) noexcept;
+};
+
+} // namespace tulle::arch

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/futex.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <limits>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/assert.hpp"
+
+namespace tulle::os {
+namespace {
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+timespec to_timespec(std::uint64_t nanoseconds) noexcept
+{
+    constexpr std::uint64_t k_second = 1'000'000'000U;
+    constexpr auto k_latest = static_cast<std::uint64_t>(std::numeric_limits<time_t>::max());
+    timespec result{};
+    result.tv_sec = static_cast<time_t>(std::min(nanoseconds / k_second, k_latest));
+    result.tv_nsec = static_cast<long>(nanoseconds % k_second);
+    return result;
+}
+
+} // namespace
+
+wait_result futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept
+{
+    int const kept = errno;
+    timespec const deadline = to_timespec(deadline_ns);
+    // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time; FUTEX_WAIT would take a relative one.
+    long const result = ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+                                  deadline_ns == k_no_deadline ? nullptr : &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
+    int const reason = result == 0 ? 0 : errno;
+    errno = kept;
+    switch (reason) {
+    case 0:
+    case EINTR: // a signal handler ran: a spurious return, as any caller must expect
+        return wait_result::woken;
+    case EAGAIN:
+        return wait_result::value_changed;
+    case ETIMEDOUT:
+        return wait_result::timed_out;
+    default:
+        base::fatal("futex wait on %p failed with errno %d; the word must be mapped and 4-byte aligned",
+                    static_cast<void*>(&word), reason);
+    }
+}
+
+int futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept
+{
+    int const kept = errno;
+    long const woken = ::syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, nullptr, nullptr, 0);
+    errno = kept;
+    return static_cast<int>(std::max(woken, 0L)); // a word already unmapped by its owner has no sleepers
+}
+
+} // namespace tulle::os

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads of the operating system: start with a name, pin. Functions return 0 or an errno value.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <pthread.h>
+
+namespace tulle::os {
+
+/// Starts `run(argument)` on a new OS thread with all signals as the caller has them. `name` is cut to 15 characters.
+[[nodiscard]] int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept;
+
+/// Restricts an OS thread to the given CPUs.
+[[nodiscard]] int pin_to(pthread_t thread, std::vector<int> const& cpus) noexcept;
+
+/// Names an OS thread for debuggers and `top`; cut to 15 characters.
+int set_name(pthread_t thread, char const* name) noexcept;
+
+/// The bounds of the calling OS thread's own stack; {nullptr, 0} when they cannot be found.
+struct stack_bounds {
+    void* low;
+    std::size_t size;
+};
+[[nodiscard]] stack_bounds current_stack() noexcept;
+
+} // namespace tulle::os

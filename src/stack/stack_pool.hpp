@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All stacks of a process: one arena per size class, thread-safe. The callers are the workers' caches, which take and
+// give stacks in batches; the most recently released stack is given out first, its pages are warm.
+// Errors: an empty span, with the reason in errno, when memory, mappings or address space run out; nothing throws.
+// Memory ordering: the release of a stack happens before its next allocate.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+
+#include "os/memory.hpp"
+#include "stack/guard.hpp"
+#include "stack/size_class.hpp"
+
+namespace tulle::stack {
+
+class stack_arena;
+
+/// The usable bytes of a stack: above the guard, up to its end.
+struct span {
+    std::byte* low = nullptr;
+    std::size_t size = 0;
+
+    [[nodiscard]] explicit operator bool() const noexcept { return low != nullptr; }
+    [[nodiscard]] std::byte* end() const noexcept { return low + size; }
+};
+
+struct settings {
+    guard_choice guard = guard_choice::automatic;
+    os::memory_calls const* memory = nullptr; ///< nullptr: the operating system's
+    std::size_t protect_limit = 0;            ///< mprotect guards before going without; 0: a share of the mapping limit
+};
+
+/// Counts of one class, or of all; a snapshot, exact when no other thread uses the pool.
+struct statistics {
+    std::size_t reserved_bytes = 0; ///< address space
+    std::size_t created = 0;        ///< stacks that have been carved out, in use or free
+    std::size_t in_use = 0;
+    std::size_t high_water = 0;     ///< the largest in_use (summed over classes: an upper bound)
+    std::size_t growths = 0;
+    std::size_t unguarded = 0;      ///< created stacks with a canary in place of a guard; the compact ones not counted
+};
+
+class stack_pool {
+public:
+    explicit stack_pool(settings const& chosen = {});
+    ~stack_pool(); ///< unmaps everything: no stack may be in use
+    stack_pool(stack_pool const&) = delete;
+    stack_pool& operator=(stack_pool const&) = delete;
+
+    [[nodiscard]] span allocate(size_class wanted) noexcept;
+    void release(span returned) noexcept;
+
+    /// Up to `count` stacks at the price of about one; how many were to be had.
+    [[nodiscard]] std::size_t allocate_many(size_class wanted, span* out, std::size_t count) noexcept;
+    /// All of one class.
+    void release_many(span const* returned, std::size_t count) noexcept;
+
+    /// Gives the pages of free stacks back to the system; the stacks, their guards and the counts stay.
+    void trim() noexcept;
+
+    [[nodiscard]] statistics stats() const noexcept;
+    [[nodiscard]] statistics stats(size_class of) const noexcept;
+
+    /// What guards a stack created now; may fall from mprotect to canary while the process runs.
+    [[nodiscard]] guard_kind guard() const noexcept;
+    [[nodiscard]] char const* guard_text() const noexcept { return text(guard()); }
+
+private:
+    [[nodiscard]] stack_arena& arena_of(span returned) const noexcept;
+
+    guard_policy m_guards;
+    std::array<std::unique_ptr<stack_arena>, k_class_count> m_arenas;
+};
+
+} // namespace tulle::stack
