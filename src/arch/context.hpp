@@ -18,7 +18,7 @@
 #include "arch/ucontext_backend.hpp"
 
 #if defined(__x86_64__)
-#include "arch/asm_x86_64.hpp"
+#include "arch/x86_64/asm_backend.hpp"
 #elif !defined(TULLE_CONTEXT_BACKEND_UCONTEXT) && !defined(TULLE_CONTEXT_BACKEND_SETJMP)
 #error "no assembly switch for this architecture: define TULLE_CONTEXT_BACKEND_UCONTEXT or TULLE_CONTEXT_BACKEND_SETJMP"
 #endif

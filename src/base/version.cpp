@@ -7,8 +7,7 @@
 
 namespace tulle {
 
-char const* version() noexcept
-{
+char const* version() noexcept {
     return TULLE_TEXT(TULLE_VERSION_MAJOR) "." TULLE_TEXT(TULLE_VERSION_MINOR) "." TULLE_TEXT(TULLE_VERSION_PATCH);
 }
 

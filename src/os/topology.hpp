@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "os/cgroup.hpp"
+
 namespace tulle::os {
 
 /// CPUs that share a NUMA node and, inside it, a last-level cache; numbers are those of the operating system, ascending.
@@ -15,25 +17,15 @@ struct shepherd_group {
 };
 
 struct topology {
-    int allowed_cpus = 1;        ///< CPUs in the affinity mask
-    double quota_cpus = 0;       ///< CPUs' worth of time that the control groups grant; <= 0: no limit
-    int default_workers = 1;     ///< allowed_cpus, or fewer where the quota would throttle them; at least 1
+    int allowed_cpus = 1;    ///< CPUs in the affinity mask
+    double quota_cpus = 0;   ///< CPUs' worth of time that the control groups grant; <= 0: no limit
+    int default_workers = 1; ///< allowed_cpus, or fewer where the quota would throttle them; at least 1
     std::vector<shepherd_group> groups; ///< each allowed CPU in exactly one group
     std::string description;     ///< one line for `tulle info`
 };
 
 /// Looks at the machine; slow (milliseconds), call once. Never fails: what cannot be read counts as unlimited or flat.
-[[nodiscard]] topology discover();
-
-/// Where the kernel publishes control groups; tests hand in a faked tree.
-struct cgroup_files {
-    std::string membership = "/proc/self/cgroup"; ///< lines "id:controllers:path"
-    std::string mounts = "/proc/self/mountinfo";  ///< finds the mount points of the hierarchies
-    std::string root;                             ///< prefixed to every mount point
-};
-
-/// The smallest quota on the way from this process's group to the root, v1 and v2, in CPUs; 0 when there is none.
-[[nodiscard]] double cgroup_quota(cgroup_files const& files);
+[[nodiscard]] topology discover(cgroup_files const& cgroups = {});
 
 /// Workers worth starting: a quota of 1.5 CPUs gives 2 of them work; never more than CPUs, never fewer than 1.
 [[nodiscard]] int workers_for(int allowed_cpus, double quota_cpus) noexcept;

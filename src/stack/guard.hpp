@@ -45,6 +45,7 @@ public:
     [[nodiscard]] os::memory_calls const& memory() const noexcept { return m_calls; }
 
 private:
+    [[nodiscard]] bool take_ration() noexcept;
     [[nodiscard]] std::size_t apply_mprotect(os::strided_range const& pages) noexcept;
 
     os::memory_calls m_calls;

@@ -13,34 +13,17 @@
 #include "os/memory.hpp"
 #include "stack/guard.hpp"
 #include "stack/size_class.hpp"
+#include "stack/stack_span.hpp"
+#include "stack/statistics.hpp"
 
 namespace tulle::stack {
 
 class stack_arena;
 
-/// The usable bytes of a stack: above the guard, up to its end.
-struct span {
-    std::byte* low = nullptr;
-    std::size_t size = 0;
-
-    [[nodiscard]] explicit operator bool() const noexcept { return low != nullptr; }
-    [[nodiscard]] std::byte* end() const noexcept { return low + size; }
-};
-
 struct settings {
     guard_choice guard = guard_choice::automatic;
     os::memory_calls const* memory = nullptr; ///< nullptr: the operating system's
     std::size_t protect_limit = 0;            ///< mprotect guards before going without; 0: a share of the mapping limit
-};
-
-/// Counts of one class, or of all; a snapshot, exact when no other thread uses the pool.
-struct statistics {
-    std::size_t reserved_bytes = 0; ///< address space
-    std::size_t created = 0;        ///< stacks that have been carved out, in use or free
-    std::size_t in_use = 0;
-    std::size_t high_water = 0;     ///< the largest in_use (summed over classes: an upper bound)
-    std::size_t growths = 0;
-    std::size_t unguarded = 0;      ///< created stacks with a canary in place of a guard; the compact ones not counted
 };
 
 class stack_pool {

@@ -3,7 +3,4 @@
 
 #include <tulle/version.hpp>
 
-int main()
-{
-    tulle::version();
-}
+int main() { tulle::version(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arch/asm_x86_64.hpp"
+#include "arch/x86_64/asm_backend.hpp"
 
 #include <cstdint>
 

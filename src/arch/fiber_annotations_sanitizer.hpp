@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tells AddressSanitizer which stack runs, and ThreadSanitizer which logical thread. A switch counts as synchronisation
+// for ThreadSanitizer (flag 0): the same OS thread runs both sides. See fiber_annotations.hpp.
+#pragma once
+
+#include <cstddef>
+
+#ifdef TULLE_ANNOTATE_ADDRESS
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef TULLE_ANNOTATE_THREAD
+#include <sanitizer/tsan_interface.h>
+#endif
+
+#include "os/thread.hpp"
+
+namespace tulle::arch {
+
+class sanitizer_fiber {
+public:
+    void create(void* stack_low, std::size_t size) noexcept
+    {
+        m_low = stack_low;
+        m_size = size;
+        m_fake_stack = nullptr;
+#ifdef TULLE_ANNOTATE_THREAD
+        m_thread = __tsan_create_fiber(0);
+        m_owned = true;
+#endif
+    }
+
+    void adopt_current_thread() noexcept
+    {
+        auto const bounds = os::current_stack();
+        m_low = bounds.low;
+        m_size = bounds.size;
+#ifdef TULLE_ANNOTATE_THREAD
+        m_thread = __tsan_get_current_fiber();
+        m_owned = false;
+#endif
+    }
+
+    void destroy() noexcept
+    {
+#ifdef TULLE_ANNOTATE_THREAD
+        if (m_owned) {
+            __tsan_destroy_fiber(m_thread);
+            m_owned = false;
+        }
+#endif
+        m_fake_stack = nullptr;
+    }
+
+private:
+    friend void before_switch(sanitizer_fiber& from, sanitizer_fiber& to, bool from_is_ending) noexcept;
+    friend void after_switch(sanitizer_fiber& current) noexcept;
+
+    void* m_low = nullptr;
+    std::size_t m_size = 0;
+    void* m_fake_stack = nullptr; ///< AddressSanitizer's shadow frames while the stack is suspended
+    void* m_thread = nullptr;     ///< ThreadSanitizer's logical thread
+    bool m_owned = false;
+};
+
+[[gnu::always_inline]] inline void before_switch([[maybe_unused]] sanitizer_fiber& from, sanitizer_fiber& to,
+                                                 [[maybe_unused]] bool from_is_ending) noexcept
+{
+#ifdef TULLE_ANNOTATE_ADDRESS
+    __sanitizer_start_switch_fiber(from_is_ending ? nullptr : &from.m_fake_stack, to.m_low, to.m_size);
+    if (from_is_ending) { // its frames are gone: the next context on this stack starts without any
+        from.m_fake_stack = nullptr;
+    }
+#endif
+#ifdef TULLE_ANNOTATE_THREAD
+    __tsan_switch_to_fiber(to.m_thread, 0);
+#endif
+}
+
+[[gnu::always_inline]] inline void after_switch([[maybe_unused]] sanitizer_fiber& current) noexcept
+{
+#ifdef TULLE_ANNOTATE_ADDRESS
+    __sanitizer_finish_switch_fiber(current.m_fake_stack, nullptr, nullptr);
+#endif
+}
+
+inline void forget_stack([[maybe_unused]] void* low, [[maybe_unused]] std::size_t size) noexcept
+{
+#ifdef TULLE_ANNOTATE_ADDRESS
+    __asan_unpoison_memory_region(low, size);
+#endif
+}
+
+} // namespace tulle::arch

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/option.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+namespace tulle::base {
+namespace {
+
+enum class value_kind : std::uint8_t { number, bytes, word };
+
+constexpr std::size_t k_most_words = 4;
+
+struct option_definition {
+    char const* name;
+    char const* unit;
+    char const* sentence;
+    value_kind kind;
+    std::uint64_t initial;
+    std::uint64_t least;
+    std::uint64_t most;
+    char const* zero_text; ///< what 0 is called, for options where it means "choose"; else nullptr
+    std::array<std::string_view, k_most_words> words;
+};
+
+constexpr std::uint64_t k_kibi = 1024;
+constexpr std::uint64_t k_most_workers = 4096;
+
+constexpr std::array<option_definition, k_option_count> k_definitions{{
+    {"workers", "threads", "OS threads that run threads; auto: one per CPU that the process may use.",
+     value_kind::number, 0, 0, k_most_workers, "auto", {}},
+    {"stack_size", "bytes", "Address space of a stack, guard included; rounded up to a power of two, 1K is compact.",
+     value_kind::bytes, 256 * k_kibi, k_kibi, k_kibi * k_kibi * k_kibi, nullptr, {}},
+    {"guard", "auto|install|mprotect|none", "What stops a stack from growing into its neighbour.",
+     value_kind::word, k_guard_auto, k_guard_auto, k_guard_none, nullptr, {"auto", "install", "mprotect", "none"}},
+    {"shepherds", "groups", "Groups of workers that share a locality domain; auto: as the machine is built.",
+     value_kind::number, 0, 0, k_most_workers, "auto", {}},
+    {"spin_us", "us", "How long an idle worker looks for work before it sleeps.",
+     value_kind::number, 20, 0, 1'000'000, nullptr, {}},
+    {"seed", "number", "Seed of the random choices of the scheduler.",
+     value_kind::number, 0, 0, UINT64_MAX, nullptr, {}},
+}};
+
+option_definition const& definition_of(option_id id) noexcept
+{
+    return k_definitions[static_cast<std::size_t>(id)];
+}
+
+std::optional<option_id> find(std::string_view name) noexcept
+{
+    for (std::size_t i = 0; i < k_option_count; ++i) {
+        if (name == k_definitions[i].name) {
+            return static_cast<option_id>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+/// 1024 for K and so on, 1 for no suffix, 0 for any other rest.
+std::uint64_t suffix_factor(std::string_view suffix) noexcept
+{
+    if (suffix.empty()) {
+        return 1;
+    }
+    constexpr std::string_view k_letters = "KMG";
+    auto const upper = static_cast<char>(suffix[0] >= 'a' ? suffix[0] - ('a' - 'A') : suffix[0]);
+    auto const place = k_letters.find(upper);
+    if (suffix.size() > 1 || place == std::string_view::npos) {
+        return 0;
+    }
+    return std::uint64_t{1} << (10 * (place + 1));
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view value, bool suffixes) noexcept
+{
+    std::uint64_t number = 0;
+    auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    std::string_view const rest = value.substr(static_cast<std::size_t>(end - value.data()));
+    if (error != std::errc{} || (!suffixes && !rest.empty())) {
+        return std::nullopt;
+    }
+    std::uint64_t const factor = suffix_factor(rest);
+    if (factor == 0 || number > UINT64_MAX / factor) {
+        return std::nullopt;
+    }
+    return number * factor;
+}
+
+std::optional<std::uint64_t> parse(option_definition const& definition, std::string_view value) noexcept
+{
+    if (definition.kind == value_kind::word) {
+        auto const* const place = std::find(definition.words.begin(), definition.words.end(), value);
+        if (value.empty() || place == definition.words.end()) {
+            return std::nullopt;
+        }
+        return static_cast<std::uint64_t>(place - definition.words.begin());
+    }
+    if (definition.zero_text != nullptr && value == definition.zero_text) {
+        return 0;
+    }
+    return parse_number(value, definition.kind == value_kind::bytes);
+}
+
+std::string format(option_definition const& definition, std::uint64_t number)
+{
+    if (definition.kind == value_kind::word) {
+        return std::string(definition.words[static_cast<std::size_t>(number)]);
+    }
+    if (definition.zero_text != nullptr && number == 0) {
+        return definition.zero_text;
+    }
+    return std::to_string(number);
+}
+
+std::string refusal(option_definition const& definition, std::string_view value)
+{
+    std::string sentence = "option " + std::string(definition.name) + ": '" + std::string(value) + "' is ";
+    if (definition.kind == value_kind::word) {
+        return sentence + "none of " + definition.unit;
+    }
+    sentence += "not a number from " + std::to_string(definition.least) + " to " + std::to_string(definition.most);
+    if (definition.kind == value_kind::bytes) {
+        sentence += " (bytes; suffixes K, M, G)";
+    }
+    if (definition.zero_text != nullptr) {
+        sentence += std::string(" or ") + definition.zero_text;
+    }
+    return sentence;
+}
+
+std::string environment_name(char const* name)
+{
+    std::string result = "TULLE_";
+    for (char const* letter = name; *letter != '\0'; ++letter) {
+        result += static_cast<char>(*letter >= 'a' && *letter <= 'z' ? *letter - ('a' - 'A') : *letter);
+    }
+    return result;
+}
+
+char const* from_process_environment(char const* name)
+{
+    return std::getenv(name);
+}
+
+} // namespace
+
+char const* text(option_source source) noexcept
+{
+    switch (source) {
+    case option_source::built_in:
+        return "default";
+    case option_source::environment:
+        return "environment";
+    case option_source::command_line:
+        return "command line";
+    case option_source::api:
+        break;
+    }
+    return "api";
+}
+
+option_table::option_table() noexcept
+{
+    for (std::size_t i = 0; i < k_option_count; ++i) {
+        m_values[i] = {k_definitions[i].initial, option_source::built_in};
+    }
+}
+
+option_error option_table::set(std::string_view name, std::string_view value, option_source source)
+{
+    auto const id = find(name);
+    if (!id) {
+        return "there is no option '" + std::string(name) + "'; `tulle info` lists them";
+    }
+    auto const number = parse(definition_of(*id), value);
+    if (!number) {
+        return refusal(definition_of(*id), value);
+    }
+    return set(*id, *number, source);
+}
+
+option_error option_table::set(option_id id, std::uint64_t number, option_source source)
+{
+    option_definition const& definition = definition_of(id);
+    if (number < definition.least || number > definition.most) {
+        return refusal(definition, std::to_string(number));
+    }
+    m_values[static_cast<std::size_t>(id)] = {number, source};
+    return std::nullopt;
+}
+
+option_error option_table::set_assignment(std::string_view assignment, option_source source)
+{
+    auto const equals = assignment.find('=');
+    if (equals == std::string_view::npos) {
+        return "'" + std::string(assignment) + "' is not of the form option=value";
+    }
+    return set(assignment.substr(0, equals), assignment.substr(equals + 1), source);
+}
+
+option_error option_table::read_environment(char const* (*lookup)(char const* name))
+{
+    option_error refused;
+    for (auto const& definition : k_definitions) {
+        std::string const name = environment_name(definition.name);
+        char const* const value = (lookup != nullptr ? lookup : &from_process_environment)(name.c_str());
+        if (value == nullptr) {
+            continue;
+        }
+        if (auto const error = set(definition.name, value, option_source::environment)) {
+            refused = (refused ? *refused + "\n" : std::string{}) + name + ": " + *error;
+        }
+    }
+    return refused;
+}
+
+std::vector<option_row> option_table::list() const
+{
+    std::vector<option_row> rows;
+    for (std::size_t i = 0; i < k_option_count; ++i) {
+        auto const& definition = k_definitions[i];
+        rows.push_back({definition.name, format(definition, definition.initial), definition.unit, definition.sentence,
+                        format(definition, m_values[i].number), m_values[i].source});
+    }
+    return rows;
+}
+
+} // namespace tulle::base

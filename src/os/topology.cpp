@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/topology.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+
+#include <hwloc.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace tulle::os {
+namespace {
+
+struct topology_deleter {
+    void operator()(hwloc_topology* machine) const noexcept { hwloc_topology_destroy(machine); }
+};
+using machine_handle = std::unique_ptr<hwloc_topology, topology_deleter>;
+
+machine_handle load_machine()
+{
+    hwloc_topology_t raw = nullptr;
+    if (hwloc_topology_init(&raw) != 0) {
+        return nullptr;
+    }
+    machine_handle machine(raw);
+    return hwloc_topology_load(raw) == 0 ? std::move(machine) : nullptr;
+}
+
+/// The affinity mask of the process; all online CPUs where it cannot be read. Never empty.
+std::vector<int> allowed_cpus()
+{
+    constexpr std::size_t k_most_cpus = 8192;
+    std::vector<int> cpus;
+    cpu_set_t* const set = CPU_ALLOC(k_most_cpus);
+    std::size_t const bytes = CPU_ALLOC_SIZE(k_most_cpus);
+    if (set != nullptr && ::sched_getaffinity(0, bytes, set) == 0) {
+        for (std::size_t cpu = 0; cpu < k_most_cpus; ++cpu) {
+            if (CPU_ISSET_S(cpu, bytes, set)) {
+                cpus.push_back(static_cast<int>(cpu));
+            }
+        }
+    }
+    CPU_FREE(set);
+    if (cpus.empty()) {
+        cpus.resize(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))));
+        std::iota(cpus.begin(), cpus.end(), 0);
+    }
+    return cpus;
+}
+
+/// The smaller domain of the NUMA node and the last-level cache around a CPU: CPUs with equal numbers share both.
+struct locality {
+    int node;
+    int cache;
+    [[nodiscard]] friend bool operator==(locality const&, locality const&) noexcept = default;
+};
+
+int cache_of(hwloc_obj_t unit)
+{
+    for (hwloc_obj_t above = unit->parent; above != nullptr; above = above->parent) {
+        if (above->type == HWLOC_OBJ_L3CACHE) {
+            return static_cast<int>(above->logical_index);
+        }
+    }
+    return -1;
+}
+
+locality locality_of(hwloc_topology_t machine, int cpu)
+{
+    hwloc_obj_t const unit = machine == nullptr ? nullptr : hwloc_get_pu_obj_by_os_index(machine, static_cast<unsigned>(cpu));
+    if (unit == nullptr) {
+        return {-1, -1};
+    }
+    int const node = unit->nodeset == nullptr ? -1 : hwloc_bitmap_first(unit->nodeset);
+    return {node, cache_of(unit)};
+}
+
+std::vector<shepherd_group> group_by_locality(std::vector<int> const& cpus)
+{
+    machine_handle const machine = load_machine();
+    std::vector<locality> found;
+    std::vector<shepherd_group> groups;
+    for (int const cpu : cpus) {
+        locality const here = locality_of(machine.get(), cpu);
+        auto const place = static_cast<std::size_t>(std::find(found.begin(), found.end(), here) - found.begin());
+        if (place == found.size()) {
+            found.push_back(here);
+            groups.emplace_back();
+        }
+        groups[place].cpus.push_back(cpu);
+    }
+    return groups;
+}
+
+std::string describe(topology const& found)
+{
+    char quota[48] = "no quota";
+    if (found.quota_cpus > 0) {
+        std::snprintf(quota, sizeof quota, "a quota of %.2f CPUs", found.quota_cpus);
+    }
+    return std::to_string(found.allowed_cpus) + " CPUs allowed, " + quota + ", " + std::to_string(found.groups.size()) +
+           (found.groups.size() == 1 ? " locality domain" : " locality domains");
+}
+
+} // namespace
+
+int workers_for(int allowed_cpus, double quota_cpus) noexcept
+{
+    double const wanted = quota_cpus > 0 ? std::min(std::ceil(quota_cpus), double(allowed_cpus)) : allowed_cpus;
+    return std::max(1, static_cast<int>(wanted));
+}
+
+topology discover(cgroup_files const& cgroups)
+{
+    std::vector<int> const cpus = allowed_cpus();
+    topology found;
+    found.allowed_cpus = static_cast<int>(cpus.size());
+    found.quota_cpus = cgroup_quota(cgroups);
+    found.default_workers = workers_for(found.allowed_cpus, found.quota_cpus);
+    found.groups = group_by_locality(cpus);
+    found.description = describe(found);
+    return found;
+}
+
+} // namespace tulle::os

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The usable bytes of a stack, as the pool hands them out.
+#pragma once
+
+#include <cstddef>
+
+namespace tulle::stack {
+
+/// Above the guard, up to the end of the stack; empty when there was none to be had.
+struct span {
+    std::byte* low = nullptr;
+    std::size_t size = 0;
+
+    [[nodiscard]] explicit operator bool() const noexcept { return low != nullptr; }
+    [[nodiscard]] std::byte* end() const noexcept { return low + size; }
+};
+
+} // namespace tulle::stack

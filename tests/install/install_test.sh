@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# install_test.sh BUILD WORK COMPILER LIBDIR VERSION: what is installed from BUILD can be found, linked and run by
+# find_package(tulle) and by pkg-config, shared and static, also after the installed tree has been moved.
+set -eu
+build=$1 work=$2 compiler=$3 libdir=$4 version=$5
+consumer=$(cd "$(dirname "$0")/consumer" && pwd)
+
+fail() {
+    echo "install_test: $*" >&2
+    exit 1
+}
+
+expect_version() {
+    printed=$("$@") || fail "$* failed"
+    [ "$printed" = "$version" ] || fail "$* printed '$printed', expected '$version'"
+}
+
+rm -rf "$work"
+mkdir -p "$work"
+cmake --install "$build" --prefix "$work/first" >"$work/install.log"
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+
+[ -f "$prefix/include/tulle/version.hpp" ] || fail "the headers are not installed"
+if grep -rqs "$build\|$work/first" "$prefix/$libdir/cmake" "$prefix/$libdir/pkgconfig"; then
+    fail "an installed file names the folder that it was built in"
+fi
+
+echo "install_test: find_package"
+cmake -S "$consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" -DEXPECTED_VERSION="$version" \
+    >"$work/configure.log"
+cmake --build "$work/cmake" >"$work/build.log"
+expect_version "$work/cmake/shared"
+expect_version "$work/cmake/static"
+# Whichever of the two is used, only one of them needs the shared library.
+ldd "$work/cmake/shared" | grep -q libtulle || fail "the program that links tulle::tulle does not load libtulle"
+if ldd "$work/cmake/static" | grep -q libtulle; then fail "the program that links tulle::tulle_static loads libtulle"; fi
+
+echo "install_test: pkg-config"
+PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
+export PKG_CONFIG_PATH
+[ "$(pkg-config --modversion tulle)" = "$version" ] || fail "pkg-config reports another version"
+# shellcheck disable=SC2046
+"$compiler" -std=c++20 "$consumer/main.cpp" -o "$work/by-pkg-config" $(pkg-config --cflags --libs tulle)
+LD_LIBRARY_PATH=$prefix/$libdir expect_version "$work/by-pkg-config"
+# shellcheck disable=SC2046
+"$compiler" -std=c++20 "$consumer/main.cpp" -o "$work/by-pkg-config-static" $(pkg-config --cflags tulle) \
+    "$prefix/$libdir/libtulle.a" $(pkg-config --static --libs-only-l --libs-only-other tulle | sed 's/-ltulle//')
+expect_version "$work/by-pkg-config-static"
+
+echo "install_test: exported symbols"
+foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle.so" | awk '$2 != "A"' | cut -d' ' -f3- |
+    grep -vE '^(tulle_|tulle::|(typeinfo|typeinfo name|vtable|VTT|guard variable) for tulle::)' || true)
+[ -z "$foreign" ] || fail "the shared library exports more than its API: $foreign"

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+import shutil
+
+import planted
+
+
+class CheckFormat(planted.PlantedProject):
+    check = "check-format"
+
+    def setUp(self):
+        super().setUp()
+        shutil.copy(planted.PROJECT / ".clang-format", self.root)
+
+    def test_accepts_formatted_code(self):
+        self.plant("src/base/a.cpp", "int twice(int x) { return 2 * x; }")
+        self.assert_passes()
+
+    def test_finds_and_fixes_unformatted_code(self):
+        self.plant("src/base/a.cpp", "int  twice( int x ){return 2*x;}")
+        self.assert_fails("src/base/a.cpp:1:", "--fix")
+        self.assertEqual(self.run_check("--fix").returncode, 0)
+        self.assert_passes()
+
+
+planted.main()

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/mission.md has every row once, in order, and what a row is shown by exists."""
+import re
+import unittest
+
+import planted
+
+ROWS = {"MT": 28, "QT": 37, "OP": 30, "TN": 28, "DZ": 30}
+ROW = re.compile(r"^\| ([A-Z]{2})-(\d\d) \| (.+) \| (.+) \|$", re.MULTILINE)
+
+
+class Mission(unittest.TestCase):
+    def setUp(self):
+        self.rows = ROW.findall((planted.PROJECT / "docs/mission.md").read_text(encoding="utf-8"))
+
+    def test_has_every_row_once_and_in_order(self):
+        expected = [(tag, f"{number:02}") for tag, count in ROWS.items() for number in range(1, count + 1)]
+        self.assertEqual([row[:2] for row in self.rows], expected)
+
+    def test_names_only_what_exists(self):
+        for tag, number, _, shown in self.rows:
+            if shown == "open":
+                continue
+            paths = re.findall(r"`([^`]+)`", shown)
+            self.assertTrue(paths, f"{tag}-{number} names nothing in backticks: {shown}")
+            for path in paths:
+                with self.subTest(row=f"{tag}-{number}"):
+                    self.assertRegex(path, "^(tests|bench|examples)/")
+                    self.assertTrue((planted.PROJECT / path).exists(), f"{path} does not exist")
+
+
+planted.main()
