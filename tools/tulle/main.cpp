@@ -21,10 +21,15 @@ void describe(CLI::App& program) {
     program.footer("`tulle COMMAND --help` explains a command; so does `man tulle-COMMAND`.");
 }
 
+std::string chosen_command(CLI::App const& program) {
+    auto const chosen = program.get_subcommands();
+    return chosen.empty() ? "" : " " + chosen.front()->get_name();
+}
+
 // CLI11 knows two outcomes: help or version asked for, which is no error, and wrong usage.
 int explain(CLI::App const& program, CLI::ParseError const& outcome) {
-    if (outcome.get_exit_code() == 0) return program.exit(outcome);
-    std::fprintf(stderr, "tulle: %s\nTry `tulle --help`.\n", outcome.what());
+    if (outcome.get_exit_code() == 0) return program.exit(outcome); // prints what was asked for
+    std::fprintf(stderr, "tulle: %s\nTry `tulle%s --help`.\n", outcome.what(), chosen_command(program).c_str());
     return tool::k_exit_usage;
 }
 

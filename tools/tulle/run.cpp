@@ -40,17 +40,6 @@ void hand_over_all(run_request const& request) {
     if (!request.stack_size.empty()) hand_over(table, "stack_size=" + request.stack_size);
 }
 
-// What follows our own options: `[--] PROG ARGS`.
-arguments program_words(CLI::App const& app) {
-    arguments words = app.remaining();
-    bool const marked = !words.empty() && words.front() == "--";
-    if (marked) words.erase(words.begin());
-    if (words.empty()) throw failure(k_exit_usage, "run: which program? Usage: tulle run [OPTIONS] -- PROG [ARGS]");
-    if (!marked && words.front().starts_with("-"))
-        throw failure(k_exit_usage, "run: unknown option " + words.front() + "; options for PROG come after it");
-    return words;
-}
-
 int run(run_request const& request) {
     hand_over_all(request);
     become(request.words);
@@ -68,15 +57,11 @@ command add_run(CLI::App& program) {
     app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
     app->add_option("--set", request->assignments, "Any option of `tulle info`; may be repeated")
         ->type_name("NAME=VALUE")
-        ->expected(1)
-        ->take_all();
-    app->prefix_command();
-    app->footer("Usage: tulle run [OPTIONS] -- PROG [ARGS]\nThe exit code is that of PROG; 2: wrong usage, "
-                "126: PROG cannot be run, 127: PROG was not found.");
-    return {app, [app, request] {
-                request->words = program_words(*app);
-                return run(*request);
-            }};
+        ->allow_extra_args(false);
+    app->add_option("PROG", request->words, "The program and its arguments; `--` may stand before it")->required();
+    app->positionals_at_end(); // from PROG on, everything is PROG's
+    app->footer("The exit code is that of PROG; 2: wrong usage, 126: PROG cannot be run, 127: PROG was not found.");
+    return {app, [request] { return run(*request); }};
 }
 
 } // namespace tulle::tool
