@@ -76,8 +76,8 @@ bool protect(void* low, std::size_t bytes) noexcept
     return ::mprotect(low, bytes, PROT_NONE) == 0;
 }
 
-/// One system call for up to 512 ranges. The process names itself by a constant, not by a descriptor: a descriptor would
-/// name the parent after a fork. How many ranges are done for sure.
+/// One system call for up to 512 ranges; how many of them are done for sure. The process names itself by a constant, not by a
+/// descriptor: after a fork a descriptor would name the parent.
 std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept
 {
     constexpr std::size_t k_batch = 512;
@@ -91,19 +91,26 @@ std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advi
     return advised <= 0 ? 0 : static_cast<std::size_t>(advised) / ranges.bytes;
 }
 
+/// The same with one system call for each range, for kernels and filters that refuse the batch.
+bool advise_one_by_one(strided_range const& ranges, std::size_t from, int advice) noexcept
+{
+    for (std::size_t i = from; i < ranges.count; ++i) {
+        if (::madvise(ranges.first + i * ranges.stride, ranges.bytes, advice) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool advise_ranges(strided_range const& ranges, int advice) noexcept
 {
     std::size_t done = 0;
     while (done < ranges.count) {
         std::size_t const batch = advise_batch(ranges, done, advice);
-        done += batch;
-        // Refused, or stopped early: the plain call advances by one range or says what is wrong.
         if (batch == 0) {
-            if (::madvise(ranges.first + done * ranges.stride, ranges.bytes, advice) != 0) {
-                return false;
-            }
-            ++done;
+            return advise_one_by_one(ranges, done, advice);
         }
+        done += batch;
     }
     return true;
 }

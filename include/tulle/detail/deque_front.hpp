@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The owner's side of the asymmetric split deque: what fork and join touch when nothing was stolen. No locked instruction, no fence.
+// The other side, the proof and the papers: src/deque/README.md.
+//   publish   A1 store head; compiler barrier; A2 load limit     against a worker that goes to sleep (B1 limit, B2 head)
+//   retract   C1 store head; compiler barrier; C2 load split     against a thief                     (D1 split, D2 head)
+// Both partners put a membarrier(2) between their two accesses, which is a full fence on the owner's processor too.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+#include <tulle/detail/machine.hpp>
+#include <tulle/detail/record.hpp>
+
+namespace tulle::detail {
+
+template <class Machine, class Slot> struct alignas(64) basic_deque_front {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+
+    atomic<Slot*> head{nullptr};  // next free slot; written by the owner only
+    atomic<Slot*> limit{nullptr}; // publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping worker
+    atomic<Slot*> split{nullptr}; // slots below are shared with thieves; written under the deque's lock
+
+    // relaxed: only the owner writes head.
+    TULLE_INLINE Slot* top() const noexcept { return head.load(std::memory_order_relaxed); }
+
+    // Makes the slot at top() visible to thieves. False: call the cold path (alarm, or the array is full).
+    [[nodiscard]] TULLE_INLINE bool publish(Slot* slot) noexcept {
+        head.store(slot + 1, std::memory_order_release); // A1; pairs with the acquire of head in deque_thief::share
+        Machine::compiler_barrier();
+        return slot < limit.load(std::memory_order_relaxed); // A2; relaxed: ordered by the sleeper's membarrier
+    }
+
+    // Takes the youngest slot back. False: it is not the youngest, or a thief may have it; call the cold path.
+    [[nodiscard]] TULLE_INLINE bool retract(Slot* slot) noexcept {
+        if (TULLE_UNLIKELY(top() != slot + 1)) return false;
+        head.store(slot, std::memory_order_relaxed); // C1; relaxed: publishes nothing, and the thief's membarrier orders it
+        Machine::compiler_barrier();
+        return slot >= split.load(std::memory_order_relaxed); // C2; relaxed: ordered by the thief's membarrier
+    }
+};
+
+using deque_front = basic_deque_front<native_machine, record>;
+
+} // namespace tulle::detail

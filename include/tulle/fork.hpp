@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// fork and join: the cheapest way to start a thread. A forked thread that nobody steals runs at its join as a plain function call;
+// one that blocks, there or on a thief, becomes a full thread by itself.
+#pragma once
+
+#include <tulle/detail/closure.hpp>
+#include <tulle/detail/current.hpp>
+
+#include <exception>
+
+namespace tulle {
+
+namespace detail {
+
+TULLE_API TULLE_COLD deque_front* open_deque_cold();                        // the calling thread has no deque yet
+TULLE_API TULLE_COLD void published_cold(deque_front* deque) noexcept;       // wake a sleeper, or open a larger deque
+TULLE_API TULLE_NOINLINE bool join_cold(deque_front* deque, record* slot);   // true: the caller runs it; false: a thief did, it is done
+TULLE_API TULLE_COLD void rethrow_cold(record* slot);                        // the exception of a stolen thread, if it has one
+
+// Where the callable lies: in the record, or, when it is large, in the frame that forks, with its address in the record.
+template <class F, bool InRecord> struct child_storage {
+    TULLE_INLINE closure<F>& open(record* slot) noexcept { return *std::launder(reinterpret_cast<closure<F>*>(slot->body)); }
+    TULLE_INLINE static closure<F>& find(record* slot) noexcept { return *std::launder(reinterpret_cast<closure<F>*>(slot->body)); }
+};
+template <class F> struct child_storage<F, false> {
+    closure<F> frame;
+    closure<F>& open(record* slot) noexcept {
+        ::new (static_cast<void*>(slot->body)) closure<F>*(&frame);
+        return frame;
+    }
+    static closure<F>& find(record* slot) noexcept { return **std::launder(reinterpret_cast<closure<F>**>(slot->body)); }
+};
+
+} // namespace detail
+
+// A forked thread. Lives in the scope that forked it; neither copied nor moved.
+// Joining in reverse order of forking is the fast case; any order is correct.
+template <class F> class [[nodiscard("a child that is dropped at once is joined at once")]] child {
+    static constexpr bool k_in_record = detail::fits_inline<F, detail::k_body_size>;
+    using storage = detail::child_storage<F, k_in_record>;
+
+public:
+    using result_type = std::invoke_result_t<F&>;
+
+    template <class G> TULLE_INLINE explicit child(G&& callable) : m_deque(detail::current_deque()) {
+        if (TULLE_UNLIKELY(m_deque == nullptr)) m_deque = detail::open_deque_cold();
+        m_slot = m_deque->top();
+        m_storage.open(m_slot).set(std::forward<G>(callable));
+        m_slot->run = &run;
+        if (TULLE_UNLIKELY(!m_deque->publish(m_slot))) detail::published_cold(m_deque);
+    }
+    child(child const&) = delete;
+    child& operator=(child const&) = delete;
+
+    // Waits for the thread and returns its result; throws what it threw. Call it once, from the thread that forked.
+    // Memory ordering: all that the child did happens before the return.
+    TULLE_INLINE result_type join() {
+        m_joined = true;
+        if (TULLE_LIKELY(m_deque->retract(m_slot)) || detail::join_cold(m_deque, m_slot)) {
+            F f = storage::find(m_slot).take_callable();
+            return f();
+        }
+        return finish(m_slot);
+    }
+
+    // Not joined: joins, and throws what it threw. While another exception unwinds the scope: cancels the child if it has not started,
+    // else waits for it; its exception is dropped.
+    TULLE_INLINE ~child() noexcept(false) {
+        if (TULLE_UNLIKELY(!m_joined)) drop_cold(m_deque, m_slot);
+    }
+
+private:
+    static void run(detail::record* slot) noexcept {
+        try {
+            storage::find(slot).evaluate();
+        } catch (...) { slot->exception = std::current_exception(); }
+    }
+    TULLE_NOINLINE static result_type finish(detail::record* slot) {
+        if (TULLE_UNLIKELY(slot->exception != nullptr)) detail::rethrow_cold(slot);
+        return storage::find(slot).take_result();
+    }
+    TULLE_COLD static void drop_cold(detail::deque_front* deque, detail::record* slot) {
+        bool const unwinding = std::uncaught_exceptions() > 0;
+        if (deque->retract(slot) || detail::join_cold(deque, slot)) {
+            F f = storage::find(slot).take_callable();
+            if (!unwinding) static_cast<void>(f());
+        } else if (unwinding && slot->exception != nullptr) {
+            slot->exception = nullptr;
+        } else {
+            static_cast<void>(finish(slot));
+        }
+    }
+
+    detail::deque_front* m_deque;
+    detail::record* m_slot;
+    bool m_joined = false;
+    [[no_unique_address]] storage m_storage;
+};
+
+// Starts `callable()` as a thread. Contexts: any thread of the process; the first use starts the run time.
+template <class F> [[nodiscard]] TULLE_INLINE child<std::decay_t<F>> fork(F&& callable) {
+    return child<std::decay_t<F>>(std::forward<F>(callable));
+}
+
+// Runs all callables, possibly in parallel, and returns when all have returned; throws the first exception in the order of arguments.
+template <class F> TULLE_INLINE void parallel_invoke(F&& f) { static_cast<void>(std::forward<F>(f)()); }
+
+template <class F, class G, class... Rest> TULLE_INLINE void parallel_invoke(F&& f, G&& g, Rest&&... rest) {
+    auto others = fork([&] { parallel_invoke(std::forward<G>(g), std::forward<Rest>(rest)...); });
+    static_cast<void>(std::forward<F>(f)());
+    others.join();
+}
+
+} // namespace tulle

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A test-and-set lock for sections of a few instructions. Spins with pauses; gives the processor up now and then, because the holder
+// may have been preempted.
+#pragma once
+
+#include <tulle/detail/machine.hpp>
+
+#include <cstdint>
+
+namespace tulle::base {
+
+template <class Machine> class basic_spin_lock {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+
+public:
+    void lock() noexcept {
+        for (unsigned spins = 1; !try_lock(); ++spins) {
+            // relaxed: only a hint when to try again.
+            while (m_held.load(std::memory_order_relaxed) != 0) wait_a_little(spins++);
+        }
+    }
+    [[nodiscard]] bool try_lock() noexcept { return m_held.exchange(1, std::memory_order_acquire) == 0; } // pairs with unlock
+    void unlock() noexcept { m_held.store(0, std::memory_order_release); }                               // pairs with try_lock
+    // A hint; relaxed: nothing is read on its strength.
+    [[nodiscard]] bool looks_held() const noexcept { return m_held.load(std::memory_order_relaxed) != 0; }
+
+private:
+    static constexpr unsigned k_spins_per_yield = 128;
+    static void wait_a_little(unsigned spins) noexcept {
+        if (spins % k_spins_per_yield == 0) Machine::yield_processor();
+        else Machine::pause();
+    }
+
+    atomic<std::uint32_t> m_held{0};
+};
+
+using spin_lock = basic_spin_lock<detail::native_machine>;
+
+} // namespace tulle::base

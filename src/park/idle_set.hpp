@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who sleeps, who searches: an event count over workers. A worker without work searches for a while, announces that it will sleep, makes
+// every thread of the process pass a full fence, looks once more, and sleeps on its own futex. Whoever makes work looks at two counters
+// after a compiler barrier, and pays for a wake only when somebody sleeps and nobody searches.
+//   maker    G1 publish work; light fence; G2 load counters    |  sleeper  H1 count itself asleep; heavy fence; H2 look for work
+// Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. A searcher counts as one that will still look: it either
+// finds work, and then wakes the next if it was the last searcher, or passes H1 and H2 itself.
+// After the Go scheduler's rule for spinning Ms and the event counts of D. Vyukov; the asymmetric fence is ours.
+#pragma once
+
+#include "base/spin_lock.hpp"
+
+#include <cstdint>
+
+namespace tulle::park {
+
+// One per worker. m_signal: 0 until a waker has taken the worker off the list.
+template <class Machine> class sleeper {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+    template <class> friend class idle_set;
+
+    atomic<std::uint32_t> m_signal{0};
+    sleeper* m_next = nullptr; // guarded by the set's lock
+    bool m_listed = false;     // guarded by the set's lock
+};
+
+enum class sleep_result { woken, timed_out };
+
+template <class Machine> class idle_set {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+
+public:
+    using sleeper_type = sleeper<Machine>;
+
+    // --- makers of work: any thread -------------------------------------------------------------------------------
+    // After publishing work and a light fence: whether wake_one() is due. relaxed: the sleeper's heavy fence orders it.
+    [[nodiscard]] bool wake_is_due() const noexcept {
+        return m_sleeping.load(std::memory_order_relaxed) != 0 && m_searching.load(std::memory_order_relaxed) == 0;
+    }
+    [[nodiscard]] bool somebody_sleeps() const noexcept { return m_sleeping.load(std::memory_order_relaxed) != 0; }
+    // Wakes the worker that went to sleep last; it counts as searching from now on. False: nobody slept.
+    bool wake_one() noexcept {
+        m_lock.lock();
+        sleeper_type* const chosen = m_newest;
+        if (chosen != nullptr) unlist(*chosen);
+        m_lock.unlock();
+        return chosen != nullptr && signal(*chosen);
+    }
+    // Wakes this very worker. False: it does not sleep.
+    bool wake(sleeper_type& chosen) noexcept {
+        m_lock.lock();
+        bool const listed = chosen.m_listed;
+        if (listed) unlist(chosen);
+        m_lock.unlock();
+        return listed && signal(chosen);
+    }
+
+    // --- the worker itself ----------------------------------------------------------------------------------------
+    void begin_search() noexcept { m_searching.fetch_add(1, std::memory_order_relaxed); }
+    // Work was found. True: it was the last searcher and somebody sleeps; wake the next.
+    [[nodiscard]] bool end_search() noexcept {
+        return m_searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && somebody_sleeps();
+    }
+    // H1: from searching to asleep. The caller then makes a heavy fence, looks for work, and either withdraws or sleeps.
+    void announce(sleeper_type& self) noexcept {
+        self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock
+        m_lock.lock();
+        self.m_next = m_newest;
+        self.m_listed = true;
+        m_newest = &self;
+        m_sleeping.fetch_add(1, std::memory_order_seq_cst);
+        m_searching.fetch_sub(1, std::memory_order_seq_cst);
+        m_lock.unlock();
+    }
+    // Back to searching, also when a waker has been here already.
+    void withdraw(sleeper_type& self) noexcept {
+        m_lock.lock();
+        if (self.m_listed) unlist(self);
+        m_lock.unlock();
+    }
+    // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards.
+    sleep_result sleep(sleeper_type& self, std::uint64_t deadline) noexcept {
+        // acquire pairs with the release in signal: what the waker made is visible.
+        while (self.m_signal.load(std::memory_order_acquire) == 0) {
+            if (Machine::futex_wait(self.m_signal, 0, deadline)) continue;
+            withdraw(self);
+            return sleep_result::timed_out;
+        }
+        return sleep_result::woken;
+    }
+
+    [[nodiscard]] std::uint32_t sleeping() const noexcept { return m_sleeping.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t searching() const noexcept { return m_searching.load(std::memory_order_relaxed); }
+
+private:
+    // Under the lock: from asleep to searching.
+    void unlist(sleeper_type& chosen) noexcept {
+        sleeper_type** link = &m_newest;
+        while (*link != &chosen) link = &(*link)->m_next;
+        *link = chosen.m_next;
+        chosen.m_listed = false;
+        m_searching.fetch_add(1, std::memory_order_seq_cst);
+        m_sleeping.fetch_sub(1, std::memory_order_seq_cst);
+    }
+    static bool signal(sleeper_type& chosen) noexcept {
+        chosen.m_signal.store(1, std::memory_order_release); // pairs with the acquire in sleep
+        Machine::futex_wake(chosen.m_signal, 1);
+        return true;
+    }
+
+    atomic<std::uint32_t> m_sleeping{0};
+    atomic<std::uint32_t> m_searching{0};
+    base::basic_spin_lock<Machine> m_lock;
+    sleeper_type* m_newest = nullptr; // LIFO: the caches of the last one are warm
+};
+
+} // namespace tulle::park

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ties the option table to the scheduler, and starts and stops both.
+#include "runtime/runtime.hpp"
+
+#include "base/error.hpp"
+#include "sched/first_use.hpp"
+#include "sched/scheduler.hpp"
+
+#include <tulle/runtime.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace tulle::runtime {
+
+namespace {
+
+using base::option_id;
+
+// More workers than this are a slip of the pen.
+constexpr std::uint64_t k_most_workers = 4096;
+
+bool is_main_thread() noexcept { return syscall(SYS_gettid) == getpid(); }
+
+stack::guard_choice guard_choice_of(std::uint64_t word) noexcept {
+    switch (word) {
+    case base::k_guard_install: return stack::guard_choice::install;
+    case base::k_guard_mprotect: return stack::guard_choice::mprotect;
+    case base::k_guard_none: return stack::guard_choice::none;
+    default: return stack::guard_choice::automatic;
+    }
+}
+
+// Merges the groups of the machine into as many as were asked for, or cuts the one group into that many.
+void regroup(os::topology& machine, std::size_t wanted) {
+    if (wanted == 0 || wanted == machine.groups.size()) return;
+    std::vector<int> cpus;
+    for (auto const& group : machine.groups) cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
+    machine.groups.assign(wanted, {});
+    for (std::size_t k = 0; k < std::max(cpus.size(), wanted); ++k) {
+        machine.groups[k * wanted / std::max(cpus.size(), wanted)].cpus.push_back(cpus[k % cpus.size()]);
+    }
+}
+
+} // namespace
+
+instance& the() {
+    static auto* const r = new instance; // never destroyed: threads may outlive static objects
+    return *r;
+}
+
+instance::instance() {
+    if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
+}
+
+sched::settings instance::settings_now(bool adopt_caller) const {
+    sched::settings s;
+    s.machine = os::discover();
+    auto const workers = m_options.number(option_id::workers);
+    s.workers = workers == 0 ? s.machine.default_workers : static_cast<int>(workers);
+    s.stack_size = m_options.number(option_id::stack_size);
+    s.guard = guard_choice_of(m_options.number(option_id::guard));
+    s.spin_ns = m_options.number(option_id::spin_us) * 1000;
+    s.seed = m_options.number(option_id::seed);
+    s.adopt_caller = adopt_caller;
+    regroup(s.machine, m_options.number(option_id::shepherds));
+    return s;
+}
+
+int instance::start(bool adopt_caller) {
+    std::lock_guard const held(m_lock);
+    if (sched::scheduler::instance().is_running()) return EALREADY;
+    return sched::scheduler::instance().start(settings_now(adopt_caller));
+}
+
+int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
+    {
+        std::lock_guard const held(m_lock);
+        if (sched::scheduler::instance().is_running()) return EALREADY;
+        if (workers > k_most_workers) return EINVAL;
+        if (workers != 0 && m_options.set(option_id::workers, workers, base::option_source::api)) return EINVAL;
+        if (stack_size != 0 && m_options.set(option_id::stack_size, stack_size, base::option_source::api)) return EINVAL;
+    }
+    return start(true);
+}
+
+int instance::stop() {
+    std::lock_guard const held(m_lock);
+    if (!sched::scheduler::instance().is_running()) return EINVAL;
+    return sched::scheduler::instance().stop();
+}
+
+base::option_error instance::set_option(std::string_view name, std::string_view value) {
+    std::lock_guard const held(m_lock);
+    return m_options.set(name, value, base::option_source::api);
+}
+
+} // namespace tulle::runtime
+
+namespace tulle::sched {
+
+void start_on_first_use() {
+    int const error = runtime::the().start(runtime::is_main_thread());
+    if (error != 0 && error != EALREADY) base::fatal("cannot start: %s", std::strerror(error));
+}
+
+} // namespace tulle::sched
+
+namespace tulle {
+
+namespace {
+
+void check(int error, char const* what) {
+    if (error != 0) throw std::system_error(error, std::generic_category(), what);
+}
+
+sched::scheduler& running() {
+    static_cast<void>(sched::this_fiber());
+    return sched::scheduler::instance();
+}
+
+} // namespace
+
+void initialize(options const& chosen) {
+    if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
+    check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size), "tulle::initialize");
+}
+
+void finalize() { check(runtime::the().stop(), "tulle::finalize"); }
+
+bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
+
+int worker_count() { return running().chosen().workers; }
+
+int shepherd_count() { return static_cast<int>(running().shepherds().size()); }
+
+void set_option(std::string_view name, std::string_view value) {
+    if (is_initialized()) check(EALREADY, "tulle::set_option: the run time has started");
+    if (auto const refused = runtime::the().set_option(name, value)) throw std::invalid_argument(*refused);
+}
+
+} // namespace tulle

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stack with what stands on it: the full form of a thread, and what every wait suspends. Three kinds, with one interface:
+//   pooled   lies at the top of a stack of the pool; its bottom frame is a worker's loop (loop.cpp) or one thread with a stack of its own
+//   adopted  the stack of the OS thread that started the run time; only its own worker runs it
+//   guest    the stack of another OS thread; it is never switched out, its waits block the OS thread
+// A fiber is written by the worker that runs it; while suspended, by nobody but the one that resumes it.
+#pragma once
+
+#include "arch/context.hpp"
+#include "arch/exception_state.hpp"
+#include "arch/fiber_annotations.hpp"
+#include "sched/runnable.hpp"
+#include "stack/stack_pool.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::sched {
+
+struct worker;
+struct record_deque;
+
+enum class fiber_kind : std::uint8_t { pooled, adopted, guest };
+
+// The identity of a thread while it runs, in the frame of whoever runs it. Threads that run as direct calls have none of their own.
+struct thread_frame {
+    thread_frame* outer = nullptr;
+    std::uint64_t id = 0;
+    bool* named = nullptr; // to be set when it gets a name; null: the name is kept for good
+};
+
+struct fiber : runnable {
+    explicit fiber(fiber_kind k) noexcept : runnable(runnable_kind::fiber), kind_of_stack(k) {}
+
+    void bind(worker& to) noexcept {
+        home = &to;
+        bound = true;
+    }
+
+    fiber_kind kind_of_stack;
+    bool hosts_loop = false;              // pooled: the bottom frame is a loop, so it can be used for anything
+    std::int16_t shepherd = -1;           // runs only there; -1: anywhere
+    std::atomic<std::uint32_t> wake{0};   // guest: futex, 1 when resumed
+    arch::context context{};              // where it goes on; valid while suspended
+    record_deque* records = nullptr;      // its forked threads; null until the first fork
+    worker* home = nullptr;               // adopted, guest: the only worker that runs it
+    arch::exception_state exceptions{};   // of the C++ run time, while suspended
+    thread_frame* frame = nullptr;        // the innermost thread with a record of its own
+    std::uint64_t base_id = 0;            // identity of the forked thread at the bottom; drawn when asked for
+    stack::span stack{};                  // pooled: to give back
+    arch::sanitizer_fiber sanitizer;      // empty in builds without sanitizers
+};
+
+} // namespace tulle::sched

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a worker looks for work, in this order: what it was told to start, its mailbox, its own ready threads; then records and ready
+// threads of workers of the same shepherd, random victims first, of the others, of guests; parked deques; what was placed or injected;
+// timers. Every so many decisions the far places come first, so that nothing waits for ever behind a busy ready queue.
+#include "os/clock.hpp"
+#include "sched/guest.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tulle::sched {
+
+namespace {
+
+constexpr std::uint32_t k_decisions_per_look = 61;
+
+runnable* as_ready(thread_record* t) noexcept { return t; }
+
+// The first of the list is for now, the rest for the thief's own queue.
+runnable* keep_rest(worker& thief, runnable_list& taken) noexcept {
+    runnable* const first = taken.pop_front();
+    while (runnable* const r = taken.pop_front()) thief.ready.push_back(*r);
+    return first;
+}
+
+} // namespace
+
+runnable* scheduler::take_local(worker& w) noexcept {
+    if (w.start_next != nullptr) return as_ready(std::exchange(w.start_next, nullptr));
+    // acquire pairs with the release in post_to_mailbox.
+    if (TULLE_UNLIKELY(w.mailbox.load(std::memory_order_relaxed) != nullptr)) return w.mailbox.exchange(nullptr, std::memory_order_acquire);
+    return w.ready.pop();
+}
+
+runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept {
+    if (count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint, looked at again before sleeping
+    std::lock_guard const held(s.lock);
+    runnable* const r = list.pop_front();
+    if (r != nullptr) count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    return r;
+}
+
+runnable* scheduler::take_ready_of(worker& thief, worker& victim) noexcept {
+    if (&victim == &thief || victim.ready.looks_empty()) return nullptr;
+    runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
+    return keep_rest(thief, taken);
+}
+
+runnable* scheduler::take_ready_of(worker& thief, std::vector<worker*> const& victims) noexcept {
+    std::size_t const count = victims.size();
+    std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
+    for (std::size_t k = 0; k < count; ++k) {
+        if (runnable* const r = take_ready_of(thief, *victims[(first + k) % count])) return r;
+    }
+    return nullptr;
+}
+
+runnable* scheduler::take_shared(worker& w) noexcept {
+    if (runnable* const r = take_list(*w.home, w.home->placed, w.home->placed_count)) return r;
+    if (runnable* const r = take_list(*w.home, w.home->injected, w.home->injected_count)) return r;
+    if (runnable* const r = take_ready_of(w, w.home->workers)) return r;
+    for (auto const& s : m_shepherds) {
+        if (s.get() == w.home) continue;
+        if (runnable* const r = take_list(*s, s->injected, s->injected_count)) return r;
+        if (runnable* const r = take_ready_of(w, s->workers)) return r;
+    }
+    return nullptr;
+}
+
+record* scheduler::steal_record_of(worker& thief, std::vector<worker*> const& victims) noexcept {
+    std::size_t const count = victims.size();
+    std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
+    for (std::size_t k = 0; k < count; ++k) {
+        worker& victim = *victims[(first + k) % count];
+        record_deque* const deque = victim.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+        if (&victim == &thief || deque == nullptr) continue;
+        if (record* const slot = record_thief(*deque).steal()) return slot;
+    }
+    return nullptr;
+}
+
+record* scheduler::steal_record(worker& w) noexcept {
+    record* slot = steal_record_of(w, w.home->workers);
+    for (auto s = m_shepherds.begin(); slot == nullptr && s != m_shepherds.end(); ++s) {
+        if (s->get() != w.home) slot = steal_record_of(w, (*s)->workers);
+    }
+    if (slot == nullptr) slot = m_parked.steal();
+    if (slot == nullptr) {
+        for (guest* g = m_guests.load(std::memory_order_acquire); slot == nullptr && g != nullptr; g = g->next) { // pairs with attach_guest
+            record_deque* const deque = g->as_worker.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+            if (deque != nullptr) slot = record_thief(*deque).steal();
+        }
+    }
+    if (slot != nullptr) ++w.steals;
+    return slot;
+}
+
+void scheduler::expire_timers() noexcept {
+    if (m_timers.next_deadline() != k_never) m_timers.expire(os::monotonic_ns());
+}
+
+bool scheduler::has_other_work(worker& w) noexcept {
+    if (!w.ready.looks_empty() || w.mailbox.load(std::memory_order_relaxed) != nullptr) return true;
+    if (w.current->records != nullptr && !w.current->records->is_empty()) return true;
+    if (!m_parked.looks_empty() || w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
+    return ++w.tick % k_decisions_per_look == 0 || something_to_do(w);
+}
+
+bool scheduler::something_to_do(worker& w) noexcept {
+    if (is_stopping() || w.mailbox.load(std::memory_order_relaxed) != nullptr || !w.ready.looks_empty()) return true;
+    if (w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
+    for (auto const& s : m_shepherds) {
+        if (s->injected_count.load(std::memory_order_relaxed) != 0) return true;
+        for (worker* const v : s->workers) {
+            record_deque* const deque = v->visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+            if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;
+        }
+    }
+    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
+        record_deque* const deque = g->as_worker.visible.load(std::memory_order_acquire);
+        if (deque != nullptr && deque->looks_stealable()) return true;
+    }
+    return m_parked.has_stealable();
+}
+
+} // namespace tulle::sched

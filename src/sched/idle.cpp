@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker without work: search for a while, then sleep. The protocol, with the either-or argument, is in park/idle_set.hpp.
+#include "os/clock.hpp"
+#include "sched/scheduler.hpp"
+
+#include <algorithm>
+
+namespace tulle::sched {
+
+namespace {
+
+constexpr std::uint32_t k_decisions_per_look = 61;
+constexpr std::uint32_t k_most_pauses = 64;         // between two rounds of a search
+constexpr int k_barren_wakes = 2;                   // woken in vain more often than this: nap before searching again
+constexpr std::uint64_t k_first_nap_ns = 50'000;
+constexpr std::uint64_t k_idle_before_trim_ns = 50'000'000;
+constexpr std::uint64_t k_longest_nap_ns = 800'000;
+
+work as_work(runnable* r) noexcept { return {r, nullptr, false}; }
+bool is_work(work const& w) noexcept { return w.ready != nullptr || w.stolen != nullptr || w.stop; }
+
+// One round. Records are only taken when the worker could suspend them.
+work look_around(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
+    s.expire_timers();
+    if (runnable* const r = s.take_local(w)) return as_work(r);
+    if (!reserve_spare(w)) return {};
+    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
+    return as_work(s.take_shared(w));
+}
+
+// Rounds with growing pauses, until the time is up.
+work search(worker& w) noexcept {
+    std::uint64_t const give_up = os::monotonic_ns() + w.owner->chosen().spin_ns;
+    for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
+        work const found = look_around(w);
+        if (is_work(found) || os::monotonic_ns() >= give_up) return found;
+        for (std::uint32_t k = 0; k < pauses; ++k) os::machine::pause();
+    }
+}
+
+// Work that is gone again whenever a woken worker arrives is not worth its wake-ups: look again only after a while.
+void nap(worker& w) noexcept {
+    std::uint64_t const length = std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns);
+    std::uint64_t const now = os::monotonic_ns();
+    static_cast<void>(w.owner->idle().end_search());
+    w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
+    static_cast<void>(os::futex_wait(w.nap_word, 1, std::min(now + length, w.owner->timers().next_deadline())));
+    w.nap_word.store(0, std::memory_order_relaxed);
+    w.owner->idle().begin_search();
+}
+
+// From searching to searching, with a sleep in between if there is really nothing. True: woken by somebody.
+bool sleep_until_woken(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    auto& idle = s.idle();
+    idle.announce(w.sleeper); // H1
+    os::machine::heavy_fence();
+    s.alarm_all(); // B1
+    os::machine::heavy_fence();
+    if (s.something_to_do(w)) { // H2, B2
+        idle.withdraw(w.sleeper);
+        return false;
+    }
+    std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
+    bool const woken = idle.sleep(w.sleeper, std::min(trim_at, s.timers().next_deadline())) == park::sleep_result::woken;
+    if (!woken && os::monotonic_ns() >= trim_at) {
+        w.has_worked = false;
+        s.trim(w);
+    }
+    return woken;
+}
+
+work search_and_sleep(worker& w) noexcept {
+    for (bool woken = false;;) {
+        work const found = search(w);
+        if (is_work(found)) {
+            w.barren_wakes = 0;
+            w.has_worked = true;
+            return found;
+        }
+        if (woken && ++w.barren_wakes > k_barren_wakes) nap(w);
+        woken = sleep_until_woken(w);
+    }
+}
+
+} // namespace
+
+work find_work(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    if (++w.tick % k_decisions_per_look != 0) {
+        if (runnable* const r = s.take_local(w)) {
+            if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
+            w.ready.push_back(*r);
+        }
+    } else if (w.start_next == nullptr && reserve_spare(w)) {
+        s.expire_timers();
+        if (runnable* const r = s.take_shared(w)) return as_work(r);
+        if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
+    }
+    s.idle().begin_search();
+    work const found = search_and_sleep(w);
+    if (s.idle().end_search()) s.idle().wake_one();
+    return found;
+}
+
+} // namespace tulle::sched

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/join.hpp"
+
+#include "base/error.hpp"
+#include "sched/join_word.hpp"
+#include "sched/scheduler.hpp"
+
+#include <tulle/scope.hpp>
+
+#include <cerrno>
+#include <cstring>
+
+namespace tulle::sched {
+
+namespace {
+
+// Left in a slot whose thread was joined while younger ones were not. A thief may run it.
+void run_joined(record*) noexcept {}
+
+record_deque& as_deque(detail::deque_front* front) noexcept { return *static_cast<record_deque*>(front); }
+
+// Post action of a parent that waits for a stolen child.
+void post_wait_for(void* word, void* waiter) noexcept {
+    auto& state = *static_cast<std::atomic<std::uintptr_t>*>(word);
+    if (!join_word(state).set_waiter(reinterpret_cast<std::uintptr_t>(waiter))) resume(*static_cast<fiber*>(waiter));
+}
+
+void wait_stolen(record& slot) noexcept {
+    join_word word(slot.state);
+    if (!word.is_done()) suspend(&post_wait_for, &slot.state, this_worker()->current);
+}
+
+// The youngest record: off the deque. True: it is the caller's; false: a thief's, and done.
+bool take_youngest(record_deque& deque, record* slot) noexcept {
+    record_owner owner(deque);
+    if (owner.reclaim(slot) == deque::reclaim_result::mine) return true;
+    wait_stolen(*slot);
+    join_word(slot->state).reset();
+    owner.settle(slot);
+    return false;
+}
+
+void discard_joined_above(record_deque& deque, record* slot) noexcept {
+    while (deque.top() > slot && (deque.top() - 1)->run == &run_joined) static_cast<void>(take_youngest(deque, deque.top() - 1));
+}
+
+// A record with younger ones above it stays in its slot as one that does nothing.
+bool take_from_below(record_deque& deque, record* slot) noexcept {
+    auto const result = record_owner(deque).reclaim_below(slot, [slot](bool stolen) {
+        if (!stolen) slot->run = &run_joined;
+    });
+    if (result == deque::reclaim_result::mine) return true;
+    wait_stolen(*slot);
+    slot->run = &run_joined; // state stays done: nobody waits when the slot is taken off
+    return false;
+}
+
+} // namespace
+
+void discard_joined_records(fiber& f) noexcept {
+    for (record_deque* deque = f.records; deque != nullptr; deque = deque->older) {
+        discard_joined_above(*deque, deque->base());
+        if (!deque->is_empty()) base::fatal("a thread ends with forked threads that it has not joined");
+    }
+}
+
+} // namespace tulle::sched
+
+namespace tulle::detail {
+
+using namespace tulle::sched;
+
+deque_front* open_deque_cold() {
+    fiber& f = this_fiber();
+    if (f.records == nullptr && scheduler::instance().open_deque(f, 0) == nullptr) {
+        base::fatal("no memory for the records of forked threads (%s)", std::strerror(errno));
+    }
+    scheduler::instance().show_deque(*this_worker(), f.records);
+    return f.records;
+}
+
+void published_cold(deque_front* front) noexcept {
+    scheduler& s = scheduler::instance();
+    record_deque& deque = sched::as_deque(front);
+    if (!deque.is_asymmetric()) record_owner(deque).share_all();
+    deque.silence();
+    if (deque.is_full(deque.top())) {
+        fiber& f = *this_worker()->current;
+        auto const level = static_cast<std::uint8_t>(deque.level + 1);
+        s.park_records(f);
+        if (level >= deque_pool::k_levels || s.open_deque(f, level) == nullptr) {
+            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(), std::strerror(errno));
+        }
+        s.show_deque(*this_worker(), f.records);
+    }
+    s.notify_light();
+}
+
+bool join_cold(deque_front* front, record* slot) {
+    record_deque& deque = sched::as_deque(front);
+    if (deque.top() > slot + 1) discard_joined_above(deque, slot + 1);
+    return deque.top() > slot + 1 ? take_from_below(deque, slot) : take_youngest(deque, slot);
+}
+
+void close_empty_deques_cold() noexcept {
+    fiber& f = *this_worker()->current;
+    while (f.records->older != nullptr && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
+}
+
+void rethrow_cold(record* slot) { std::rethrow_exception(std::exchange(slot->exception, nullptr)); }
+
+} // namespace tulle::detail

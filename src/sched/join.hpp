@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow half of fork and join: what <tulle/fork.hpp> calls when the fast path fails.
+#pragma once
+
+#include "sched/fiber.hpp"
+
+namespace tulle::sched {
+
+// Takes records that were joined out of order off the deque of `f`, whose threads have all been joined.
+void discard_joined_records(fiber& f) noexcept;
+
+} // namespace tulle::sched

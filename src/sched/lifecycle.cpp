@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting and stopping the workers.
+#include "arch/exception_state.hpp"
+#include "base/error.hpp"
+#include "os/futex.hpp"
+#include "os/membarrier.hpp"
+#include "os/thread.hpp"
+#include "sched/scheduler.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <new>
+
+namespace tulle::sched {
+
+namespace {
+
+void post_nothing(void*, void*) noexcept {}
+
+// Gives the stacks and records that a worker has cached to the pool.
+void flush_caches(worker& w) noexcept {
+    while (runnable* const f = w.spares.pop_front()) w.owner->release_fiber(*static_cast<fiber*>(f));
+    w.spare_count = 0;
+    w.stacks.flush(w.owner->stacks());
+    free_cached_records(w);
+}
+
+} // namespace
+
+scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) {}
+
+scheduler& scheduler::instance() noexcept {
+    static auto* const s = new scheduler; // never destroyed: see the head of scheduler.hpp
+    return *s;
+}
+
+// On the OS thread's own stack: runs loops until the scheduler stops.
+void* worker_main(void* self) {
+    auto& w = *static_cast<worker*>(self);
+    fiber native(fiber_kind::adopted);
+    native.bind(w);
+    native.sanitizer.adopt_current_thread();
+    w.native = &native;
+    w.current = &native;
+    w.exception_globals = arch::exception_globals();
+    set_this_worker(&w);
+    switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
+    set_this_worker(nullptr);
+    w.native = nullptr;
+    w.has_left.store(true, std::memory_order_release); // pairs with join_os_threads
+    return nullptr;
+}
+
+int scheduler::start(settings const& chosen) try {
+    m_settings = chosen;
+    m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
+    m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0});
+    make_shepherds();
+    make_workers();
+    for (auto const& w : m_workers) {
+        if (reserve_spare(*w)) continue;
+        free_everything();
+        return ENOMEM;
+    }
+    if (chosen.adopt_caller) adopt_caller(*m_workers.front());
+    m_running.store(true, std::memory_order_release); // pairs with is_running
+    int const error = start_os_threads();
+    if (error != 0) static_cast<void>(stop());
+    return error;
+} catch (std::bad_alloc const&) {
+    free_everything();
+    return ENOMEM;
+}
+
+void scheduler::make_shepherds() {
+    int index = 0;
+    for (auto const& group : m_settings.machine.groups) {
+        if (index == m_settings.workers) break; // no worker would be left for it
+        m_shepherds.push_back(std::make_unique<shepherd>(index++, group.cpus));
+    }
+}
+
+// Workers go to the shepherds in turn, each weighed by its processors.
+void scheduler::make_workers() {
+    for (int k = 0; k < m_settings.workers; ++k) {
+        auto const kind = k == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
+        auto& w = *m_workers.emplace_back(std::make_unique<worker>(*this, kind, k, m_asymmetric));
+        auto const fill = [](auto const& s) { return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1)); };
+        auto const least = std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
+        w.home = least->get();
+        w.home->workers.push_back(&w);
+        w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(k) + 1);
+        w.seen.assign(static_cast<std::size_t>(m_settings.workers), 0);
+    }
+}
+
+void scheduler::adopt_caller(worker& w) {
+    if (worker* const guest = this_worker()) detach_guest(*guest);
+    m_adopted.bind(w);
+    m_adopted.sanitizer.adopt_current_thread();
+    m_adopted_frame.id = draw_ids(1);
+    m_adopted.frame = &m_adopted_frame;
+    w.current = &m_adopted;
+    w.exception_globals = arch::exception_globals();
+    set_this_worker(&w);
+}
+
+int scheduler::start_os_threads() {
+    bool const several = m_shepherds.size() > 1;
+    for (auto const& w : m_workers) {
+        if (w->kind != worker_kind::dedicated) continue;
+        char name[16];
+        static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w->index));
+        if (int const error = os::start_thread(w->os_thread, name, &worker_main, w.get())) return error;
+        w->has_os_thread = true;
+        if (several) static_cast<void>(os::pin_to(w->os_thread, w->home->cpus)); // locality only: a refusal does no harm
+    }
+    return 0;
+}
+
+std::int64_t scheduler::live_threads() const noexcept {
+    std::int64_t live = live_threads_of_guests();
+    for (auto const& w : m_workers) { // relaxed: a snapshot
+        live += w->threads_made.load(std::memory_order_relaxed) - w->threads_ended.load(std::memory_order_relaxed);
+    }
+    return live;
+}
+
+int scheduler::stop() {
+    worker* const self = this_worker();
+    if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
+    if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
+    if (live_threads() != 0) return EBUSY;
+    if (self != nullptr && self->current->records != nullptr && !self->current->records->is_empty()) return EBUSY;
+    m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
+    join_os_threads();
+    if (m_settings.adopt_caller) {
+        set_this_worker(nullptr);
+        set_current_deque(nullptr);
+    }
+    free_everything();
+    return 0;
+}
+
+void scheduler::join_os_threads() noexcept {
+    for (auto const& w : m_workers) {
+        while (w->has_os_thread && !w->has_left.load(std::memory_order_acquire)) { // pairs with worker_main
+            if (!m_idle.wake(w->sleeper)) wake_from_nap(*w);
+            os::machine::yield_processor();
+        }
+        if (w->has_os_thread) pthread_join(w->os_thread, nullptr);
+    }
+}
+
+void scheduler::free_everything() noexcept {
+    if (m_adopted.records != nullptr) {
+        close_deques(m_adopted);
+        m_deques.release(*std::exchange(m_adopted.records, nullptr));
+    }
+    for (auto const& w : m_workers) flush_caches(*w);
+    while (fiber* const f = pop_shared_spare()) release_fiber(*f);
+    m_workers.clear();
+    m_shepherds.clear();
+    m_stacks.reset();
+    m_running.store(false, std::memory_order_release); // pairs with is_running
+}
+
+void scheduler::trim(worker& w) noexcept {
+    while (w.spare_count > k_spares_kept) {
+        release_fiber(*static_cast<fiber*>(w.spares.pop_front()));
+        --w.spare_count;
+    }
+    while (fiber* const f = pop_shared_spare()) release_fiber(*f);
+    w.stacks.flush(*m_stacks);
+    free_cached_records(w);
+    m_stacks->trim();
+}
+
+} // namespace tulle::sched

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands at the bottom of every pooled stack: find work, run it, for ever. A loop may go on on another worker after each piece of work,
+// since what it ran may have been suspended and resumed elsewhere, with the loop's frame beneath it.
+#include "sched/join.hpp"
+#include "sched/join_word.hpp"
+#include "sched/scheduler.hpp"
+
+#include "base/error.hpp"
+
+namespace tulle::sched {
+
+namespace {
+
+// Post actions: run on the context that comes next, by the worker that made the switch.
+void post_keep_as_spare(void* f, void*) noexcept { give_spare(*this_worker(), *static_cast<fiber*>(f)); }
+void post_release_fiber(void* f, void*) noexcept { scheduler::instance().release_fiber(*static_cast<fiber*>(f)); }
+void post_nothing(void*, void*) noexcept {}
+
+// Goes on with a thread; the loop's stack becomes a spare.
+void switch_to_ready(fiber& f) noexcept {
+    worker& w = *this_worker();
+    switch_to(w, f, &post_keep_as_spare, w.current, nullptr);
+}
+
+// The thread that waited for what has just ended. If this worker may run it, at once; it has waited longest.
+void go_on_with(fiber* waiter) noexcept {
+    if (waiter == nullptr) return;
+    worker& w = *this_worker();
+    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
+                              (waiter->shepherd < 0 || waiter->shepherd == w.home->index);
+    if (may_run_here) switch_to_ready(*waiter);
+    else resume(*waiter);
+}
+
+// Children that were joined out of order leave records in the middle of the deque; and a large deque is not kept.
+TULLE_COLD void clean_deques(fiber& f) noexcept {
+    discard_joined_records(f);
+    if (f.records->older != nullptr) scheduler::instance().close_deques(f);
+}
+
+void run_stolen(record& slot) noexcept {
+    this_worker()->current->base_id = 0;
+    slot.run(&slot);
+    fiber& f = *this_worker()->current;
+    if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
+    go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
+}
+
+void run_started(thread_record& t) noexcept {
+    run_thread_body(t);
+    fiber& f = *this_worker()->current;
+    if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
+    go_on_with(finish_thread(t));
+}
+
+void start_thread_record(thread_record& t) noexcept {
+    if (!claim(t)) return drop_reference(t);
+    if (!t.own_stack) return run_started(t);
+    worker& w = *this_worker();
+    fiber* const f = w.owner->make_thread_fiber(w, t);
+    if (f == nullptr) return run_started(t); // no memory for its stack: this one will have to do
+    switch_to(w, *f, &post_keep_as_spare, w.current, nullptr);
+}
+
+void run(work const& next) noexcept {
+    if (next.stolen != nullptr) return run_stolen(*next.stolen);
+    if (next.ready->kind == runnable_kind::fiber) return switch_to_ready(*static_cast<fiber*>(next.ready));
+    start_thread_record(*static_cast<thread_record*>(next.ready));
+}
+
+} // namespace
+
+void loop_main(void*) {
+    first_switch();
+    for (;;) {
+        worker& w = *this_worker();
+        work const next = find_work(w);
+        if (!next.stop) run(next);
+        else switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);
+    }
+}
+
+void own_stack_main(void* argument) {
+    first_switch();
+    thread_record& t = *static_cast<thread_record*>(argument);
+    run_thread_body(t);
+    fiber& self = *this_worker()->current;
+    if (self.records != nullptr) clean_deques(self);
+    fiber* const waiter = finish_thread(t);
+    if (waiter != nullptr) resume(*waiter);
+    worker& w = *this_worker();
+    switch_to(w, take_spare(w), &post_release_fiber, &self, nullptr);
+    base::fatal("a stack that was given back has been resumed");
+}
+
+} // namespace tulle::sched

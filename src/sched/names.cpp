@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/names.hpp"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace tulle::sched {
+
+namespace {
+
+struct name_table {
+    std::mutex lock;
+    std::unordered_map<thread_id, std::string> names;
+};
+
+// Never destroyed: threads may end during static destruction.
+name_table& table() {
+    static auto* const t = new name_table;
+    return *t;
+}
+
+} // namespace
+
+void remember_name(thread_id id, std::string_view name) {
+    std::lock_guard const held(table().lock);
+    table().names.insert_or_assign(id, std::string(name));
+}
+
+std::string find_name(thread_id id) {
+    std::lock_guard const held(table().lock);
+    auto const found = table().names.find(id);
+    return found == table().names.end() ? std::string() : found->second;
+}
+
+void forget_name(thread_id id) noexcept {
+    std::lock_guard const held(table().lock);
+    table().names.erase(id);
+}
+
+} // namespace tulle::sched

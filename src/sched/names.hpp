@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of threads, by identity: few threads have one, so they are kept apart.
+#pragma once
+
+#include <tulle/detail/thread_core.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace tulle::sched {
+
+// Throws std::bad_alloc.
+void remember_name(thread_id id, std::string_view name);
+[[nodiscard]] std::string find_name(thread_id id);
+void forget_name(thread_id id) noexcept;
+
+} // namespace tulle::sched

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ready threads of one worker, first in first out. The owner pays for plain stores; thieves for a membarrier (deque/biased_lock.hpp),
+// and only where it pays: two threads or more, or one that has been waiting since the thief last looked.
+#pragma once
+
+#include "deque/biased_lock.hpp"
+#include "os/machine.hpp"
+#include "sched/runnable.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::sched {
+
+class ready_queue {
+public:
+    explicit ready_queue(bool asymmetric) noexcept : m_lock(asymmetric) {}
+
+    // --- owner ---------------------------------------------------------------------------------------------------
+    void push_back(runnable& r) noexcept {
+        owner_section const held(m_lock);
+        m_list.push_back(r);
+        count(r, 1);
+    }
+    void push_front(runnable& r) noexcept {
+        owner_section const held(m_lock);
+        m_list.push_front(r);
+        count(r, 1);
+    }
+    [[nodiscard]] runnable* pop() noexcept {
+        if (looks_empty()) return nullptr;
+        owner_section const held(m_lock);
+        runnable* const r = m_list.pop_front();
+        if (r != nullptr) count_pop(*r);
+        return r;
+    }
+    // The next one, if it is of this kind; else it stays.
+    [[nodiscard]] runnable* pop_if(runnable_kind kind) noexcept {
+        if (looks_empty()) return nullptr;
+        owner_section const held(m_lock);
+        runnable* const r = m_list.first();
+        if (r == nullptr || r->kind != kind) return nullptr;
+        m_list.pop_front();
+        count_pop(*r);
+        return r;
+    }
+
+    // --- thieves -------------------------------------------------------------------------------------------------
+    // Takes up to half, the oldest first, at most k_most_stolen; bound ones stay with the owner.
+    // `seen` is the thief's note of this victim's progress from the last visit, and is brought up to date.
+    [[nodiscard]] runnable_list steal(std::uint32_t& seen) noexcept {
+        runnable_list taken;
+        std::uint32_t const count = m_stealable.load(std::memory_order_relaxed); // relaxed: a hint
+        std::uint32_t const pops = m_pops.load(std::memory_order_relaxed);
+        bool const stale = seen == pops;
+        seen = pops;
+        if (count == 0 || (count == 1 && !stale) || !m_lock.stranger_try_lock()) return taken;
+        take(taken);
+        m_lock.stranger_unlock();
+        return taken;
+    }
+
+    // Hints; relaxed: decisions are made under the lock.
+    [[nodiscard]] bool looks_empty() const noexcept { return m_count.load(std::memory_order_relaxed) == 0; }
+    [[nodiscard]] bool has_stealable() const noexcept { return m_stealable.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
+
+private:
+    static constexpr std::uint32_t k_most_stolen = 32;
+
+    struct owner_section {
+        explicit owner_section(deque::biased_lock<os::machine>& l) noexcept : lock(l) { lock.owner_lock(); }
+        ~owner_section() { lock.owner_unlock(); }
+        owner_section(owner_section const&) = delete;
+        owner_section& operator=(owner_section const&) = delete;
+        deque::biased_lock<os::machine>& lock;
+    };
+    // Under the lock: only one writer at a time, hence load and store. `sign`: 1 or all ones.
+    void count(runnable const& r, std::uint32_t sign) noexcept {
+        m_count.store(m_count.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
+        if (!r.bound) m_stealable.store(m_stealable.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
+    }
+    void count_pop(runnable const& r) noexcept {
+        count(r, ~std::uint32_t{0});
+        m_pops.store(m_pops.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    void take(runnable_list& taken) noexcept {
+        runnable_list kept;
+        std::uint32_t wanted = (m_count.load(std::memory_order_relaxed) + 1) / 2;
+        if (wanted > k_most_stolen) wanted = k_most_stolen;
+        for (std::uint32_t looked = 0; looked < wanted; ++looked) {
+            runnable* const r = m_list.pop_front();
+            if (r == nullptr) break;
+            if (!r->bound) count(*r, ~std::uint32_t{0});
+            (r->bound ? kept : taken).push_back(*r);
+        }
+        kept.append(m_list);
+        m_list = kept;
+    }
+
+    deque::biased_lock<os::machine> m_lock;
+    runnable_list m_list;
+    std::atomic<std::uint32_t> m_count{0};
+    std::atomic<std::uint32_t> m_stealable{0}; // without the bound one
+    std::atomic<std::uint32_t> m_pops{0}; // how often the owner has taken one
+};
+
+} // namespace tulle::sched

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes work visible to others, and where stacks and deques come from.
+#include "sched/scheduler.hpp"
+
+#include "base/error.hpp"
+#include "os/futex.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace tulle::sched {
+
+namespace {
+
+constexpr std::size_t k_fiber_bytes = (sizeof(fiber) + 63) / 64 * 64;
+
+// The fiber lies at the top of its stack, so that a thread that waits costs one page.
+fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noexcept {
+    auto* const f = ::new (static_cast<void*>(where.end() - k_fiber_bytes)) fiber(fiber_kind::pooled);
+    f->stack = where;
+    std::size_t const usable = where.size - k_fiber_bytes;
+    arch::backend::make(f->context, where.low, usable, entry, argument);
+    f->sanitizer.create(where.low, usable);
+    return f;
+}
+
+} // namespace
+
+// --- making work -----------------------------------------------------------------------------------------------------
+
+void scheduler::notify_light() noexcept {
+    if (m_asymmetric) os::machine::compiler_barrier(); // G2 is ordered by the sleeper's heavy fence
+    else os::machine::fence_seq_cst();
+    if (TULLE_UNLIKELY(m_idle.wake_is_due())) m_idle.wake_one();
+}
+
+void scheduler::notify_all_idle() noexcept {
+    os::machine::fence_seq_cst();
+    if (m_idle.searching() != 0) return;
+    if (m_idle.wake_one()) return;
+    for (auto const& w : m_workers) wake_from_nap(*w);
+}
+
+void scheduler::wake_from_nap(worker& w) noexcept {
+    if (w.nap_word.load(std::memory_order_relaxed) == 0) return; // relaxed: see nap()
+    w.nap_word.store(0, std::memory_order_relaxed);
+    os::futex_wake(w.nap_word, 1);
+}
+
+void scheduler::inject(runnable& r, int shepherd_index) noexcept {
+    bool const is_placed = shepherd_index >= 0;
+    std::size_t const target = is_placed ? static_cast<std::size_t>(shepherd_index)
+                                         : m_round_robin.fetch_add(1, std::memory_order_relaxed) % m_shepherds.size();
+    shepherd& s = *m_shepherds[target];
+    {
+        std::lock_guard const held(s.lock);
+        (is_placed ? s.placed : s.injected).push_back(r);
+        auto& count = is_placed ? s.placed_count : s.injected_count;
+        count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    if (is_placed) wake_one_of(s);
+    else notify_all_idle();
+}
+
+// Placed work: a worker of another shepherd would not do.
+void scheduler::wake_one_of(shepherd& s) noexcept {
+    os::machine::fence_seq_cst();
+    for (worker* const w : s.workers) {
+        if (m_idle.wake(w->sleeper)) return;
+        wake_from_nap(*w);
+    }
+}
+
+void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
+    w.mailbox.store(&f, std::memory_order_release); // pairs with the acquire in take_local
+    os::machine::fence_seq_cst();                   // G1 before G2: the sleeper looks at its mailbox after its heavy fence
+    if (!m_idle.wake(w.sleeper)) wake_from_nap(w);
+}
+
+void scheduler::park_records(fiber& f) noexcept {
+    if (f.records->is_empty()) return;
+    m_parked.add(*f.records);
+    notify_light();
+}
+
+void scheduler::show_deque(worker& w, record_deque* deque) noexcept {
+    set_current_deque(deque);
+    w.visible.store(deque, std::memory_order_release); // pairs with the acquire of thieves
+    if (deque == nullptr) return;
+    if (m_asymmetric) os::machine::compiler_barrier(); // against B1 of a sleeper that has not seen this deque yet
+    else os::machine::fence_seq_cst();
+    if (m_idle.somebody_sleeps()) deque->alarm();
+}
+
+void scheduler::alarm_all() noexcept {
+    for (auto const& w : m_workers) {
+        if (record_deque* const d = w->visible.load(std::memory_order_acquire)) d->alarm(); // pairs with show_deque
+    }
+    alarm_guests();
+}
+
+// --- stacks and deques -------------------------------------------------------------------------------------------------
+
+fiber* scheduler::pop_shared_spare() noexcept {
+    if (m_shared_spare_count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint
+    std::lock_guard const held(m_spares_lock);
+    runnable* const f = m_shared_spares.pop_front();
+    if (f != nullptr) m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    return static_cast<fiber*>(f);
+}
+
+fiber* scheduler::make_loop_fiber(worker& w) noexcept {
+    if (fiber* const f = pop_shared_spare()) return f;
+    stack::span const where = w.stacks.take(*m_stacks, stack::class_for(m_settings.stack_size));
+    if (!where) return nullptr;
+    fiber* const f = place_fiber(where, &loop_main, nullptr);
+    f->hosts_loop = true;
+    return f;
+}
+
+fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
+    stack::span const where = w.stacks.take(*m_stacks, stack::size_class{t.stack_class});
+    if (!where) return nullptr;
+    fiber* const f = place_fiber(where, &own_stack_main, &t);
+    f->shepherd = t.shepherd;
+    return f;
+}
+
+// Half of them, so that the next few switches stay local.
+void scheduler::return_spares(worker& w) noexcept {
+    std::lock_guard const held(m_spares_lock);
+    std::uint32_t moved = 0;
+    for (; w.spare_count > k_most_spares / 2; --w.spare_count, ++moved) m_shared_spares.push_front(*w.spares.pop_front());
+    m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) + moved, std::memory_order_relaxed);
+}
+
+void scheduler::release_fiber(fiber& f) noexcept {
+    if (f.records != nullptr) {
+        close_deques(f);
+        m_deques.release(*f.records);
+    }
+    stack::span const where = f.stack;
+    f.sanitizer.destroy();
+    f.~fiber();
+    worker* const w = this_worker();
+    if (w != nullptr) w->stacks.give(*m_stacks, where);
+    else m_stacks->release(where);
+}
+
+record_deque* scheduler::open_deque(fiber& f, std::uint8_t level) noexcept {
+    record_deque* const deque = m_deques.allocate(level, m_asymmetric);
+    if (deque == nullptr) return nullptr;
+    deque->older = f.records;
+    f.records = deque;
+    return deque;
+}
+
+void scheduler::close_newest_deque(fiber& f) noexcept {
+    record_deque& closed = *f.records;
+    f.records = closed.older;
+    worker* const w = this_worker();
+    if (w != nullptr && w->current == &f) show_deque(*w, f.records);
+    m_deques.release(closed);
+}
+
+void scheduler::close_deques(fiber& f) noexcept {
+    while (f.records->older != nullptr) close_newest_deque(f);
+}
+
+bool scheduler::insert_timer(timer& t) noexcept {
+    bool becomes_first = false;
+    if (!m_timers.insert(t, becomes_first)) return false;
+    if (becomes_first && this_worker() != nullptr) notify_all_idle();
+    return true;
+}
+
+} // namespace tulle::sched

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The set of workers of this process, grouped into shepherds, and what they share. One object; it can be started and stopped again and
+// again, but is never destroyed, because foreign threads and thieves may still hold addresses in it.
+#pragma once
+
+#include "os/topology.hpp"
+#include "sched/switch.hpp"
+#include "sched/thread_record.hpp"
+#include "sched/timer_queue.hpp"
+#include "sched/worker.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tulle::sched {
+
+struct settings {
+    os::topology machine;
+    int workers = 1;
+    std::size_t stack_size = 0;
+    stack::guard_choice guard = stack::guard_choice::automatic;
+    std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
+    std::uint64_t seed = 0;
+    bool adopt_caller = true;      // the calling OS thread becomes worker 0; else all workers are new OS threads
+};
+
+// Workers that share a locality domain, and the threads that were placed there or came from outside.
+struct shepherd {
+    explicit shepherd(int number, std::vector<int> where) : index(number), cpus(std::move(where)) {}
+
+    int index;
+    std::vector<int> cpus;
+    std::vector<worker*> workers; // fixed while running
+    base::spin_lock lock;         // guards the lists
+    runnable_list placed;         // only for workers of this shepherd
+    runnable_list injected;       // for anyone
+    std::atomic<std::uint32_t> placed_count{0}, injected_count{0}; // hints for emptiness; written under the lock
+};
+
+class scheduler {
+public:
+    static constexpr int k_most_spares = 64; // per worker; more go to the shared list
+    static constexpr int k_spares_kept = 2;  // when idle
+
+    // The one of this process; exists from the first call on.
+    [[nodiscard]] static scheduler& instance() noexcept;
+
+    // --- life (lifecycle.cpp); the caller serialises them --------------------------------------------------------
+    [[nodiscard]] int start(settings const& chosen);  // 0 or a positive errno
+    [[nodiscard]] int stop();                         // 0; EBUSY: threads are alive; EPERM: not from this thread
+    [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); } // pairs with start
+    [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
+    [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
+    [[nodiscard]] std::int64_t live_threads() const noexcept;
+    [[nodiscard]] worker& attach_guest();             // the calling OS thread, which has no worker (guest.cpp)
+    void detach_guest(worker& w) noexcept;
+
+    // --- making work ------------------------------------------------------------------------------------------------
+    void inject(runnable& r, int shepherd_index) noexcept;   // from outside the workers, or placed
+    void post_to_mailbox(worker& w, fiber& f) noexcept;      // a bound fiber is ready
+    void notify_light() noexcept;                            // after plain stores that made work (idle_set.hpp G2)
+    void notify_all_idle() noexcept;                         // from outside: wakes one that sleeps or naps
+    void park_records(fiber& f) noexcept;                    // it is about to be suspended; thieves must find its records
+    void show_deque(worker& w, record_deque* deque) noexcept; // `w` now stands on a stack with this deque
+
+    // --- finding work (find_work.cpp, idle.cpp) -------------------------------------------------------------------
+    [[nodiscard]] bool has_other_work(worker& w) noexcept;   // for yield: a hint
+    [[nodiscard]] runnable* take_local(worker& w) noexcept;
+    [[nodiscard]] runnable* take_shared(worker& w) noexcept; // placed, injected, stolen from other ready queues
+    [[nodiscard]] record* steal_record(worker& w) noexcept;
+    void expire_timers() noexcept;
+    [[nodiscard]] bool something_to_do(worker& w) noexcept;  // by a worker that has announced its sleep (H2)
+    void alarm_all() noexcept;                               // every deque's next publish wakes a sleeper
+    [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
+    [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
+    void trim(worker& w) noexcept;                           // gives memory back; by a worker that has been idle for a while
+
+    // --- stacks and deques ---------------------------------------------------------------------------------------------
+    [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
+    [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept; // with a stack of its own class
+    void return_spares(worker& w) noexcept;
+    void release_fiber(fiber& f) noexcept;                   // nobody stands on it
+    [[nodiscard]] record_deque* open_deque(fiber& f, std::uint8_t level) noexcept;
+    void close_newest_deque(fiber& f) noexcept;              // empty, and not the smallest
+    void close_deques(fiber& f) noexcept;                    // all that is above its smallest
+    [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
+    [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
+    // False: no memory.
+    [[nodiscard]] bool insert_timer(timer& t) noexcept;
+
+    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
+    [[nodiscard]] std::vector<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; }
+    [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
+
+private:
+    scheduler();
+    friend void* worker_main(void* self);
+
+    void make_shepherds();
+    void make_workers();
+    [[nodiscard]] int start_os_threads();
+    void adopt_caller(worker& w);
+    void join_os_threads() noexcept;
+    void wake_all() noexcept;
+    void free_everything() noexcept;
+    static void wake_from_nap(worker& w) noexcept;
+    void wake_one_of(shepherd& s) noexcept;
+    void alarm_guests() noexcept;
+    [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
+    [[nodiscard]] runnable* take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept;
+    [[nodiscard]] runnable* take_ready_of(worker& thief, worker& victim) noexcept;
+    [[nodiscard]] record* steal_record_of(worker& thief, std::vector<worker*> const& victims) noexcept;
+    [[nodiscard]] runnable* take_ready_of(worker& thief, std::vector<worker*> const& victims) noexcept;
+    [[nodiscard]] fiber* pop_shared_spare() noexcept;
+
+    settings m_settings;
+    bool m_asymmetric = true;
+    std::atomic<bool> m_running{false};
+    std::atomic<bool> m_stopping{false};
+    std::vector<std::unique_ptr<shepherd>> m_shepherds;
+    std::vector<std::unique_ptr<worker>> m_workers;
+    fiber m_adopted{fiber_kind::adopted};
+    thread_frame m_adopted_frame;
+    std::unique_ptr<stack::stack_pool> m_stacks;
+    deque_pool m_deques;
+    parked_deques m_parked;
+    timer_queue m_timers;
+    park::idle_set<os::machine> m_idle;
+    std::atomic<thread_id> m_next_id{1};
+    std::atomic<std::uint64_t> m_round_robin{0};
+
+    base::spin_lock m_spares_lock;
+    runnable_list m_shared_spares;
+    std::atomic<std::uint32_t> m_shared_spare_count{0};
+
+    struct guest;
+    std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
+    std::mutex m_guests_lock;
+    guest* m_free_guests = nullptr;
+    friend struct guest_exit;
+};
+
+// Entry of the fibers in the pool: looks for work and runs it, for ever (loop.cpp).
+void loop_main(void*);
+// Entry of a stack with one thread on it; the argument is its record (loop.cpp).
+void own_stack_main(void* record);
+// Goes to sleep until there may be something to do (idle.cpp).
+struct work {
+    runnable* ready = nullptr;
+    record* stolen = nullptr;
+    bool stop = false;
+};
+[[nodiscard]] work find_work(worker& w) noexcept;
+
+} // namespace tulle::sched

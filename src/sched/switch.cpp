@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/switch.hpp"
+
+#include "base/error.hpp"
+#include "os/futex.hpp"
+#include "sched/scheduler.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace tulle::sched {
+
+namespace {
+
+// How often a worker that only switches between its own ready threads looks elsewhere: timers, injected and stealable work.
+constexpr std::uint32_t k_decisions_per_look = 61;
+
+// The first thing that a resumed context does.
+TULLE_INLINE void after_switch() noexcept {
+    worker& w = *this_worker();
+    arch::after_switch(w.current->sanitizer);
+    post_action const post = w.post;
+    if (post.run != nullptr) post.run(post.a, post.b);
+}
+
+TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post) noexcept {
+    fiber& from = *w.current;
+    w.post = post;
+    w.current = &to;
+    ++w.switches;
+    if (from.records != to.records) w.owner->show_deque(w, to.records);
+    arch::swap(from.exceptions, to.exceptions, w.exception_globals);
+    arch::before_switch(from.sanitizer, to.sanitizer, false);
+    arch::backend::switch_to(from.context, to.context);
+    after_switch();
+}
+
+void post_push_back(void* f, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(f)); }
+
+void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
+    post(a, b);
+    // acquire pairs with the release in resume.
+    while (self.wake.load(std::memory_order_acquire) == 0) static_cast<void>(os::futex_wait(self.wake, 0));
+    self.wake.store(0, std::memory_order_relaxed); // relaxed: the next resume comes after the next publication
+}
+
+void resume_guest(fiber& f) noexcept {
+    f.wake.store(1, std::memory_order_release); // pairs with the acquire in wait_as_guest
+    os::futex_wake(f.wake, 1);
+}
+
+// A thread of the ready queue that can be switched to at once.
+fiber* next_fiber(worker& w) noexcept {
+    if (++w.tick % k_decisions_per_look == 0) return nullptr; // let the loop look around
+    return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
+}
+
+TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
+    if (w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
+}
+
+} // namespace
+
+void first_switch() noexcept { after_switch(); }
+
+void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept { switch_inline(w, to, {post, a, b}); }
+
+void suspend_to_loop(post_function post, void* a, void* b) noexcept {
+    worker& w = *this_worker();
+    if (w.current->records != nullptr) w.owner->park_records(*w.current);
+    switch_inline(w, take_spare(w), {post, a, b});
+}
+
+void suspend(post_function post, void* a, void* b) noexcept {
+    worker& w = *this_worker();
+    fiber& self = *w.current;
+    if (TULLE_UNLIKELY(w.is_guest())) return wait_as_guest(self, post, a, b);
+    ++w.suspends;
+    if (TULLE_UNLIKELY(self.records != nullptr)) w.owner->park_records(self);
+    fiber* next = next_fiber(w);
+    if (next == nullptr) next = &take_spare(w);
+    switch_inline(w, *next, {post, a, b});
+}
+
+void resume(fiber& f) noexcept {
+    worker* const w = this_worker();
+    if (f.kind_of_stack == fiber_kind::guest) return resume_guest(f);
+    scheduler& s = scheduler::instance();
+    if (f.home != nullptr && f.home != w) return s.post_to_mailbox(*f.home, f);
+    if (w == nullptr || w->is_guest() || f.shepherd >= 0) return s.inject(f, f.shepherd);
+    w->ready.push_back(f);
+    s.notify_light();
+}
+
+void yield() noexcept {
+    worker* const w = this_worker();
+    if (TULLE_UNLIKELY(w == nullptr || w->is_guest())) return os::machine::yield_processor();
+    fiber& self = *w->current;
+    if (TULLE_LIKELY(self.records == nullptr || self.records->is_empty())) {
+        if (fiber* const next = next_fiber(*w)) return switch_inline(*w, *next, {&post_push_back, &self, nullptr});
+    }
+    yield_cold(*w, self);
+}
+
+fiber& take_spare(worker& w) noexcept {
+    if (w.spares.empty() && !reserve_spare(w)) base::fatal("no memory for the stack of a waiting thread (%s); "
+                                                          "lower TULLE_STACK_SIZE or raise vm.max_map_count", std::strerror(errno));
+    --w.spare_count;
+    return *static_cast<fiber*>(w.spares.pop_front());
+}
+
+bool reserve_spare(worker& w) noexcept {
+    if (!w.spares.empty()) return true;
+    fiber* const f = w.owner->make_loop_fiber(w);
+    if (f == nullptr) return false;
+    w.spares.push_front(*f);
+    ++w.spare_count;
+    return true;
+}
+
+void give_spare(worker& w, fiber& f) noexcept {
+    w.spares.push_front(f);
+    if (++w.spare_count > scheduler::k_most_spares) w.owner->return_spares(w);
+}
+
+} // namespace tulle::sched

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library calls under <tulle/thread.hpp> and <tulle/this_thread.hpp>.
+#include "base/error.hpp"
+#include "sched/join_word.hpp"
+#include "sched/names.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/timed.hpp"
+
+#include <tulle/this_thread.hpp>
+
+#include <cerrno>
+#include <system_error>
+
+namespace tulle::sched {
+
+namespace {
+
+constexpr std::uint64_t k_ids_per_block = 1024;
+
+thread_id draw_id(worker& w) noexcept {
+    if (w.next_id == w.id_limit) {
+        w.next_id = w.owner->draw_ids(k_ids_per_block);
+        w.id_limit = w.next_id + k_ids_per_block;
+    }
+    return w.next_id++;
+}
+
+thread_record& as_record(detail::thread_core* t) noexcept { return *static_cast<thread_record*>(t); }
+
+[[noreturn]] void refuse(int error, char const* what) { throw std::system_error(error, std::generic_category(), what); }
+
+void check(attributes const& how, scheduler const& s) {
+    if (how.stack_size > stack::k_largest_bytes) refuse(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
+    if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size())) refuse(EINVAL, "tulle::attributes::shepherd does not exist");
+}
+
+void post_wait_for(void* record, void* waiter) noexcept {
+    if (!join_word(static_cast<thread_record*>(record)->word).set_waiter(reinterpret_cast<std::uintptr_t>(waiter)))
+        resume(*static_cast<fiber*>(waiter));
+}
+
+void post_push_front(void* f, void*) noexcept { this_worker()->ready.push_front(*static_cast<fiber*>(f)); }
+
+// The joiner got there first: the thread runs in its frame.
+void run_in_place(thread_record& t) noexcept {
+    run_thread_body(t);
+    worker& w = *this_worker();
+    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
+    static_cast<void>(join_word(t.word).finish());
+}
+
+bool may_run_in_place(thread_record const& t) noexcept {
+    worker& w = *this_worker();
+    return !t.own_stack && !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
+}
+
+struct timed_join : timer {
+    thread_record* joined = nullptr;
+    fiber* waiter = nullptr;
+};
+
+void post_timed_join(void* pending, void*) noexcept {
+    auto& p = *static_cast<timed_join*>(pending);
+    fiber& f = *p.waiter;
+    if (!join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f))) return resume(f);
+    if (!scheduler::instance().insert_timer(p)) p.fire(p);
+}
+
+void fire_timed_join(timer& t) noexcept {
+    auto& p = static_cast<timed_join&>(t);
+    fiber& f = *p.waiter;
+    if (join_word(p.joined->word).clear_waiter(reinterpret_cast<std::uintptr_t>(&f))) resume(f);
+}
+
+} // namespace
+
+} // namespace tulle::sched
+
+namespace tulle::detail {
+
+using namespace tulle::sched;
+
+thread_core* new_thread(attributes const& how) {
+    static_cast<void>(this_fiber());
+    worker& w = *this_worker();
+    sched::check(how, *w.owner);
+    thread_record* const t = allocate_record(w);
+    if (t == nullptr) sched::refuse(ENOMEM, "tulle::spawn: no memory for the record of a thread");
+    t->id = sched::draw_id(w);
+    t->shepherd = static_cast<std::int16_t>(how.shepherd);
+    stack::size_class const wanted = stack::class_for(how.stack_size);
+    t->own_stack = how.stack_size != 0 && wanted != stack::class_for(w.owner->chosen().stack_size);
+    t->stack_class = wanted.index;
+    if (how.name != nullptr) {
+        remember_name(t->id, how.name);
+        t->named = true;
+    }
+    return t;
+}
+
+void discard_thread(thread_core* t) noexcept {
+    t->references.store(1, std::memory_order_relaxed); // relaxed: nobody else knows it
+    drop_reference(sched::as_record(t));
+}
+
+void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
+    thread_record& t = sched::as_record(core);
+    worker& w = *this_worker();
+    scheduler& s = *w.owner;
+    t.references.store(detached ? 1 : 2, std::memory_order_relaxed); // relaxed: published through the queue
+    w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
+    bool const here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
+    if (!here || (t.shepherd >= 0 && !child_first)) return s.inject(t, t.shepherd);
+    if (child_first) {
+        w.start_next = &t;
+        return suspend_to_loop(&sched::post_push_front, w.current, nullptr);
+    }
+    w.ready.push_back(t);
+    s.notify_light();
+}
+
+void wait_thread(thread_core* core) noexcept {
+    thread_record& t = sched::as_record(core);
+    if (join_word(t.word).is_done()) return;
+    fiber& self = this_fiber();
+    if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
+    suspend(&sched::post_wait_for, &t, &self);
+}
+
+bool wait_thread_until(thread_core* core, time_point deadline) noexcept {
+    thread_record& t = sched::as_record(core);
+    if (join_word(t.word).is_done()) return true;
+    sched::timed_join pending;
+    pending.joined = &t;
+    pending.waiter = &this_fiber();
+    pending.deadline = to_ns(deadline);
+    pending.fire = &sched::fire_timed_join;
+    suspend(&sched::post_timed_join, &pending, nullptr);
+    scheduler::instance().timers().remove(pending);
+    return join_word(t.word).is_done();
+}
+
+bool thread_is_done(thread_core const* t) noexcept {
+    return t->word.load(std::memory_order_acquire) == k_done; // pairs with join_word::finish
+}
+
+void release_thread(thread_core* t) noexcept { drop_reference(sched::as_record(t)); }
+
+void rethrow_thread(thread_core* t) { std::rethrow_exception(std::exchange(t->exception, nullptr)); }
+
+} // namespace tulle::detail
+
+namespace tulle::this_thread {
+
+using namespace tulle::sched;
+
+void yield() noexcept { sched::yield(); }
+
+thread_id get_id() {
+    fiber& f = this_fiber();
+    if (f.frame != nullptr) return f.frame->id;
+    if (f.base_id == 0) f.base_id = sched::draw_id(*this_worker());
+    return f.base_id;
+}
+
+std::string name() { return find_name(get_id()); }
+
+void set_name(std::string_view name) {
+    thread_id const id = get_id();
+    fiber& f = this_fiber();
+    remember_name(id, name);
+    if (f.frame != nullptr && f.frame->named != nullptr) *f.frame->named = true;
+}
+
+int worker_index() noexcept {
+    worker* const w = this_worker();
+    return w == nullptr ? -1 : w->index;
+}
+
+int shepherd_index() noexcept {
+    worker* const w = this_worker();
+    return w == nullptr || w->home == nullptr ? -1 : w->home->index;
+}
+
+void sleep_until_steady(detail::time_point deadline) noexcept { sleep_until_ns(to_ns(deadline)); }
+
+} // namespace tulle::this_thread

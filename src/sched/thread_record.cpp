@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/thread_record.hpp"
+
+#include "base/error.hpp"
+#include "sched/join_word.hpp"
+#include "sched/names.hpp"
+#include "sched/scheduler.hpp"
+
+#include <new>
+
+namespace tulle::sched {
+
+namespace {
+
+constexpr int k_most_cached = 256;
+
+void free_record(thread_record& t) noexcept {
+    if (t.named) forget_name(t.id);
+    t.~thread_record();
+    worker* const w = this_worker();
+    if (w == nullptr || w->free_record_count >= k_most_cached) {
+        ::operator delete(static_cast<void*>(&t));
+        return;
+    }
+    w->free_records.push_front(*::new (static_cast<void*>(&t)) runnable(runnable_kind::thread));
+    ++w->free_record_count;
+}
+
+} // namespace
+
+thread_record* allocate_record(worker& w) noexcept {
+    void* memory = w.free_records.pop_front();
+    if (memory != nullptr) --w.free_record_count;
+    else memory = ::operator new(sizeof(thread_record), std::nothrow);
+    return memory == nullptr ? nullptr : ::new (memory) thread_record;
+}
+
+void free_cached_records(worker& w) noexcept {
+    while (runnable* const r = w.free_records.pop_front()) ::operator delete(static_cast<void*>(r));
+    w.free_record_count = 0;
+}
+
+void drop_reference(thread_record& t) noexcept {
+    // acq_rel: what the other holder did is visible to the one that frees.
+    if (t.references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (t.close != nullptr) {
+        if (t.exception != nullptr) base::fatal("a detached thread ended with an exception");
+        t.close(&t);
+    }
+    free_record(t);
+}
+
+void run_thread_body(thread_record& t) noexcept {
+    fiber* const on = this_worker()->current; // the stack stays the same whatever the body does
+    thread_frame frame{on->frame, t.id, &t.named};
+    on->frame = &frame;
+    try {
+        t.run(&t);
+    } catch (...) { t.exception = std::current_exception(); }
+    on->frame = frame.outer;
+}
+
+fiber* finish_thread(thread_record& t) noexcept {
+    worker& w = *this_worker();
+    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer, statistics
+    auto* const waiter = reinterpret_cast<fiber*>(join_word(t.word).finish());
+    drop_reference(t);
+    return waiter;
+}
+
+} // namespace tulle::sched

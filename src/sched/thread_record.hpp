@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread with a record of its own: joined in any order, detached, placed, named. Started by whoever claims it first: the loop that takes
+// it from a queue, or its joiner, who then runs it as a function call.
+// Two references: the queue's, which becomes the runner's, and the handle's. The last one frees it.
+#pragma once
+
+#include "sched/fiber.hpp"
+#include "sched/runnable.hpp"
+
+#include <tulle/detail/thread_core.hpp>
+
+namespace tulle::sched {
+
+struct worker;
+
+struct thread_record : runnable, detail::thread_core {
+    thread_record() noexcept : runnable(runnable_kind::thread) {}
+};
+
+// True for exactly one caller. acq_rel: what the spawner wrote is visible through the queue or the handle already; the order keeps a
+// claimer's work behind the claim.
+[[nodiscard]] inline bool claim(thread_record& t) noexcept { return !t.claimed.exchange(true, std::memory_order_acq_rel); }
+void drop_reference(thread_record& t) noexcept;
+
+// By the claimer, in its own frame: runs the body under the thread's identity.
+void run_thread_body(thread_record& t) noexcept;
+// By the claimer, afterwards: the waiter to go on with, or null; `t` may be gone.
+[[nodiscard]] fiber* finish_thread(thread_record& t) noexcept;
+
+// A pool of records per worker. Null: no memory.
+[[nodiscard]] thread_record* allocate_record(worker& w) noexcept;
+// Frees the records that a worker has cached.
+void free_cached_records(worker& w) noexcept;
+
+} // namespace tulle::sched

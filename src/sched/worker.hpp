@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker: an OS thread that runs threads, and what belongs to it. A foreign OS thread that uses Tulle gets one as well, of kind `guest`:
+// it owns a deque and runs its own threads at their joins, but has no loop.
+// The first part is touched by the worker's own OS thread only; the second by anyone.
+#pragma once
+
+#include "base/rng.hpp"
+#include "park/idle_set.hpp"
+#include "sched/fiber.hpp"
+#include "sched/ready_queue.hpp"
+#include "sched/record_deque.hpp"
+#include "sched/stack_cache.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include <pthread.h>
+
+namespace tulle::sched {
+
+class scheduler;
+struct shepherd;
+struct thread_record;
+
+// What a context leaves to the next one: run by it first, so that nothing is published before its registers are saved.
+struct post_action {
+    void (*run)(void*, void*) = nullptr;
+    void* a = nullptr;
+    void* b = nullptr;
+};
+
+enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
+
+struct alignas(128) worker {
+    worker(scheduler& of, worker_kind k, int number, bool asymmetric) noexcept
+        : owner(&of), kind(k), index(number), ready(asymmetric), random(static_cast<std::uint64_t>(number) + 1) {}
+
+    [[nodiscard]] bool is_guest() const noexcept { return kind == worker_kind::guest; }
+
+    // --- own OS thread only ----------------------------------------------------------------------------------------
+    scheduler* owner;
+    worker_kind kind;
+    int index;                          // dedicated and adopted: 0 .. workers-1; guests: -1
+    shepherd* home = nullptr;
+    fiber* current = nullptr;           // what it runs
+    post_action post;
+    void* exception_globals = nullptr;  // of its OS thread
+    std::uint32_t tick = 0;             // scheduling decisions, for fairness
+    ready_queue ready;
+    runnable_list spares;               // suspended fibers with an idle loop
+    int spare_count = 0;
+    stack_cache stacks;
+    thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
+    fiber* native = nullptr;            // the OS thread's own stack, when it is not where threads run
+    base::rng random;
+    std::uint64_t next_id = 0, id_limit = 0; // thread identities drawn in blocks
+    runnable_list free_records;              // memory of thread records
+    int free_record_count = 0;
+    int barren_wakes = 0;               // woken in a row without finding work
+    bool has_worked = false;            // since it last gave memory back
+    std::vector<std::uint32_t> seen;    // progress of other workers' ready queues at the last visit
+    std::uint64_t steals = 0, suspends = 0, switches = 0;
+
+    // --- anyone ----------------------------------------------------------------------------------------------------
+    alignas(128) std::atomic<record_deque*> visible{nullptr}; // the deque of `current`, for thieves
+    std::atomic<fiber*> mailbox{nullptr};                     // its bound fiber, made ready by somebody else
+    std::atomic<std::int64_t> threads_made{0}, threads_ended{0}; // with a record of their own; written by the worker only
+    park::sleeper<os::machine> sleeper;
+    std::atomic<std::uint32_t> nap_word{0};                   // futex; 1 while the worker naps (idle.cpp)
+    pthread_t os_thread{};
+    bool has_os_thread = false;         // dedicated and started; the starter's
+    std::atomic<bool> has_left{false};  // its OS thread touches nothing here any more
+};
+
+// The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.
+[[nodiscard]] worker* this_worker() noexcept;
+void set_this_worker(worker* w) noexcept;
+// Also what the inline hot path reads.
+void set_current_deque(record_deque* deque) noexcept;
+
+} // namespace tulle::sched

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/context.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cfenv>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <semaphore>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <signal.h>
+#include <sys/time.h>
+#include <unwind.h>
+
+#include "backends.hpp"
+
+namespace {
+
+constexpr int k_rounds = k_sanitized ? 2'000 : 50'000;
+
+template <class Backend>
+class context_of : public over_backends<Backend> {};
+TYPED_TEST_SUITE(context_of, all_backends);
+
+TYPED_TEST(context_of, ping_pong)
+{
+    long inside = 0;
+    test_fiber<TypeParam> fiber([&](auto& self) {
+        for (int i = 0; i < k_rounds; ++i) {
+            ++inside;
+            self.yield();
+        }
+    });
+    for (int i = 0; i < k_rounds; ++i) {
+        ASSERT_EQ(inside, i);
+        fiber.resume();
+    }
+    EXPECT_FALSE(fiber.done());
+    fiber.resume();
+    EXPECT_TRUE(fiber.done());
+}
+
+TYPED_TEST(context_of, entry_stack_is_aligned_and_inside)
+{
+    for (std::size_t odd : {0U, 1U, 8U, 15U, 16U, 24U, 40U}) { // sizes need not be multiples of anything
+        std::vector<std::byte> stack(65536 + odd);
+        struct state {
+            typename TypeParam::context fiber, caller;
+            std::uintptr_t frame = 0;
+            std::uintptr_t misalignment = 1;
+            tulle::arch::sanitizer_fiber annotation, caller_annotation;
+        } shared;
+        shared.annotation.create(stack.data(), stack.size());
+        shared.caller_annotation.adopt_current_thread();
+        auto const entry = +[](void* argument) {
+            auto& s = *static_cast<state*>(argument);
+            tulle::arch::after_switch(s.annotation);
+            s.frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+            s.misalignment = s.frame % 16;
+            tulle::arch::before_switch(s.annotation, s.caller_annotation, true);
+            TypeParam::set(s.caller);
+        };
+        TypeParam::make(shared.fiber, stack.data(), stack.size(), entry, &shared);
+        tulle::arch::before_switch(shared.caller_annotation, shared.annotation, false);
+        TypeParam::switch_to(shared.caller, shared.fiber);
+        tulle::arch::after_switch(shared.caller_annotation);
+        tulle::arch::forget_stack(stack.data(), stack.size());
+        shared.annotation.destroy();
+        auto const low = reinterpret_cast<std::uintptr_t>(stack.data());
+        EXPECT_GT(shared.frame, low);
+        EXPECT_LT(shared.frame, low + stack.size());
+        EXPECT_EQ(shared.misalignment, 0U) << odd;
+    }
+}
+
+TYPED_TEST(context_of, live_values_survive)
+{
+    auto const body = [](auto& self, std::uint64_t seed) {
+        std::uint64_t a = seed, b = seed * 3, c = seed * 5, d = seed * 7, e = seed * 11, f = seed * 13, g = seed * 17;
+        double x = double(seed) * 0.5, y = double(seed) * 0.25;
+        long double z = static_cast<long double>(seed) / 3;
+        for (int i = 0; i < 100; ++i) {
+            self.yield();
+            a += b, b += c, c += d, d += e, e += f, f += g, g += a;
+            x += y, y += 1.0, z += 1.0L;
+        }
+        return double(a ^ b ^ c ^ d ^ e ^ f ^ g) + x + y + double(z);
+    };
+    struct alone {
+        void yield() {}
+    } nobody;
+    std::vector<std::unique_ptr<test_fiber<TypeParam>>> fibers;
+    std::array<double, 3> results{};
+    for (std::uint64_t i = 0; i < results.size(); ++i) {
+        fibers.push_back(std::make_unique<test_fiber<TypeParam>>([&, i](auto& self) { results[i] = body(self, i + 1); }));
+    }
+    for (int round = 0; round <= 100; ++round) {
+        for (auto& fiber : fibers) {
+            fiber->resume();
+        }
+    }
+    for (std::uint64_t i = 0; i < results.size(); ++i) {
+        EXPECT_TRUE(fibers[i]->done());
+        EXPECT_EQ(results[i], body(nobody, i + 1));
+    }
+}
+
+#if defined(__x86_64__)
+// Puts six words into the six callee-saved registers, calls, and reads them back.
+asm(R"(
+    .text
+    .type tulle_test_pinned_call, @function
+tulle_test_pinned_call:
+    .cfi_startproc
+    endbr64
+    pushq %rbx
+    pushq %rbp
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    pushq %rdx
+    .cfi_adjust_cfa_offset 56
+    movq %rdi, %rax
+    movq %rsi, %rdi
+    movq 0(%rdx), %rbx
+    movq 8(%rdx), %rbp
+    movq 16(%rdx), %r12
+    movq 24(%rdx), %r13
+    movq 32(%rdx), %r14
+    movq 40(%rdx), %r15
+    call *%rax
+    popq %rdx
+    movq %rbx, 48(%rdx)
+    movq %rbp, 56(%rdx)
+    movq %r12, 64(%rdx)
+    movq %r13, 72(%rdx)
+    movq %r14, 80(%rdx)
+    movq %r15, 88(%rdx)
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbp
+    popq %rbx
+    .cfi_adjust_cfa_offset -56
+    ret
+    .cfi_endproc
+    .size tulle_test_pinned_call, . - tulle_test_pinned_call
+)");
+extern "C" void tulle_test_pinned_call(void (*callee)(void*), void* argument, std::uint64_t* words);
+
+TYPED_TEST(context_of, callee_saved_registers_survive)
+{
+    using fiber_type = test_fiber<TypeParam>;
+    int wrong = 0;
+    auto const body = [&wrong](fiber_type& self, std::uint64_t seed) {
+        for (std::uint64_t round = 0; round < 100; ++round) {
+            std::array<std::uint64_t, 12> words{};
+            for (std::uint64_t i = 0; i < 6; ++i) {
+                words[i] = seed * 0x0101010101010101U + round * 6 + i;
+            }
+            tulle_test_pinned_call(+[](void* fiber) { static_cast<fiber_type*>(fiber)->yield(); }, &self, words.data());
+            wrong += std::memcmp(&words[0], &words[6], 6 * sizeof(words[0])) == 0 ? 0 : 1;
+        }
+    };
+    fiber_type one([&](fiber_type& self) { body(self, 1); });
+    fiber_type two([&](fiber_type& self) { body(self, 2); });
+    fiber_type three([&](fiber_type& self) { body(self, 3); });
+    while (!three.done()) {
+        one.resume();
+        two.resume();
+        three.resume();
+    }
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST(asm_context, a_suspended_context_reads_as_documented)
+{
+    static_assert(sizeof(tulle::arch::asm_backend::context) == sizeof(void*));
+    std::uintptr_t frame = 0;
+    test_fiber<tulle::arch::asm_backend> fiber([&](auto& self) {
+        frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+        self.yield();
+    });
+    auto const* const fresh = static_cast<std::uint64_t const*>(fiber.context().sp);
+    EXPECT_EQ(fresh[1], 0U) << "the frame-pointer chain of a fresh context ends";
+    fiber.resume();
+    auto const* const words = static_cast<std::uint64_t const*>(fiber.context().sp);
+    std::uint32_t landing_pad = 0;
+    std::memcpy(&landing_pad, reinterpret_cast<void const*>(words[0]), sizeof landing_pad);
+    EXPECT_EQ(landing_pad, 0xFA1E0FF3U) << "the resume address must be an endbr64";
+    auto const restored_sp = reinterpret_cast<std::uintptr_t>(words) + 152;
+    EXPECT_LT(restored_sp, frame);
+    EXPECT_GT(restored_sp, reinterpret_cast<std::uintptr_t>(fiber.low()));
+    EXPECT_EQ(static_cast<std::uint32_t>(words[2]) & 0xFFC0U, 0x1F80U) << "MXCSR as a process starts with";
+    EXPECT_EQ(static_cast<std::uint16_t>(words[2] >> 32U), 0x037FU) << "x87 control word as a process starts with";
+    fiber.resume();
+}
+
+TEST(asm_context, outlined_switch_does_the_same)
+{
+    struct outlined : tulle::arch::asm_backend {
+        static void switch_to(context& from, context const& to) noexcept { switch_to_outlined(from, to); }
+    };
+    int steps = 0;
+    test_fiber<outlined> fiber([&](auto& self) {
+        ++steps;
+        self.yield();
+        ++steps;
+    });
+    fiber.resume();
+    EXPECT_EQ(steps, 1);
+    fiber.resume();
+    EXPECT_EQ(steps, 2);
+    EXPECT_TRUE(fiber.done());
+}
+
+// A context whose x87 exceptions are unmasked must not inherit the pending one of another.
+TEST(asm_context, pending_exception_flags_do_not_trap_elsewhere)
+{
+    test_fiber<tulle::arch::asm_backend> trapping([](auto& self) {
+        std::uint16_t const unmasked = 0x037B; // division by zero
+        asm volatile("fldcw %0" : : "m"(unmasked));
+        self.yield();
+        asm volatile("fwait");
+        std::uint16_t now = 0;
+        asm volatile("fnstcw %0" : "=m"(now));
+        EXPECT_EQ(now, unmasked);
+    });
+    trapping.resume();
+    std::uint16_t outside = 0;
+    asm volatile("fnstcw %0" : "=m"(outside));
+    EXPECT_EQ(outside, 0x037FU);
+    asm volatile("fld1\n\tfldz\n\tfdivrp\n\tfstp %%st(0)" : : : "st", "st(1)");
+    trapping.resume();
+    EXPECT_TRUE(trapping.done());
+}
+#endif
+
+TYPED_TEST(context_of, rounding_mode_belongs_to_the_context)
+{
+    if (this->k_is_setjmp) {
+        GTEST_SKIP() << "setjmp does not keep the FP control words";
+    }
+    test_fiber<TypeParam> upward([](auto& self) {
+        std::fesetround(FE_UPWARD);
+        for (int i = 0; i < 10; ++i) {
+            self.yield();
+            EXPECT_EQ(std::fegetround(), FE_UPWARD);
+            double volatile one = 1.0;
+            EXPECT_GT(one + 1e-30, 1.0) << "SSE control word";
+            long double volatile wide = 1.0L;
+            EXPECT_GT(wide + 1e-30L, 1.0L) << "x87 control word";
+        }
+    });
+    test_fiber<TypeParam> inheriting([](auto&) { EXPECT_EQ(std::fegetround(), FE_TONEAREST); });
+    while (!upward.done()) {
+        upward.resume();
+        ASSERT_EQ(std::fegetround(), FE_TONEAREST);
+    }
+    inheriting.resume();
+}
+
+#if defined(__x86_64__)
+TEST(asm_context, status_flags_stay_with_the_os_thread)
+{
+    for (int const mode : {FE_TONEAREST, FE_DOWNWARD}) { // equal control words, and different ones
+        test_fiber<tulle::arch::asm_backend> fiber([mode](auto& self) {
+            std::fesetround(mode);
+            self.yield();
+            double volatile three = 3.0;
+            double volatile third = 1.0 / three;
+            static_cast<void>(third);
+            self.yield();
+        });
+        fiber.resume();
+        std::feclearexcept(FE_ALL_EXCEPT);
+        fiber.resume();
+        EXPECT_NE(std::fetestexcept(FE_INEXACT), 0) << mode;
+        fiber.resume();
+    }
+    std::feclearexcept(FE_ALL_EXCEPT);
+}
+#endif
+
+thread_local int g_thread_mark = 0;
+
+[[gnu::noinline]] int& thread_mark()
+{
+    asm volatile("");
+    return g_thread_mark;
+}
+
+[[gnu::noinline]] int& current_errno()
+{
+    asm volatile("");
+    return errno;
+}
+
+TYPED_TEST(context_of, migrates_between_os_threads)
+{
+    std::vector<int> seen;
+    test_fiber<TypeParam> fiber([&](auto& self) {
+        for (int i = 0; i < 20; ++i) {
+            seen.push_back(thread_mark());
+            seen.push_back(current_errno());
+            self.yield();
+        }
+    });
+    std::binary_semaphore here{1}, there{0};
+    auto const run = [&](int mark, std::binary_semaphore& mine, std::binary_semaphore& other) {
+        thread_mark() = mark;
+        for (int i = 0; i < 10; ++i) {
+            mine.acquire();
+            current_errno() = mark + 100;
+            fiber.resume();
+            other.release();
+        }
+    };
+    std::thread second([&] { run(2, there, here); });
+    run(1, here, there);
+    second.join();
+    ASSERT_EQ(seen.size(), 40U);
+    for (std::size_t i = 0; i < 20; ++i) {
+        int const mark = i % 2 == 0 ? 1 : 2;
+        EXPECT_EQ(seen[2 * i], mark);
+        EXPECT_EQ(seen[2 * i + 1], mark + 100);
+    }
+    fiber.resume();
+    EXPECT_TRUE(fiber.done());
+}
+
+template <class Fiber>
+[[gnu::noinline]] int descend(Fiber& self, int depth, int turn)
+{
+    int const local = depth * turn;
+    if (depth % 8 == 0) {
+        self.yield();
+    }
+    int const below = depth == 0 ? 0 : descend(self, depth - 1, turn);
+    if (depth % 8 == 4) {
+        self.yield();
+    }
+    return below + local;
+}
+
+TYPED_TEST(context_of, deep_recursion_interleaves)
+{
+    constexpr int k_depth = 400;
+    std::array<int, 3> sums{};
+    std::vector<std::unique_ptr<test_fiber<TypeParam>>> fibers;
+    for (int i = 0; i < 3; ++i) {
+        fibers.push_back(std::make_unique<test_fiber<TypeParam>>(
+            [&sums, i](auto& self) { sums[static_cast<std::size_t>(i)] = descend(self, k_depth, i + 1); }));
+    }
+    while (!fibers.back()->done()) {
+        for (auto& fiber : fibers) {
+            fiber->resume();
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(sums[static_cast<std::size_t>(i)], (i + 1) * k_depth * (k_depth + 1) / 2);
+    }
+}
+
+int volatile g_signals = 0;
+double volatile g_handler_result = 0;
+
+void on_alarm(int)
+{
+    g_signals = g_signals + 1;
+    double volatile sum = 0;
+    for (int i = 1; i < 50; ++i) {
+        sum = sum + 1.0 / i;
+    }
+    g_handler_result = sum;
+}
+
+TYPED_TEST(context_of, survives_signals_during_switches)
+{
+    struct sigaction action {};
+    struct sigaction before {};
+    action.sa_handler = &on_alarm;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, &before);
+    g_signals = 0;
+    itimerval const every_ms{{0, 500}, {0, 500}};
+    setitimer(ITIMER_REAL, &every_ms, nullptr);
+
+    std::uint64_t inside = 0;
+    test_fiber<TypeParam> fiber([&](auto& self) {
+        for (std::uint64_t i = 0;; ++i) {
+            inside = i;
+            self.yield();
+        }
+    });
+    std::uint64_t rounds = 0;
+    bool right = true;
+    while (g_signals < 100) {
+        fiber.resume();
+        right = right && inside == rounds++;
+    }
+    itimerval const off{};
+    setitimer(ITIMER_REAL, &off, nullptr);
+    sigaction(SIGALRM, &before, nullptr);
+    EXPECT_TRUE(right);
+    EXPECT_GT(rounds, 100U);
+}
+
+struct walk {
+    int frames = 0;
+    std::uintptr_t last = 0;
+};
+
+_Unwind_Reason_Code count_frame(_Unwind_Context* context, void* argument)
+{
+    auto& state = *static_cast<walk*>(argument);
+    state.frames += 1;
+    state.last = _Unwind_GetIP(context) != 0 ? _Unwind_GetIP(context) : state.last;
+    return state.frames > 1000 ? _URC_NORMAL_STOP : _URC_NO_REASON;
+}
+
+template <class Fiber>
+[[gnu::noinline]] int walk_at(Fiber& self, int depth, walk& state)
+{
+    int const result = depth > 0 ? walk_at(self, depth - 1, state) : int(_Unwind_Backtrace(&count_frame, &state));
+    asm volatile("");
+    return result;
+}
+
+#if defined(__x86_64__)
+extern "C" void tulle_context_entry();
+#endif
+
+TYPED_TEST(context_of, unwinding_ends_at_the_entry)
+{
+    walk state;
+    int result = 0;
+    test_fiber<TypeParam> fiber([&](auto& self) {
+        self.yield();
+        result = walk_at(self, 10, state);
+    });
+    fiber.resume();
+    fiber.resume();
+    EXPECT_EQ(result, int(_URC_END_OF_STACK));
+    EXPECT_GE(state.frames, 11);
+    EXPECT_LT(state.frames, 100);
+#if defined(__x86_64__)
+    if (std::is_same_v<TypeParam, tulle::arch::asm_backend>) {
+        auto const entry = reinterpret_cast<std::uintptr_t>(&tulle_context_entry);
+        EXPECT_GT(state.last, entry);
+        EXPECT_LT(state.last, entry + 48);
+    }
+#endif
+}
+
+template <class Backend>
+void let_an_exception_escape()
+{
+    typename Backend::context fiber, caller;
+    std::vector<std::byte> stack(test_fiber<Backend>::k_stack);
+    tulle::arch::sanitizer_fiber annotation, caller_annotation;
+    annotation.create(stack.data(), stack.size());
+    caller_annotation.adopt_current_thread();
+    Backend::make(fiber, stack.data(), stack.size(), [](void*) { throw std::runtime_error("escaped"); }, nullptr);
+    tulle::arch::before_switch(caller_annotation, annotation, false);
+    Backend::switch_to(caller, fiber);
+}
+
+template <class Backend>
+class context_of_death_test : public over_backends<Backend> {};
+TYPED_TEST_SUITE(context_of_death_test, all_backends);
+
+TYPED_TEST(context_of_death_test, escaping_exception_ends_the_process)
+{
+    EXPECT_DEATH(let_an_exception_escape<TypeParam>(), "terminate called");
+}
+
+} // namespace

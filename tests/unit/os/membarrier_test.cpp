@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/membarrier.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "base/cache_line.hpp"
+
+namespace {
+
+using namespace tulle::os;
+
+TEST(membarrier, registers_more_than_once)
+{
+    ASSERT_TRUE(membarrier_register()) << "this kernel refuses membarrier(2)";
+    EXPECT_TRUE(membarrier_register());
+    membarrier_heavy();
+}
+
+// The store-load handshake (Dekker): with a compiler barrier on one side and the heavy one on the other, not both loads
+// may miss the other side's store.
+TEST(membarrier, makes_a_store_load_handshake_safe)
+{
+    if (!membarrier_register()) {
+        GTEST_SKIP() << "this kernel refuses membarrier(2)";
+    }
+    constexpr int k_rounds = 20'000;
+    std::atomic<int> mine{0}, theirs{0}, round{0}, finished{0};
+    std::atomic<int> light_saw{0};
+    std::thread light([&] {
+        for (int i = 1; i <= k_rounds; ++i) {
+            while (round.load(std::memory_order_acquire) != i) { // pairs with the release of `round` below
+                tulle::base::cpu_pause();
+            }
+            mine.store(i, std::memory_order_relaxed);
+            tulle::base::compiler_barrier();
+            light_saw.store(theirs.load(std::memory_order_relaxed), std::memory_order_relaxed);
+            finished.store(i, std::memory_order_release); // pairs with the acquire below
+        }
+    });
+    int both_missed = 0;
+    for (int i = 1; i <= k_rounds; ++i) {
+        round.store(i, std::memory_order_release);
+        theirs.store(i, std::memory_order_relaxed);
+        membarrier_heavy();
+        int const heavy_saw = mine.load(std::memory_order_relaxed);
+        while (finished.load(std::memory_order_acquire) != i) {
+            tulle::base::cpu_pause();
+        }
+        both_missed += heavy_saw != i && light_saw.load(std::memory_order_relaxed) != i ? 1 : 0;
+    }
+    light.join();
+    EXPECT_EQ(both_missed, 0);
+}
+
+} // namespace

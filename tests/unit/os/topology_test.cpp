@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/topology.hpp"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+namespace {
+
+using namespace tulle::os;
+
+TEST(topology, groups_partition_the_affinity_mask)
+{
+    cpu_set_t set;
+    ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    auto const machine = discover();
+    std::set<int> seen;
+    for (auto const& group : machine.groups) {
+        EXPECT_FALSE(group.cpus.empty());
+        EXPECT_TRUE(std::is_sorted(group.cpus.begin(), group.cpus.end()));
+        for (int const cpu : group.cpus) {
+            EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(cpu), &set));
+            EXPECT_TRUE(seen.insert(cpu).second) << "CPU " << cpu << " is in two groups";
+        }
+    }
+    EXPECT_EQ(static_cast<int>(seen.size()), machine.allowed_cpus);
+    EXPECT_EQ(CPU_COUNT(&set), machine.allowed_cpus);
+    EXPECT_GE(machine.default_workers, 1);
+    EXPECT_LE(machine.default_workers, machine.allowed_cpus);
+    EXPECT_NE(machine.description.find("allowed"), std::string::npos);
+}
+
+TEST(topology, narrows_with_the_mask)
+{
+    cpu_set_t before;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    std::size_t last = 0;
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        last = CPU_ISSET(cpu, &before) ? cpu : last;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    auto const machine = discover();
+    sched_setaffinity(0, sizeof before, &before);
+    ASSERT_EQ(machine.groups.size(), 1U);
+    EXPECT_EQ(machine.groups[0].cpus, std::vector<int>{static_cast<int>(last)});
+}
+
+TEST(topology, quota_rounds_up_to_whole_workers)
+{
+    EXPECT_EQ(workers_for(8, 0), 8);
+    EXPECT_EQ(workers_for(8, -1), 8);
+    EXPECT_EQ(workers_for(8, 0.2), 1);
+    EXPECT_EQ(workers_for(8, 1.0), 1);
+    EXPECT_EQ(workers_for(8, 1.5), 2);
+    EXPECT_EQ(workers_for(8, 100.0), 8);
+    EXPECT_EQ(workers_for(8, 1e30), 8);
+    EXPECT_EQ(workers_for(0, 0), 1);
+}
+
+} // namespace
