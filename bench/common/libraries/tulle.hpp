@@ -46,37 +46,7 @@ struct tulle_runtime : fork_join<tulle_runtime> {
         tulle::scope m_scope;
     };
 
-    using mutex = tulle::mutex;
-
-    class event {
-    public:
-        void wait() { m_latch.wait(); }
-        void set() { m_latch.count_down(); }
-
-    private:
-        tulle::latch m_latch{1};
-    };
-
-    // Stacks of 16 KiB with a guard page below each.
-    static constexpr std::size_t k_stack_size = 16 * 1024;
-
-    template <class F> static void detach(F f) {
-        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size}, f);
-    }
-
     static void yield() { tulle::this_thread::yield(); }
-};
-
-// The class of small stacks without guard pages, for threads known to be shallow.
-struct tulle_compact_runtime : tulle_runtime {
-    static constexpr char const* k_name = "tulle_compact";
-    static constexpr std::size_t k_stack_size = 1024;
-
-    using tulle_runtime::tulle_runtime;
-
-    template <class F> static void detach(F f) {
-        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size}, f);
-    }
 };
 
 // Threads as objects, which may be joined in any order, instead of structured children.
