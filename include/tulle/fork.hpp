@@ -12,9 +12,9 @@ namespace tulle {
 
 namespace detail {
 
-TULLE_API TULLE_COLD deque_front* open_deque_cold();                        // the calling thread has no deque yet
+TULLE_API TULLE_COLD deque_front* open_deque_cold() noexcept;               // the calling thread has no deque yet
 TULLE_API TULLE_COLD void published_cold(deque_front* deque) noexcept;       // wake a sleeper, or open a larger deque
-TULLE_API TULLE_NOINLINE bool join_cold(deque_front* deque, record* slot);   // true: the caller runs it; false: a thief did, it is done
+TULLE_API TULLE_NOINLINE bool join_cold(deque_front* deque, record* slot) noexcept;   // true: the caller runs it; false: a thief did, it is done
 TULLE_API TULLE_COLD void rethrow_cold(record* slot);                        // the exception of a stolen thread, if it has one
 
 // Where the callable lies: in the record, or, when it is large, in the frame that forks, with its address in the record.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <initializer_list>
 
 namespace tulle::base {
 namespace {
@@ -113,20 +114,25 @@ std::string format(option_definition const& definition, std::uint64_t number)
     return std::to_string(number);
 }
 
+std::string join(std::initializer_list<std::string_view> parts)
+{
+    std::string whole;
+    for (std::string_view const part : parts) {
+        whole.append(part);
+    }
+    return whole;
+}
+
 std::string refusal(option_definition const& definition, std::string_view value)
 {
-    std::string sentence = "option " + std::string(definition.name) + ": '" + std::string(value) + "' is ";
+    std::string const head = join({"option ", definition.name, ": '", value, "' is "});
     if (definition.kind == value_kind::word) {
-        return sentence + "none of " + definition.unit;
+        return join({head, "none of ", definition.unit});
     }
-    sentence += "not a number from " + std::to_string(definition.least) + " to " + std::to_string(definition.most);
-    if (definition.kind == value_kind::bytes) {
-        sentence += " (bytes; suffixes K, M, G)";
-    }
-    if (definition.zero_text != nullptr) {
-        sentence += std::string(" or ") + definition.zero_text;
-    }
-    return sentence;
+    return join({head, "not a number from ", std::to_string(definition.least), " to ", std::to_string(definition.most),
+                 definition.kind == value_kind::bytes ? " (bytes; suffixes K, M, G)" : "",
+                 definition.zero_text != nullptr ? " or " : "",
+                 definition.zero_text != nullptr ? definition.zero_text : ""});
 }
 
 std::string environment_name(char const* name)
@@ -171,7 +177,7 @@ option_error option_table::set(std::string_view name, std::string_view value, op
 {
     auto const id = find(name);
     if (!id) {
-        return "there is no option '" + std::string(name) + "'; `tulle info` lists them";
+        return join({"there is no option '", name, "'; `tulle info` lists them"});
     }
     auto const number = parse(definition_of(*id), value);
     if (!number) {
@@ -194,7 +200,7 @@ option_error option_table::set_assignment(std::string_view assignment, option_so
 {
     auto const equals = assignment.find('=');
     if (equals == std::string_view::npos) {
-        return "'" + std::string(assignment) + "' is not of the form option=value";
+        return join({"'", assignment, "' is not of the form option=value"});
     }
     return set(assignment.substr(0, equals), assignment.substr(equals + 1), source);
 }
@@ -209,7 +215,7 @@ option_error option_table::read_environment(char const* (*lookup)(char const* na
             continue;
         }
         if (auto const error = set(definition.name, value, option_source::environment)) {
-            refused = (refused ? *refused + "\n" : std::string{}) + name + ": " + *error;
+            refused = join({refused ? *refused : "", refused ? "\n" : "", name, ": ", *error});
         }
     }
     return refused;

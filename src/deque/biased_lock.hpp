@@ -9,6 +9,8 @@
 
 #include "base/spin_lock.hpp"
 
+#include <tulle/detail/attributes.hpp>
+
 #include <cstdint>
 
 namespace tulle::deque {

@@ -17,9 +17,15 @@
 
 namespace tulle::deque {
 
+// A machine may name a smaller one for the part that public headers see.
+template <class Machine> struct front_machine_of { using type = Machine; };
+template <class Machine>
+    requires requires { typename Machine::front_machine; }
+struct front_machine_of<Machine> { using type = typename Machine::front_machine; };
+
 // INV-1 base <= tail <= split under the lock. INV-2 outside a thief's membarrier, split <= max(head, tail).
 // INV-3 the owner never writes a slot below split, but for its own under the lock. INV-4 slots are stolen oldest first.
-template <class Machine, class Slot> class split_deque : public detail::basic_deque_front<Machine, Slot> {
+template <class Machine, class Slot> class split_deque : public detail::basic_deque_front<typename front_machine_of<Machine>::type, Slot> {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
 public:
@@ -36,9 +42,8 @@ public:
 
     // A hint, by anyone: holds records that a thief could take. relaxed: deque_thief::steal decides under the lock.
     [[nodiscard]] bool looks_stealable() const noexcept {
-        Slot* const tail = m_tail.load(std::memory_order_relaxed);
-        Slot* const split = this->split.load(std::memory_order_relaxed);
-        return tail < split || this->head.load(std::memory_order_relaxed) > split;
+        Slot* const shared = this->split.load(std::memory_order_relaxed);
+        return m_tail.load(std::memory_order_relaxed) < shared || this->head.load(std::memory_order_relaxed) > shared;
     }
 
     // B1: the owner's next publish takes the cold path. By a worker that goes to sleep, before its heavy fence.

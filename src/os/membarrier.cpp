@@ -4,6 +4,8 @@
 #include <cerrno>
 
 #include <linux/membarrier.h>
+#include <atomic>
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +13,9 @@
 
 namespace tulle::os {
 namespace {
+
+// Set once; whoever depends on it was started after the registration. relaxed for that reason.
+std::atomic<bool> g_registered{false};
 
 long call(int command) noexcept
 {
@@ -24,8 +29,11 @@ bool membarrier_register() noexcept
     int const kept = errno;
     bool const registered = call(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
     errno = kept;
+    if (registered) g_registered.store(true, std::memory_order_relaxed);
     return registered;
 }
+
+bool membarrier_available() noexcept { return g_registered.load(std::memory_order_relaxed); }
 
 void membarrier_heavy() noexcept
 {

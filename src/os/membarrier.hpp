@@ -10,6 +10,9 @@ namespace tulle::os {
 /// sides of each handshake must then use a real fence.
 [[nodiscard]] bool membarrier_register() noexcept;
 
+/// Whether membarrier_register() has returned true.
+[[nodiscard]] bool membarrier_available() noexcept;
+
 /// Memory ordering: between the call and its return every running thread of this process executes a full fence; a thread
 /// that does not run then, had one when it was scheduled out. Only after membarrier_register() returned true; about 2 us.
 void membarrier_heavy() noexcept;

@@ -44,7 +44,7 @@ public:
         sleeper_type* const chosen = m_newest;
         if (chosen != nullptr) unlist(*chosen);
         m_lock.unlock();
-        return chosen != nullptr && signal(*chosen);
+        return chosen != nullptr && wake_up(*chosen);
     }
     // Wakes this very worker. False: it does not sleep.
     bool wake(sleeper_type& chosen) noexcept {
@@ -52,7 +52,7 @@ public:
         bool const listed = chosen.m_listed;
         if (listed) unlist(chosen);
         m_lock.unlock();
-        return listed && signal(chosen);
+        return listed && wake_up(chosen);
     }
 
     // --- the worker itself ----------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ public:
     }
     // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards.
     sleep_result sleep(sleeper_type& self, std::uint64_t deadline) noexcept {
-        // acquire pairs with the release in signal: what the waker made is visible.
+        // acquire pairs with the release in unlist: what the waker made is visible.
         while (self.m_signal.load(std::memory_order_acquire) == 0) {
             if (Machine::futex_wait(self.m_signal, 0, deadline)) continue;
             withdraw(self);
@@ -99,11 +99,12 @@ private:
         while (*link != &chosen) link = &(*link)->m_next;
         *link = chosen.m_next;
         chosen.m_listed = false;
+        // Under the lock, else a late signal could end the sleeper's next sleep. Pairs with the acquire in sleep.
+        chosen.m_signal.store(1, std::memory_order_release);
         m_searching.fetch_add(1, std::memory_order_seq_cst);
         m_sleeping.fetch_sub(1, std::memory_order_seq_cst);
     }
-    static bool signal(sleeper_type& chosen) noexcept {
-        chosen.m_signal.store(1, std::memory_order_release); // pairs with the acquire in sleep
+    static bool wake_up(sleeper_type& chosen) noexcept {
         Machine::futex_wake(chosen.m_signal, 1);
         return true;
     }

@@ -70,7 +70,7 @@ namespace tulle::detail {
 
 using namespace tulle::sched;
 
-deque_front* open_deque_cold() {
+deque_front* open_deque_cold() noexcept {
     fiber& f = this_fiber();
     if (f.records == nullptr && scheduler::instance().open_deque(f, 0) == nullptr) {
         base::fatal("no memory for the records of forked threads (%s)", std::strerror(errno));
@@ -96,7 +96,7 @@ void published_cold(deque_front* front) noexcept {
     s.notify_light();
 }
 
-bool join_cold(deque_front* front, record* slot) {
+bool join_cold(deque_front* front, record* slot) noexcept {
     record_deque& deque = sched::as_deque(front);
     if (deque.top() > slot + 1) discard_joined_above(deque, slot + 1);
     return deque.top() > slot + 1 ? take_from_below(deque, slot) : take_youngest(deque, slot);

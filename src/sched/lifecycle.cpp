@@ -96,7 +96,7 @@ void scheduler::make_workers() {
 }
 
 void scheduler::adopt_caller(worker& w) {
-    if (worker* const guest = this_worker()) detach_guest(*guest);
+    if (worker* const as_guest = this_worker()) detach_guest(*as_guest);
     m_adopted.bind(w);
     m_adopted.sanitizer.adopt_current_thread();
     m_adopted_frame.id = draw_ids(1);

@@ -14,7 +14,6 @@ namespace {
 // Post actions: run on the context that comes next, by the worker that made the switch.
 void post_keep_as_spare(void* f, void*) noexcept { give_spare(*this_worker(), *static_cast<fiber*>(f)); }
 void post_release_fiber(void* f, void*) noexcept { scheduler::instance().release_fiber(*static_cast<fiber*>(f)); }
-void post_nothing(void*, void*) noexcept {}
 
 // Goes on with a thread; the loop's stack becomes a spare.
 void switch_to_ready(fiber& f) noexcept {

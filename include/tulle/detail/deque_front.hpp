@@ -32,7 +32,8 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
     // Takes the youngest slot back. False: it is not the youngest, or a thief may have it; call the cold path.
     [[nodiscard]] TULLE_INLINE bool retract(Slot* slot) noexcept {
         if (TULLE_UNLIKELY(top() != slot + 1)) return false;
-        head.store(slot, std::memory_order_relaxed); // C1; relaxed: publishes nothing, and the thief's membarrier orders it
+        // C1; release: a thief that reads this head (D2) must see the older records, and no release sequence reaches back to their publish.
+        head.store(slot, std::memory_order_release);
         Machine::compiler_barrier();
         return slot >= split.load(std::memory_order_relaxed); // C2; relaxed: ordered by the thief's membarrier
     }

@@ -26,7 +26,7 @@ TEST(membarrier, makes_a_store_load_handshake_safe)
     if (!membarrier_register()) {
         GTEST_SKIP() << "this kernel refuses membarrier(2)";
     }
-    constexpr int k_rounds = 20'000;
+    constexpr int k_rounds = 2'000;
     std::atomic<int> mine{0}, theirs{0}, round{0}, finished{0};
     std::atomic<int> light_saw{0};
     std::thread light([&] {
