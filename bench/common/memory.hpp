@@ -38,7 +38,7 @@ struct child_result {
 template <class F> child_result in_child(F body) {
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) return {};
-    pid_t const pid = fork();
+    pid_t const pid = ::fork();
     if (pid == 0) {
         child_result const mine = body();
         bool const sent = write(ends[1], &mine, sizeof mine) == static_cast<ssize_t>(sizeof mine);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // idle: the library is started, has run a thread, and has nothing to do for n milliseconds, while the program's first
-// thread sleeps. Figure: % CPU, the processor time that the whole process used, of the elapsed time.
+// thread waits. Figure: % CPU, the processor time that the whole process used, of the elapsed time.
 #pragma once
 
+#include "../common/alongside.hpp"
 #include "../common/harness.hpp"
 
 #include <thread>
@@ -18,6 +19,15 @@ inline double processor_seconds() {
     return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
+// % CPU of `milliseconds` of rest.
+inline double idle_load(long milliseconds) {
+    auto const rest = [](long time) { std::this_thread::sleep_for(std::chrono::milliseconds(time)); };
+    rest(20); // time to settle
+    double const used = processor_seconds();
+    double const elapsed = time_of([&] { rest(milliseconds); });
+    return 100 * (processor_seconds() - used) / elapsed;
+}
+
 template <class Library> int idle_main(int argc, char** argv) {
     settings const s = parse(argc, argv, {2000, 200});
     Library library(s.workers);
@@ -29,10 +39,7 @@ template <class Library> int idle_main(int argc, char** argv) {
             threads.spawn([&ran] { ++ran; });
             threads.wait();
         });
-        std::this_thread::sleep_for(std::chrono::milliseconds(20)); // time to settle
-        double const used = processor_seconds();
-        double const elapsed = time_of([&] { std::this_thread::sleep_for(std::chrono::milliseconds(s.n)); });
-        load.add(100 * (processor_seconds() - used) / elapsed, ran == 1);
+        run_alongside(library, [&] { load.add(idle_load(s.n), ran == 1); });
     }
     return print_all("idle", Library::k_name, s, {load});
 }

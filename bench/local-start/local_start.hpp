@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // local-start: what it takes to start an activity on the same worker. Two times of each spawn, in ns and in cycles of the
 // CPU's time stamp counter: `start`, until the child's first instruction, with the join that lets it run; and `continue`,
-// until the spawner goes on. Each figure is the mean of the middle half of n spawns; the
-// counter's own cost, which the serial row shows, is in it.
+// until the spawner goes on. Each figure is a mean of n spawns without the outliers; the counter's own cost, which the
+// serial row shows, is in it.
 #pragma once
 
 #include "../common/cycles.hpp"

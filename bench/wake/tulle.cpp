@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../common/libraries/tulle.hpp"
+#include "../common/libraries/tulle_blocking.hpp"
 #include "wake.hpp"
 
-namespace {
-
-struct tulle_poster : tulle::bench::tulle_runtime {
-    using tulle_runtime::tulle_runtime;
-
-    template <class F> void post(F f) { tulle::spawn_detached(f); }
-};
-
-} // namespace
-
-int main(int argc, char** argv) { return tulle::bench::wake_main<tulle_poster>(argc, argv); }
+int main(int argc, char** argv) { return tulle::bench::wake_main<tulle::bench::tulle_blocking_runtime>(argc, argv); }

@@ -6,6 +6,7 @@
 // A library takes part with   post(f)   which starts f from a foreign thread and returns at once.
 #pragma once
 
+#include "../common/alongside.hpp"
 #include "../common/harness.hpp"
 
 #include <atomic>
@@ -86,10 +87,9 @@ template <class Library> int wake_main(int argc, char** argv) {
     Library library(s.workers);
     figure time{"us"};
     figure ratio{"x futex"};
-    std::thread foreign([&] {
+    run_alongside(library, [&] {
         for (int i = 0; i < s.runs; ++i) wake_run(library, s.n, time, ratio);
     });
-    foreign.join();
     return print_all("wake", Library::k_name, s, {time, ratio});
 }
 

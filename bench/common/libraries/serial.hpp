@@ -11,6 +11,8 @@
 //   detach(f)            starts f; nobody joins it
 //   yield()              lets another thread run
 //   mutex, event         event: wait() blocks until set()
+// and, if the thread that started the library is one of its workers,
+//   alongside(f)         calls f in a foreign thread; meanwhile the caller waits as a worker without work
 #pragma once
 
 #include "fork_join.hpp"

@@ -5,6 +5,7 @@
 #include "tulle.hpp"
 
 #include <cstddef>
+#include <thread>
 
 namespace tulle::bench {
 
@@ -27,6 +28,19 @@ struct tulle_blocking_runtime : tulle_runtime {
 
     template <class F> static void detach(F f) {
         tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size}, f);
+    }
+
+    // Work for an idle program, from any thread.
+    template <class F> void post(F f) { tulle::spawn_detached(f); }
+
+    template <class F> void alongside(F f) {
+        tulle_event ended;
+        std::thread foreign([&] {
+            f();
+            ended.set();
+        });
+        ended.wait();
+        foreign.join();
     }
 };
 
