@@ -24,8 +24,10 @@ template <class F> struct thread_body {
     static constexpr bool k_inline = fits_inline<F, k_thread_body_size>;
 
     static closure<F>& find(thread_core* t) noexcept {
-        if constexpr (k_inline) return *std::launder(reinterpret_cast<closure<F>*>(t->body));
-        else return **std::launder(reinterpret_cast<closure<F>**>(t->body));
+        if constexpr (k_inline)
+            return *std::launder(reinterpret_cast<closure<F>*>(t->body));
+        else
+            return **std::launder(reinterpret_cast<closure<F>**>(t->body));
     }
     template <class G> static void open(thread_core* t, G&& callable) {
         if constexpr (k_inline) {
@@ -81,8 +83,10 @@ template <class F, class... A> auto bind_call(F&& f, A&&... a) {
     if constexpr (sizeof...(A) == 0) {
         return std::decay_t<F>(std::forward<F>(f));
     } else {
-        return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(std::forward<F>(f), std::forward<A>(a)...)]() mutable -> decltype(auto) {
-            return std::apply([](auto& g, auto&... b) -> decltype(auto) { return std::invoke(std::move(g), std::move(b)...); }, call);
+        return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(
+                    std::forward<F>(f), std::forward<A>(a)...)]() mutable -> decltype(auto) {
+            return std::apply(
+                [](auto& g, auto&... b) -> decltype(auto) { return std::invoke(std::move(g), std::move(b)...); }, call);
         };
     }
 }
@@ -94,7 +98,7 @@ template <class F, class... A> auto bind_call(F&& f, A&&... a) {
 template <class R> class [[nodiscard("a thread that is dropped at once is joined at once")]] thread {
 public:
     thread() noexcept = default;
-    thread(thread&& other) noexcept : m_core(std::exchange(other.m_core, nullptr)), m_take(other.m_take) {}
+    thread(thread && other) noexcept : m_core(std::exchange(other.m_core, nullptr)), m_take(other.m_take) {}
     thread& operator=(thread&& other) noexcept {
         if (this != &other) {
             drop();
@@ -120,7 +124,8 @@ public:
         return detail::thread_is_done(m_core);
     }
     // The same, after waiting for the end, but no longer than until the deadline.
-    template <class Clock, class Duration> [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
         return join_for(deadline - Clock::now());
     }
     template <class Rep, class Period> [[nodiscard]] bool join_for(std::chrono::duration<Rep, Period> timeout) const {
@@ -136,9 +141,9 @@ public:
     [[nodiscard]] thread_id get_id() const noexcept { return m_core != nullptr ? m_core->id : 0; }
 
 private:
-    template <class F, class... A> friend auto spawn(attributes how, F&& callable, A&&... arguments);
+    template <class F, class... A> friend auto spawn(attributes how, F && callable, A && ... arguments);
 
-    thread(detail::thread_core* core, detail::take_function<R> take) noexcept : m_core(core), m_take(take) {}
+    thread(detail::thread_core * core, detail::take_function<R> take) noexcept : m_core(core), m_take(take) {}
     void require() const {
         if (m_core == nullptr) throw std::system_error(EINVAL, std::generic_category(), "tulle::thread: not joinable");
     }
@@ -161,8 +166,7 @@ template <class F, class... A> [[nodiscard]] auto spawn(attributes how, F&& call
     return thread<result>(core, &detail::take_thread_result<bound_type>);
 }
 template <class F, class... A>
-    requires(!std::is_same_v<std::decay_t<F>, attributes>)
-[[nodiscard]] auto spawn(F&& callable, A&&... arguments) {
+requires(!std::is_same_v<std::decay_t<F>, attributes>) [[nodiscard]] auto spawn(F&& callable, A&&... arguments) {
     return spawn(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 
@@ -172,8 +176,7 @@ template <class F, class... A> void spawn_detached(attributes how, F&& callable,
     detail::start_thread(detail::make_thread(how, std::move(bound)), true, how.child_first);
 }
 template <class F, class... A>
-    requires(!std::is_same_v<std::decay_t<F>, attributes>)
-void spawn_detached(F&& callable, A&&... arguments) {
+requires(!std::is_same_v<std::decay_t<F>, attributes>) void spawn_detached(F&& callable, A&&... arguments) {
     spawn_detached(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 

@@ -38,17 +38,17 @@ struct fiber : runnable {
     }
 
     fiber_kind kind_of_stack;
-    bool hosts_loop = false;              // pooled: the bottom frame is a loop, so it can be used for anything
-    std::int16_t shepherd = -1;           // runs only there; -1: anywhere
-    std::atomic<std::uint32_t> wake{0};   // guest: futex, 1 when resumed
-    arch::context context{};              // where it goes on; valid while suspended
-    record_deque* records = nullptr;      // its forked threads; null until the first fork
-    worker* home = nullptr;               // adopted, guest: the only worker that runs it
-    arch::exception_state exceptions{};   // of the C++ run time, while suspended
-    thread_frame* frame = nullptr;        // the innermost thread with a record of its own
-    std::uint64_t base_id = 0;            // identity of the forked thread at the bottom; drawn when asked for
-    stack::span stack{};                  // pooled: to give back
-    arch::sanitizer_fiber sanitizer;      // empty in builds without sanitizers
+    bool hosts_loop = false;            // pooled: the bottom frame is a loop, so it can be used for anything
+    std::int16_t shepherd = -1;         // runs only there; -1: anywhere
+    std::atomic<std::uint32_t> wake{0}; // guest: futex, 1 when resumed
+    arch::context context{};            // where it goes on; valid while suspended
+    record_deque* records = nullptr;    // its forked threads; null until the first fork
+    worker* home = nullptr;             // adopted, guest: the only worker that runs it
+    arch::exception_state exceptions{}; // of the C++ run time, while suspended
+    thread_frame* frame = nullptr;      // the innermost thread with a record of its own
+    std::uint64_t base_id = 0;          // identity of the forked thread at the bottom; drawn when asked for
+    stack::span stack{};                // pooled: to give back
+    arch::sanitizer_fiber sanitizer;    // empty in builds without sanitizers
 };
 
 } // namespace tulle::sched

@@ -25,15 +25,18 @@ void switch_to_ready(fiber& f) noexcept {
 void go_on_with(fiber* waiter) noexcept {
     if (waiter == nullptr) return;
     worker& w = *this_worker();
-    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
+    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest &&
+                              (waiter->home == nullptr || waiter->home == &w) &&
                               (waiter->shepherd < 0 || waiter->shepherd == w.home->index);
-    if (may_run_here) switch_to_ready(*waiter);
-    else resume(*waiter);
+    if (may_run_here)
+        switch_to_ready(*waiter);
+    else
+        resume(*waiter);
 }
 
 // Children that were joined out of order leave records in the middle of the deque; and a large deque is not kept.
 TULLE_COLD void clean_deques(fiber& f) noexcept {
-    discard_joined_records(f);
+    if (!discard_joined_records(f)) base::fatal("a thread ends with forked threads that it has not joined");
     if (f.records->older != nullptr) scheduler::instance().close_deques(f);
 }
 
@@ -74,8 +77,10 @@ void loop_main(void*) {
     for (;;) {
         worker& w = *this_worker();
         work const next = find_work(w);
-        if (!next.stop) run(next);
-        else switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);
+        if (!next.stop)
+            run(next);
+        else
+            switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);
     }
 }
 

@@ -102,7 +102,7 @@ private:
     runnable_list m_list;
     std::atomic<std::uint32_t> m_count{0};
     std::atomic<std::uint32_t> m_stealable{0}; // without the bound one
-    std::atomic<std::uint32_t> m_pops{0}; // how often the owner has taken one
+    std::atomic<std::uint32_t> m_pops{0};      // how often the owner has taken one
 };
 
 } // namespace tulle::sched

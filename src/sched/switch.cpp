@@ -63,7 +63,9 @@ TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
 
 void first_switch() noexcept { after_switch(); }
 
-void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept { switch_inline(w, to, {post, a, b}); }
+void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
+    switch_inline(w, to, {post, a, b});
+}
 
 void suspend_to_loop(post_function post, void* a, void* b) noexcept {
     worker& w = *this_worker();
@@ -103,8 +105,10 @@ void yield() noexcept {
 }
 
 fiber& take_spare(worker& w) noexcept {
-    if (w.spares.empty() && !reserve_spare(w)) base::fatal("no memory for the stack of a waiting thread (%s); "
-                                                          "lower TULLE_STACK_SIZE or raise vm.max_map_count", std::strerror(errno));
+    if (w.spares.empty() && !reserve_spare(w))
+        base::fatal("no memory for the stack of a waiting thread (%s); "
+                    "lower TULLE_STACK_SIZE or raise vm.max_map_count",
+                    std::strerror(errno));
     --w.spare_count;
     return *static_cast<fiber*>(w.spares.pop_front());
 }

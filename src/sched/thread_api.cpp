@@ -31,7 +31,8 @@ thread_record& as_record(detail::thread_core* t) noexcept { return *static_cast<
 
 void check(attributes const& how, scheduler const& s) {
     if (how.stack_size > stack::k_largest_bytes) refuse(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
-    if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size())) refuse(EINVAL, "tulle::attributes::shepherd does not exist");
+    if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size()))
+        refuse(EINVAL, "tulle::attributes::shepherd does not exist");
 }
 
 void post_wait_for(void* record, void* waiter) noexcept {
@@ -45,7 +46,8 @@ void post_push_front(void* f, void*) noexcept { this_worker()->ready.push_front(
 void run_in_place(thread_record& t) noexcept {
     run_thread_body(t);
     worker& w = *this_worker();
-    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
+    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed); // relaxed: one writer
     static_cast<void>(join_word(t.word).finish());
 }
 
@@ -108,7 +110,8 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
     worker& w = *this_worker();
     scheduler& s = *w.owner;
     t.references.store(detached ? 1 : 2, std::memory_order_relaxed); // relaxed: published through the queue
-    w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
+    w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed); // relaxed: one writer
     bool const here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
     if (!here || (t.shepherd >= 0 && !child_first)) return s.inject(t, t.shepherd);
     if (child_first) {

@@ -30,8 +30,10 @@ void free_record(thread_record& t) noexcept {
 
 thread_record* allocate_record(worker& w) noexcept {
     void* memory = w.free_records.pop_front();
-    if (memory != nullptr) --w.free_record_count;
-    else memory = ::operator new(sizeof(thread_record), std::nothrow);
+    if (memory != nullptr)
+        --w.free_record_count;
+    else
+        memory = ::operator new(sizeof(thread_record), std::nothrow);
     return memory == nullptr ? nullptr : ::new (memory) thread_record;
 }
 
@@ -56,13 +58,16 @@ void run_thread_body(thread_record& t) noexcept {
     on->frame = &frame;
     try {
         t.run(&t);
-    } catch (...) { t.exception = std::current_exception(); }
+    } catch (...) {
+        t.exception = std::current_exception();
+    }
     on->frame = frame.outer;
 }
 
 fiber* finish_thread(thread_record& t) noexcept {
     worker& w = *this_worker();
-    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer, statistics
+    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed); // relaxed: one writer, statistics
     auto* const waiter = reinterpret_cast<fiber*>(join_word(t.word).finish());
     drop_reference(t);
     return waiter;

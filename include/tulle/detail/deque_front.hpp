@@ -15,8 +15,9 @@ namespace tulle::detail {
 template <class Machine, class Slot> struct alignas(64) basic_deque_front {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
-    atomic<Slot*> head{nullptr};  // next free slot; written by the owner only
-    atomic<Slot*> limit{nullptr}; // publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping worker
+    atomic<Slot*> head{nullptr}; // next free slot; written by the owner only
+    atomic<Slot*> limit{
+        nullptr}; // publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping worker
     atomic<Slot*> split{nullptr}; // slots below are shared with thieves; written under the deque's lock
 
     // relaxed: only the owner writes head.
