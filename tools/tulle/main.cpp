@@ -17,7 +17,7 @@ namespace tool = tulle::tool;
 void describe(CLI::App& program) {
     program.set_version_flag("--version", std::string("tulle ") + tulle::version(), "Print the version and exit");
     program.set_help_flag("-h,--help", "Print this help and exit");
-    program.require_subcommand(1);
+    program.require_subcommand(0, 1); // none at all: dispatch complains
     program.footer("`tulle COMMAND --help` explains a command; so does `man tulle-COMMAND`.");
 }
 
@@ -36,7 +36,7 @@ int explain(CLI::App const& program, CLI::ParseError const& outcome) {
 int dispatch(std::array<tool::command, 3> const& commands) {
     for (tool::command const& command : commands)
         if (command.app->parsed()) return command.run();
-    return tool::k_exit_usage;
+    throw tool::failure(tool::k_exit_usage, "which command? `tulle --help` names them");
 }
 
 } // namespace
