@@ -8,8 +8,10 @@
 namespace tulle::bench {
 
 template <class Library, class F> void run_alongside(Library& library, F f) {
-    if constexpr (requires { library.alongside(f); }) library.alongside(f);
-    else std::thread(f).join();
+    if constexpr (requires { library.alongside(f); })
+        library.alongside(f);
+    else
+        std::thread(f).join();
 }
 
 } // namespace tulle::bench

@@ -52,7 +52,8 @@ template <class T> inline void keep(T& value) { asm volatile("" : "+m"(value) : 
 inline void touch() { asm volatile("" : : : "memory"); }
 
 [[noreturn]] inline void usage(char const* program, char const* complaint) {
-    std::fprintf(stderr, "%s: %s\nusage: %s [--workers N] [--runs K] [--n SIZE] [--quick]\n", program, complaint, program);
+    std::fprintf(stderr, "%s: %s\nusage: %s [--workers N] [--runs K] [--n SIZE] [--quick]\n", program, complaint,
+                 program);
     std::exit(2);
 }
 
@@ -69,11 +70,16 @@ inline settings parse(int argc, char** argv, sizes size) {
     for (int i = 1; i < argc; ++i) {
         std::string const word = argv[i];
         auto const next = [&] { return parse_count(argv[0], ++i < argc ? argv[i] : nullptr); };
-        if (word == "--quick") s.quick = true;
-        else if (word == "--workers") s.workers = static_cast<int>(std::min(next(), 4096L));
-        else if (word == "--runs") s.runs = static_cast<int>(std::min(next(), 100000L));
-        else if (word == "--n") s.n = next();
-        else usage(argv[0], ("unknown option " + word).c_str());
+        if (word == "--quick")
+            s.quick = true;
+        else if (word == "--workers")
+            s.workers = static_cast<int>(std::min(next(), 4096L));
+        else if (word == "--runs")
+            s.runs = static_cast<int>(std::min(next(), 100000L));
+        else if (word == "--n")
+            s.n = next();
+        else
+            usage(argv[0], ("unknown option " + word).c_str());
     }
     if (s.n == 0) s.n = s.quick ? size.quick : size.full;
     return s;

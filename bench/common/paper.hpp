@@ -50,8 +50,7 @@ private:
     long m_made = 0;
 };
 
-template <class Backend>
-int paper_fib(int argc, char** argv, char const* bench, char const* library, sizes size) {
+template <class Backend> int paper_fib(int argc, char** argv, char const* bench, char const* library, sizes size) {
     settings const s = parse(argc, argv, size);
     int const n = static_cast<int>(std::min(s.n, 50L));
     pin_if_single(s);

@@ -137,7 +137,8 @@ private:
         thread* const left = w.current;
         if (w.awaited == nullptr) {
             w.stacks.push_back(left->m_stack);
-            thread* const joiner = left->m_joiner.exchange(the_end(), std::memory_order_acq_rel); // pairs with has_ended
+            thread* const joiner =
+                left->m_joiner.exchange(the_end(), std::memory_order_acq_rel); // pairs with has_ended
             if (joiner != nullptr) w.push(joiner);
             return;
         }

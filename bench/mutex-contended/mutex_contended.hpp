@@ -39,8 +39,10 @@ template <class Library> struct contention {
         typename Library::group threads;
         for (int t = 0; t < k_contenders; ++t) {
             threads.spawn([this, each, watched, t] {
-                if (watched) add_watched(each, longest[static_cast<std::size_t>(t)]);
-                else add(each);
+                if (watched)
+                    add_watched(each, longest[static_cast<std::size_t>(t)]);
+                else
+                    add(each);
             });
         }
         threads.wait();
@@ -60,8 +62,7 @@ template <class Library> int mutex_contended_main(int argc, char** argv) {
             double const time = time_of([&] { c.pass(each, false); });
             cost.add(1e9 * time / static_cast<double>(each * k_contenders), c.counter == each * k_contenders);
             c.pass(each, true);
-            wait.add(1e3 * *std::max_element(c.longest.begin(), c.longest.end()),
-                     c.counter == 2 * each * k_contenders);
+            wait.add(1e3 * *std::max_element(c.longest.begin(), c.longest.end()), c.counter == 2 * each * k_contenders);
         });
     }
     return print_all("mutex-contended", Library::k_name, s, {cost, wait});

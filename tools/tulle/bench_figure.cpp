@@ -75,9 +75,17 @@ std::vector<figure> parse_figures(std::string_view output) {
 
 std::string to_json_line(figure const& f) {
     auto const number = [&f](double value) { return f.measured() ? json(value) : json(nullptr); };
-    json const line = {{"bench", f.bench},         {"library", f.library}, {"workers", f.workers}, {"places", f.places},
-                       {"n", f.n},                 {"value", number(f.value())}, {"min", number(f.min)},
-                       {"max", number(f.max)},     {"unit", f.unit},       {"runs", f.runs},       {"ok", f.ok}};
+    json const line = {{"bench", f.bench},
+                       {"library", f.library},
+                       {"workers", f.workers},
+                       {"places", f.places},
+                       {"n", f.n},
+                       {"value", number(f.value())},
+                       {"min", number(f.min)},
+                       {"max", number(f.max)},
+                       {"unit", f.unit},
+                       {"runs", f.runs},
+                       {"ok", f.ok}};
     return line.dump();
 }
 
@@ -101,8 +109,10 @@ std::vector<figure_group> group(std::vector<figure> const& figures) {
         auto const found = std::find_if(groups.begin(), groups.end(), [&f](figure_group const& g) {
             return g.bench == f.bench && g.unit == f.unit && g.workers == f.workers;
         });
-        if (found != groups.end()) found->rows.push_back(f);
-        else groups.push_back({f.bench, f.unit, f.workers, {f}});
+        if (found != groups.end())
+            found->rows.push_back(f);
+        else
+            groups.push_back({f.bench, f.unit, f.workers, {f}});
     }
     for (figure_group& g : groups) std::stable_sort(g.rows.begin(), g.rows.end(), better);
     return groups;

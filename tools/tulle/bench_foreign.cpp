@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 // One language: how to tell that its tools are here, how to compile, how to start what came out.
 struct language {
     std::string library;
-    std::string folder;                                  // below peers/
-    std::string toolchain;                               // for people
+    std::string folder;    // below peers/
+    std::string toolchain; // for people
     bool (*present)();
     arguments (*build)(fs::path const& source, fs::path const& output);
     arguments (*start)(fs::path const& output);
@@ -54,7 +54,12 @@ std::vector<language> const& languages() {
     static std::vector<language> const all{
         {"go", "go", "Go", has_go, build_go, start_binary, threads},
         {"java", "java", "a JDK of version 21 or later", has_java, build_java, start_java, threads},
-        {"rayon", "rayon", "cargo", has_cargo, build_cargo, start_cargo,
+        {"rayon",
+         "rayon",
+         "cargo",
+         has_cargo,
+         build_cargo,
+         start_cargo,
          {"fib", "create-one", "create-many", "quicksort", "nqueens", "idle", "wake"}},
     };
     return all;
@@ -63,7 +68,8 @@ std::vector<language> const& languages() {
 fs::path cache_folder() {
     char const* const cache = std::getenv("XDG_CACHE_HOME");
     char const* const home = std::getenv("HOME");
-    fs::path const base = cache != nullptr && *cache != '\0' ? fs::path(cache) : fs::path(home != nullptr ? home : "/tmp") / ".cache";
+    fs::path const base =
+        cache != nullptr && *cache != '\0' ? fs::path(cache) : fs::path(home != nullptr ? home : "/tmp") / ".cache";
     return base / "tulle" / (std::string("peers-") + tulle::version());
 }
 
@@ -101,9 +107,12 @@ foreign_peers find_foreign_peers(fs::path const& bench_folder, bool build) {
         fs::path const source = bench_folder / "peers" / l.folder;
         fs::path const output = cache_folder() / l.folder;
         std::optional<std::string> reason;
-        if (!fs::exists(source)) reason = "its source is not installed";
-        else if (!l.present()) reason = "needs " + l.toolchain;
-        else reason = prepare(l, source, output, build);
+        if (!fs::exists(source))
+            reason = "its source is not installed";
+        else if (!l.present())
+            reason = "needs " + l.toolchain;
+        else
+            reason = prepare(l, source, output, build);
         if (reason) {
             found.absent.push_back(l.library + " is left out: " + *reason);
             continue;

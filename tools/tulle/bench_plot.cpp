@@ -102,11 +102,16 @@ void draw_row(std::ostream& out, figure const& f, scale const& s, double top) {
 std::string escape_html(std::string const& text) {
     std::string safe;
     for (char const c : text) {
-        if (c == '&') safe += "&amp;";
-        else if (c == '<') safe += "&lt;";
-        else if (c == '>') safe += "&gt;";
-        else if (c == '"') safe += "&quot;";
-        else safe += c;
+        if (c == '&')
+            safe += "&amp;";
+        else if (c == '<')
+            safe += "&lt;";
+        else if (c == '>')
+            safe += "&gt;";
+        else if (c == '"')
+            safe += "&quot;";
+        else
+            safe += c;
     }
     return safe;
 }

@@ -31,8 +31,11 @@ public:
     void skip(std::size_t steps) { m_done += steps; }
 
     void finish(std::string_view bench) {
-        if (m_live) std::fputs("\r\033[K", stderr);
-        else std::fprintf(stderr, "bench: %.*s done (%zu of %zu)\n", static_cast<int>(bench.size()), bench.data(), m_done, m_total);
+        if (m_live)
+            std::fputs("\r\033[K", stderr);
+        else
+            std::fprintf(stderr, "bench: %.*s done (%zu of %zu)\n", static_cast<int>(bench.size()), bench.data(),
+                         m_done, m_total);
     }
 
 private:
@@ -76,7 +79,8 @@ private:
                                              "; build with -DTULLE_BUILD_BENCH=ON, or name a folder with --dir");
         if (m_settings.peers) gather_foreign();
         for (workload const* const w : chosen)
-            if (m_contestants[std::string(w->name)].empty()) note(std::string(w->name) + " is left out: no program for it");
+            if (m_contestants[std::string(w->name)].empty())
+                note(std::string(w->name) + " is left out: no program for it");
     }
 
     void gather_foreign() {
@@ -131,8 +135,8 @@ private:
         m_failed.insert(key);
         if (printed.empty()) figures.push_back(failed_figure(c, workers));
         m_result.ok = false;
-        note(c.bench + ": " + c.library + " with " + std::to_string(workers) + " worker(s) failed: " +
-             (done.ok() ? "it printed no figure" : done.reason()));
+        note(c.bench + ": " + c.library + " with " + std::to_string(workers) +
+             " worker(s) failed: " + (done.ok() ? "it printed no figure" : done.reason()));
     }
 
     static figure failed_figure(contestant const& c, int workers) {
@@ -148,8 +152,10 @@ private:
         m_result.ok = m_result.ok && f.ok;
         auto const found =
             std::find_if(figures.begin(), figures.end(), [&f](figure const& other) { return other.same_quantity(f); });
-        if (found == figures.end()) figures.push_back(f);
-        else found->merge(f);
+        if (found == figures.end())
+            figures.push_back(f);
+        else
+            found->merge(f);
     }
 
     bench_settings const& m_settings;

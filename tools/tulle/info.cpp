@@ -138,8 +138,10 @@ command add_info(CLI::App& program) {
     app->add_flag("--json", *as_json, "Print one JSON object");
     return {app, [as_json] {
                 findings const found = look();
-                if (*as_json) std::cout << to_json(found).dump(2) << '\n';
-                else print(found);
+                if (*as_json)
+                    std::cout << to_json(found).dump(2) << '\n';
+                else
+                    print(found);
                 return 0;
             }};
 }

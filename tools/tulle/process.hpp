@@ -13,9 +13,9 @@ namespace tulle::tool {
 using arguments = std::vector<std::string>;
 
 struct outcome {
-    int status = 0;       // as from waitpid
+    int status = 0; // as from waitpid
     bool timed_out = false;
-    std::string output;   // standard output; standard error goes where ours goes, or nowhere
+    std::string output; // standard output; standard error goes where ours goes, or nowhere
 
     [[nodiscard]] bool ok() const { return !timed_out && status == 0; }
     [[nodiscard]] std::string reason() const; // "exit code 3", "signal 11 (Segmentation fault)", "took longer than ..."

@@ -54,7 +54,8 @@ command add_run(CLI::App& program) {
     auto const request = std::make_shared<run_request>();
     CLI::App* const app = program.add_subcommand("run", "Run a program with the given options of the library");
     app->add_option("--workers", request->workers, "OS threads that run threads")->type_name("N");
-    app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
+    app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")
+        ->type_name("S");
     app->add_option("--set", request->assignments, "Any option of `tulle info`; may be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);

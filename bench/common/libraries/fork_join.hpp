@@ -9,8 +9,10 @@ namespace tulle::bench {
 
 template <class Library> struct fork_join {
     template <class F, class G> [[gnu::always_inline]] static auto invoke(F&& f, G&& g) {
-        if constexpr (std::is_void_v<decltype(f())>) Library::both_void(f, g);
-        else return Library::both(f, g);
+        if constexpr (std::is_void_v<decltype(f())>)
+            Library::both_void(f, g);
+        else
+            return Library::both(f, g);
     }
 };
 

@@ -5,8 +5,8 @@
 
 #include "fork_join.hpp"
 
-#include <utility>
 #include <type_traits>
+#include <utility>
 
 #include <tulle.h>
 
