@@ -93,14 +93,19 @@ bool is_ours(std::string_view library) { return library.starts_with("tulle"); }
 
 bool is_peer(std::string_view library) { return !is_ours(library) && library != "serial" && library != "futex"; }
 
+bool figure_group::comparable(figure const& row) const {
+    if (unit != "s") return true;
+    auto const ours = std::find_if(rows.begin(), rows.end(), [](figure const& f) { return is_ours(f.library); });
+    return row.n == (ours != rows.end() ? *ours : rows.front()).n;
+}
+
 double figure_group::ratio(figure const& row) const {
-    bool const sized = unit == "s";
     double best = 0;
     for (figure const& peer : rows) {
-        bool const counts = is_peer(peer.library) && peer.ok && peer.measured() && (!sized || peer.n == row.n);
+        bool const counts = is_peer(peer.library) && peer.ok && peer.measured() && comparable(peer);
         if (counts && (best == 0 || peer.value() < best)) best = peer.value();
     }
-    return best > 0 && row.measured() && row.value() > 0 ? row.value() / best : 0;
+    return best > 0 && comparable(row) && row.measured() && row.value() > 0 ? row.value() / best : 0;
 }
 
 std::vector<figure_group> group(std::vector<figure> const& figures) {

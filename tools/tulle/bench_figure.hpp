@@ -44,9 +44,11 @@ struct figure_group {
     int workers = 1;
     std::vector<figure> rows{};
 
-    // What `row` is of the best peer's value; 0 where there is no peer to compare with. Elapsed times compare only at
-    // the same size; a value per thread or per call also does across sizes.
+    // What `row` is of the best peer's value; 0 where there is none to compare with, or `row` is of another size.
     [[nodiscard]] double ratio(figure const& row) const;
+
+    // Elapsed times compare only at the size that ours has; a value per thread or per call does across sizes.
+    [[nodiscard]] bool comparable(figure const& row) const;
 };
 
 [[nodiscard]] std::vector<figure_group> group(std::vector<figure> const& figures);

@@ -82,7 +82,7 @@ void draw_spread(std::ostream& out, figure const& f, scale const& s, double midd
         << "v6M" << high << ' ' << middle - 3 << "v6\"/>";
 }
 
-void draw_row(std::ostream& out, figure const& f, scale const& s, double top) {
+void draw_row(std::ostream& out, figure_group const& g, figure const& f, scale const& s, double top) {
     double const middle = top + k_row_height / 2;
     double const width = f.measured() ? std::max(2.0, s.place(f.value())) : 0;
     double const end = k_label_width + std::max(width, f.measured() ? s.place(f.max) : 0);
@@ -94,7 +94,8 @@ void draw_row(std::ostream& out, figure const& f, scale const& s, double top) {
         << "<rect class=\"" << css_class(f.library) << "\" x=\"" << k_label_width << "\" y=\""
         << middle - k_bar_height / 2 << "\" width=\"" << width << "\" height=\"" << k_bar_height << "\" rx=\"2\"/>";
     if (f.measured()) draw_spread(out, f, s, middle);
-    out << "<text class=\"value\" x=\"" << end + 6 << "\" y=\"" << middle + 4 << "\">" << value << "</text></g>\n";
+    out << "<text class=\"value\" x=\"" << end + 6 << "\" y=\"" << middle + 4 << "\">" << value
+        << (g.comparable(f) ? "" : " (n = " + std::to_string(f.n) + ")") << "</text></g>\n";
 }
 
 } // namespace
@@ -125,7 +126,7 @@ std::string plot(figure_group const& g) {
     draw_axis(out, s, bottom);
     double top = 0;
     for (figure const& f : g.rows) {
-        draw_row(out, f, s, top);
+        draw_row(out, g, f, s, top);
         top += k_row_height;
     }
     out << "</svg>";
