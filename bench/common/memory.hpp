@@ -48,7 +48,9 @@ template <class F> child_result in_child(F body) {
     child_result result;
     if (pid < 0 || read(ends[0], &result, sizeof result) != static_cast<ssize_t>(sizeof result)) result = {};
     close(ends[0]);
-    if (pid > 0) waitpid(pid, nullptr, 0);
+    int status = 0;
+    if (pid > 0) waitpid(pid, &status, 0);
+    if (WIFSIGNALED(status)) std::fprintf(stderr, "bench: a run ended by signal %d\n", WTERMSIG(status));
     return result;
 }
 

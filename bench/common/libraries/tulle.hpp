@@ -4,7 +4,7 @@
 
 #include "fork_join.hpp"
 
-#include <cstddef>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,7 +16,9 @@ struct tulle_runtime : fork_join<tulle_runtime> {
     static constexpr char const* k_name = "tulle";
 
     explicit tulle_runtime(int workers) { tulle::initialize({.workers = workers}); }
-    ~tulle_runtime() { tulle::finalize(); }
+    ~tulle_runtime() {
+        while (!finalized()) tulle::this_thread::yield();
+    }
     tulle_runtime(tulle_runtime const&) = delete;
     tulle_runtime& operator=(tulle_runtime const&) = delete;
 
@@ -47,6 +49,18 @@ struct tulle_runtime : fork_join<tulle_runtime> {
     };
 
     static void yield() { tulle::this_thread::yield(); }
+
+private:
+    // False while detached threads, done with their work, have not quite ended.
+    static bool finalized() {
+        try {
+            tulle::finalize();
+        } catch (std::system_error const& refused) {
+            if (refused.code() != std::errc::device_or_resource_busy) throw;
+            return false;
+        }
+        return true;
+    }
 };
 
 // Threads as objects, which may be joined in any order, instead of structured children.
