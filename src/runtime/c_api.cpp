@@ -26,9 +26,13 @@ template <class Action> int guarded(Action action) noexcept {
     try {
         action();
         return 0;
-    } catch (std::system_error const& e) { return -e.code().value(); } catch (std::bad_alloc const&) {
+    } catch (std::system_error const& e) {
+        return -e.code().value();
+    } catch (std::bad_alloc const&) {
         return -ENOMEM;
-    } catch (...) { return -EINVAL; }
+    } catch (...) {
+        return -EINVAL;
+    }
 }
 
 struct call {
@@ -43,7 +47,9 @@ void run_call(record* slot) noexcept {
     call const c = call_of(slot);
     try {
         c.function(c.argument);
-    } catch (...) { slot->exception = std::current_exception(); }
+    } catch (...) {
+        slot->exception = std::current_exception();
+    }
 }
 
 struct thread_call {
@@ -81,7 +87,8 @@ tulle::attributes attributes_of(tulle_attr const* attr) noexcept {
 
 tulle::detail::time_point after(std::uint64_t nanoseconds) noexcept {
     constexpr auto k_most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 2;
-    return std::chrono::steady_clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, k_most)));
+    return std::chrono::steady_clock::now() +
+           std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, k_most)));
 }
 
 } // namespace

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <new>
 
+#include <sched.h>
+
 namespace tulle::sched {
 
 namespace {
@@ -111,16 +113,24 @@ void scheduler::adopt_caller(worker& w) {
     set_this_worker(&w);
 }
 
+// Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
+// long to separate threads that were born on one processor. Locality only: a refusal does no harm.
+void scheduler::place(worker& w) noexcept {
+    auto const& cpus = w.home->cpus;
+    auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
+    auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
+    static_cast<void>(os::pin_to(w.os_thread, {cpus[chosen]}));
+    static_cast<void>(os::pin_to(w.os_thread, cpus));
+}
+
 int scheduler::start_os_threads() {
-    bool const several = m_shepherds.size() > 1;
     for (auto const& w : m_workers) {
         if (w->kind != worker_kind::dedicated) continue;
         char name[16];
         static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w->index));
         if (int const error = os::start_thread(w->os_thread, name, &worker_main, w.get())) return error;
         w->has_os_thread = true;
-        if (several)
-            static_cast<void>(os::pin_to(w->os_thread, w->home->cpus)); // locality only: a refusal does no harm
+        place(*w);
     }
     return 0;
 }
@@ -181,6 +191,7 @@ void scheduler::trim(worker& w) noexcept {
     w.stacks.flush(*m_stacks);
     free_cached_records(w);
     m_stacks->trim();
+    m_deques.trim();
 }
 
 } // namespace tulle::sched

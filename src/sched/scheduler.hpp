@@ -105,6 +105,7 @@ private:
     void make_shepherds();
     void make_workers();
     [[nodiscard]] int start_os_threads();
+    static void place(worker& w) noexcept;
     void adopt_caller(worker& w);
     void join_os_threads() noexcept;
     void wake_all() noexcept;

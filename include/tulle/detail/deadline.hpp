@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time-outs and points in time as the library takes them: nanoseconds of the monotonic clock, which is std::chrono::steady_clock.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace tulle::detail {
+
+inline constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};
+
+// A time-out of zero or less has passed already; one beyond the clock's range never passes.
+template <class Rep, class Period> [[nodiscard]] std::uint64_t deadline_after(std::chrono::duration<Rep, Period> const& timeout) {
+    constexpr double k_longest_ns = 9e18; // 285 years
+    if (!(timeout > timeout.zero())) return 0;
+    if (std::chrono::duration<double, std::nano>(timeout).count() >= k_longest_ns) return k_no_deadline;
+    auto const ns = std::chrono::ceil<std::chrono::nanoseconds>(timeout).count();
+    auto const now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return static_cast<std::uint64_t>(now) + static_cast<std::uint64_t>(ns);
+}
+template <class Clock, class Duration> [[nodiscard]] std::uint64_t deadline_at(std::chrono::time_point<Clock, Duration> const& point) {
+    if (point == std::chrono::time_point<Clock, Duration>::max()) return k_no_deadline;
+    auto const now = Clock::now();
+    return point <= now ? 0 : deadline_after(point - now);
+}
+
+} // namespace tulle::detail
