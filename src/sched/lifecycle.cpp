@@ -2,6 +2,7 @@
 // Starting and stopping the workers.
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
+#include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
@@ -18,6 +19,8 @@
 namespace tulle::sched {
 
 namespace {
+
+constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
 void post_nothing(void*, void*) noexcept {}
 
@@ -147,6 +150,9 @@ int scheduler::stop() {
     worker* const self = this_worker();
     if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
     if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
+    // Detached threads that are done with their work may not quite have ended.
+    std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
+    while (live_threads() != 0 && os::monotonic_ns() < give_up) yield();
     if (live_threads() != 0) return EBUSY;
     if (self != nullptr && !discard_joined_records(*self->current)) return EBUSY;
     m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence

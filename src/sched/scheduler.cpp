@@ -82,7 +82,7 @@ void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
 }
 
 void scheduler::park_records(fiber& f) noexcept {
-    if (f.records->is_empty()) return;
+    if (!f.records->looks_stealable()) return;
     m_parked.add(*f.records);
     notify_light();
 }

@@ -100,7 +100,7 @@ void yield() noexcept {
     worker* const w = this_worker();
     if (TULLE_UNLIKELY(w == nullptr || w->is_guest())) return os::machine::yield_processor();
     fiber& self = *w->current;
-    bool const may_switch = self.records == nullptr || self.records->is_empty();
+    bool const may_switch = self.records == nullptr || !self.records->looks_stealable();
     if (TULLE_LIKELY(may_switch && ++w->tick % k_decisions_per_look != 0)) {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
             return switch_inline(*w, static_cast<fiber&>(*next), {});
