@@ -32,7 +32,7 @@ template <class Parking> struct mutex_queue {
 template <class Parking> class mutex_core {
 public:
     using machine = typename Parking::machine;
-    using front_type = detail::basic_mutex_front<typename machine::front_machine>;
+    using front_type = detail::basic_mutex_front<typename Parking::front_machine>;
     using node = waiter<Parking>;
 
     mutex_core(front_type& front, mutex_queue<Parking>& queue) noexcept : m_front(front), m_queue(queue) {}

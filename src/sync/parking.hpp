@@ -16,6 +16,7 @@ namespace tulle::sync {
 
 struct parking {
     using machine = os::machine;
+    using front_machine = os::machine::front_machine; // of inline code in public headers
     using handle = sched::fiber*;
     using timer = sched::timer;
     using lock = base::basic_spin_lock<os::machine>;
