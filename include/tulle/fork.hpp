@@ -12,15 +12,20 @@ namespace tulle {
 
 namespace detail {
 
-TULLE_API TULLE_COLD deque_front* open_deque_cold() noexcept;               // the calling thread has no deque yet
-TULLE_API TULLE_COLD void published_cold(deque_front* deque) noexcept;       // wake a sleeper, or open a larger deque
-TULLE_API TULLE_NOINLINE bool join_cold(deque_front* deque, record* slot) noexcept;   // true: the caller runs it; false: a thief did, it is done
-TULLE_API TULLE_COLD void rethrow_cold(record* slot);                        // the exception of a stolen thread, if it has one
+TULLE_API TULLE_COLD deque_front* open_deque_cold() noexcept;          // the calling thread has no deque yet
+TULLE_API TULLE_COLD void published_cold(deque_front* deque) noexcept; // wake a sleeper, or open a larger deque
+TULLE_API TULLE_NOINLINE bool
+join_cold(deque_front* deque, record* slot) noexcept; // true: the caller runs it; false: a thief did, it is done
+TULLE_API TULLE_COLD void rethrow_cold(record* slot); // the exception of a stolen thread, if it has one
 
 // Where the callable lies: in the record, or, when it is large, in the frame that forks, with its address in the record.
 template <class F, bool InRecord> struct child_storage {
-    TULLE_INLINE closure<F>& open(record* slot) noexcept { return *std::launder(reinterpret_cast<closure<F>*>(slot->body)); }
-    TULLE_INLINE static closure<F>& find(record* slot) noexcept { return *std::launder(reinterpret_cast<closure<F>*>(slot->body)); }
+    TULLE_INLINE closure<F>& open(record* slot) noexcept {
+        return *std::launder(reinterpret_cast<closure<F>*>(slot->body));
+    }
+    TULLE_INLINE static closure<F>& find(record* slot) noexcept {
+        return *std::launder(reinterpret_cast<closure<F>*>(slot->body));
+    }
 };
 template <class F> struct child_storage<F, false> {
     closure<F> frame;
@@ -28,7 +33,9 @@ template <class F> struct child_storage<F, false> {
         ::new (static_cast<void*>(slot->body)) closure<F>*(&frame);
         return frame;
     }
-    static closure<F>& find(record* slot) noexcept { return **std::launder(reinterpret_cast<closure<F>**>(slot->body)); }
+    static closure<F>& find(record* slot) noexcept {
+        return **std::launder(reinterpret_cast<closure<F>**>(slot->body));
+    }
 };
 
 } // namespace detail
@@ -42,7 +49,7 @@ template <class F> class [[nodiscard("a child that is dropped at once is joined 
 public:
     using result_type = std::invoke_result_t<F&>;
 
-    template <class G> TULLE_INLINE explicit child(G&& callable) : m_deque(detail::current_deque()) {
+    template <class G> TULLE_INLINE explicit child(G && callable) : m_deque(detail::current_deque()) {
         if (TULLE_UNLIKELY(m_deque == nullptr)) m_deque = detail::open_deque_cold();
         m_slot = m_deque->top();
         m_storage.open(m_slot).set(std::forward<G>(callable));
@@ -70,16 +77,18 @@ public:
     }
 
 private:
-    static void run(detail::record* slot) noexcept {
+    static void run(detail::record * slot) noexcept {
         try {
             storage::find(slot).evaluate();
-        } catch (...) { slot->exception = std::current_exception(); }
+        } catch (...) {
+            slot->exception = std::current_exception();
+        }
     }
-    TULLE_NOINLINE static result_type finish(detail::record* slot) {
+    TULLE_NOINLINE static result_type finish(detail::record * slot) {
         if (TULLE_UNLIKELY(slot->exception != nullptr)) detail::rethrow_cold(slot);
         return storage::find(slot).take_result();
     }
-    TULLE_COLD static void drop_cold(detail::deque_front* deque, detail::record* slot) {
+    TULLE_COLD static void drop_cold(detail::deque_front * deque, detail::record * slot) {
         bool const unwinding = std::uncaught_exceptions() > 0;
         if (deque->retract(slot) || detail::join_cold(deque, slot)) {
             F f = storage::find(slot).take_callable();

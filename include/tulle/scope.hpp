@@ -12,15 +12,18 @@ namespace tulle {
 
 namespace detail {
 
-TULLE_API TULLE_COLD void close_empty_deques_cold() noexcept; // gives back large deques that a burst of children has opened
+TULLE_API TULLE_COLD void
+close_empty_deques_cold() noexcept; // gives back large deques that a burst of children has opened
 
 // The record of a child without a result. A large callable lies on the heap.
 template <class F> struct scope_body {
     static constexpr bool k_in_record = fits_inline<F, k_body_size>;
 
     template <class G> TULLE_INLINE static void open(record* slot, G&& callable) {
-        if constexpr (k_in_record) ::new (static_cast<void*>(slot->body)) F(std::forward<G>(callable));
-        else ::new (static_cast<void*>(slot->body)) F*(new F(std::forward<G>(callable)));
+        if constexpr (k_in_record)
+            ::new (static_cast<void*>(slot->body)) F(std::forward<G>(callable));
+        else
+            ::new (static_cast<void*>(slot->body)) F*(new F(std::forward<G>(callable)));
     }
     static F take(record* slot) {
         if constexpr (k_in_record) {
@@ -38,7 +41,9 @@ template <class F> struct scope_body {
             F f = take(slot);
             // relaxed: only the owner cancels, and only what it runs itself.
             if (slot->state.load(std::memory_order_relaxed) != k_cancelled) static_cast<void>(f());
-        } catch (...) { slot->exception = std::current_exception(); }
+        } catch (...) {
+            slot->exception = std::current_exception();
+        }
     }
 };
 
@@ -74,8 +79,10 @@ public:
 
     // Joins, and throws like join(). While another exception unwinds: cancels the children that have not started, waits for the others.
     ~scope() noexcept(false) {
-        if (std::uncaught_exceptions() > m_uncaught) join_runs(true);
-        else join();
+        if (std::uncaught_exceptions() > m_uncaught)
+            join_runs(true);
+        else
+            join();
     }
 
 private:
@@ -101,8 +108,10 @@ private:
     }
     TULLE_INLINE void join_child(detail::deque_front* deque, detail::record* slot, bool cancel) {
         if (TULLE_LIKELY(deque->retract(slot)) || detail::join_cold(deque, slot)) {
-            if (TULLE_UNLIKELY(cancel)) cancel_child(slot);
-            else slot->run(slot);
+            if (TULLE_UNLIKELY(cancel))
+                cancel_child(slot);
+            else
+                slot->run(slot);
         }
         if (TULLE_UNLIKELY(slot->exception != nullptr)) keep_exception(slot);
     }

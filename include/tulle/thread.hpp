@@ -24,8 +24,10 @@ template <class F> struct thread_body {
     static constexpr bool k_inline = fits_inline<F, k_thread_body_size>;
 
     static closure<F>& find(thread_core* t) noexcept {
-        if constexpr (k_inline) return *std::launder(reinterpret_cast<closure<F>*>(t->body));
-        else return **std::launder(reinterpret_cast<closure<F>**>(t->body));
+        if constexpr (k_inline)
+            return *std::launder(reinterpret_cast<closure<F>*>(t->body));
+        else
+            return **std::launder(reinterpret_cast<closure<F>**>(t->body));
     }
     template <class G> static void open(thread_core* t, G&& callable) {
         if constexpr (k_inline) {
@@ -40,6 +42,12 @@ template <class F> struct thread_body {
         if constexpr (!k_inline) delete &find(t);
     }
     static void run(thread_core* t) { find(t).evaluate(); }
+    static void run_detached(thread_core* t) {
+        F f = find(t).take_callable();
+        free_closure(t);
+        retire_thread(t);
+        static_cast<void>(f());
+    }
     static void close(thread_core* t) noexcept {
         find(t).destroy_result();
         free_closure(t);
@@ -62,7 +70,7 @@ template <class F> std::invoke_result_t<F&> take_thread_result(thread_core* t) {
     return thread_body<F>::find(t).take_result();
 }
 
-template <class F> thread_core* make_thread(attributes const& how, F&& callable) {
+template <class F> thread_core* make_thread(attributes const& how, F&& callable, bool detached) {
     using body = thread_body<std::decay_t<F>>;
     thread_core* const t = new_thread(how);
     try {
@@ -71,7 +79,8 @@ template <class F> thread_core* make_thread(attributes const& how, F&& callable)
         discard_thread(t);
         throw;
     }
-    t->run = &body::run;
+    t->run = detached ? &body::run_detached : &body::run;
+    t->detached = detached;
     t->close = &body::close;
     return t;
 }
@@ -81,8 +90,10 @@ template <class F, class... A> auto bind_call(F&& f, A&&... a) {
     if constexpr (sizeof...(A) == 0) {
         return std::decay_t<F>(std::forward<F>(f));
     } else {
-        return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(std::forward<F>(f), std::forward<A>(a)...)]() mutable -> decltype(auto) {
-            return std::apply([](auto& g, auto&... b) -> decltype(auto) { return std::invoke(std::move(g), std::move(b)...); }, call);
+        return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(
+                    std::forward<F>(f), std::forward<A>(a)...)]() mutable -> decltype(auto) {
+            return std::apply(
+                [](auto& g, auto&... b) -> decltype(auto) { return std::invoke(std::move(g), std::move(b)...); }, call);
         };
     }
 }
@@ -94,7 +105,7 @@ template <class F, class... A> auto bind_call(F&& f, A&&... a) {
 template <class R> class [[nodiscard("a thread that is dropped at once is joined at once")]] thread {
 public:
     thread() noexcept = default;
-    thread(thread&& other) noexcept : m_core(std::exchange(other.m_core, nullptr)), m_take(other.m_take) {}
+    thread(thread && other) noexcept : m_core(std::exchange(other.m_core, nullptr)), m_take(other.m_take) {}
     thread& operator=(thread&& other) noexcept {
         if (this != &other) {
             drop();
@@ -120,7 +131,8 @@ public:
         return detail::thread_is_done(m_core);
     }
     // The same, after waiting for the end, but no longer than until the deadline.
-    template <class Clock, class Duration> [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
         return join_for(deadline - Clock::now());
     }
     template <class Rep, class Period> [[nodiscard]] bool join_for(std::chrono::duration<Rep, Period> timeout) const {
@@ -136,9 +148,9 @@ public:
     [[nodiscard]] thread_id get_id() const noexcept { return m_core != nullptr ? m_core->id : 0; }
 
 private:
-    template <class F, class... A> friend auto spawn(attributes how, F&& callable, A&&... arguments);
+    template <class F, class... A> friend auto spawn(attributes how, F && callable, A && ... arguments);
 
-    thread(detail::thread_core* core, detail::take_function<R> take) noexcept : m_core(core), m_take(take) {}
+    thread(detail::thread_core * core, detail::take_function<R> take) noexcept : m_core(core), m_take(take) {}
     void require() const {
         if (m_core == nullptr) throw std::system_error(EINVAL, std::generic_category(), "tulle::thread: not joinable");
     }
@@ -156,24 +168,22 @@ template <class F, class... A> [[nodiscard]] auto spawn(attributes how, F&& call
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using bound_type = decltype(bound);
     using result = std::invoke_result_t<bound_type&>;
-    detail::thread_core* const core = detail::make_thread(how, std::move(bound));
+    detail::thread_core* const core = detail::make_thread(how, std::move(bound), false);
     detail::start_thread(core, false, how.child_first);
     return thread<result>(core, &detail::take_thread_result<bound_type>);
 }
 template <class F, class... A>
-    requires(!std::is_same_v<std::decay_t<F>, attributes>)
-[[nodiscard]] auto spawn(F&& callable, A&&... arguments) {
+requires(!std::is_same_v<std::decay_t<F>, attributes>) [[nodiscard]] auto spawn(F&& callable, A&&... arguments) {
     return spawn(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 
 // Starts a thread that nobody joins. An exception that leaves it ends the program.
 template <class F, class... A> void spawn_detached(attributes how, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
-    detail::start_thread(detail::make_thread(how, std::move(bound)), true, how.child_first);
+    detail::start_thread(detail::make_thread(how, std::move(bound), true), true, how.child_first);
 }
 template <class F, class... A>
-    requires(!std::is_same_v<std::decay_t<F>, attributes>)
-void spawn_detached(F&& callable, A&&... arguments) {
+requires(!std::is_same_v<std::decay_t<F>, attributes>) void spawn_detached(F&& callable, A&&... arguments) {
     spawn_detached(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 

@@ -38,9 +38,12 @@ using context = backend::context;
 template <class B>
 concept context_backend = requires(typename B::context& from, typename B::context const& to, void* low,
                                    std::size_t size, void (*entry)(void*)) {
-    { B::make(from, low, size, entry, low) } noexcept -> std::same_as<void>;
-    { B::switch_to(from, to) } noexcept -> std::same_as<void>;
-    { B::set(to) } noexcept -> std::same_as<void>;
+    { B::make(from, low, size, entry, low) }
+    noexcept->std::same_as<void>;
+    { B::switch_to(from, to) }
+    noexcept->std::same_as<void>;
+    { B::set(to) }
+    noexcept->std::same_as<void>;
 };
 
 static_assert(context_backend<backend>);

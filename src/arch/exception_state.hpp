@@ -20,8 +20,7 @@ struct exception_state {
 [[nodiscard]] void* exception_globals() noexcept;
 
 /// Saves the words of the context that is switched out and loads those of the next one.
-inline void swap(exception_state& saved_from, exception_state const& load_to, void* globals) noexcept
-{
+inline void swap(exception_state& saved_from, exception_state const& load_to, void* globals) noexcept {
     auto* const words = static_cast<exception_state*>(globals);
     saved_from = *words;
     *words = load_to;

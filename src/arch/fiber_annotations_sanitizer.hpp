@@ -14,14 +14,13 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-#include "os/thread.hpp"
+#include "arch/current_stack.hpp"
 
 namespace tulle::arch {
 
 class sanitizer_fiber {
 public:
-    void create(void* stack_low, std::size_t size) noexcept
-    {
+    void create(void* stack_low, std::size_t size) noexcept {
         m_low = stack_low;
         m_size = size;
         m_fake_stack = nullptr;
@@ -31,9 +30,8 @@ public:
 #endif
     }
 
-    void adopt_current_thread() noexcept
-    {
-        auto const bounds = os::current_stack();
+    void adopt_current_thread() noexcept {
+        auto const bounds = os_thread_stack();
         m_low = bounds.low;
         m_size = bounds.size;
 #ifdef TULLE_ANNOTATE_THREAD
@@ -42,8 +40,7 @@ public:
 #endif
     }
 
-    void destroy() noexcept
-    {
+    void destroy() noexcept {
 #ifdef TULLE_ANNOTATE_THREAD
         if (m_owned) {
             __tsan_destroy_fiber(m_thread);
@@ -65,8 +62,7 @@ private:
 };
 
 [[gnu::always_inline]] inline void before_switch([[maybe_unused]] sanitizer_fiber& from, sanitizer_fiber& to,
-                                                 [[maybe_unused]] bool from_is_ending) noexcept
-{
+                                                 [[maybe_unused]] bool from_is_ending) noexcept {
 #ifdef TULLE_ANNOTATE_ADDRESS
     __sanitizer_start_switch_fiber(from_is_ending ? nullptr : &from.m_fake_stack, to.m_low, to.m_size);
     if (from_is_ending) { // its frames are gone: the next context on this stack starts without any
@@ -78,15 +74,13 @@ private:
 #endif
 }
 
-[[gnu::always_inline]] inline void after_switch([[maybe_unused]] sanitizer_fiber& current) noexcept
-{
+[[gnu::always_inline]] inline void after_switch([[maybe_unused]] sanitizer_fiber& current) noexcept {
 #ifdef TULLE_ANNOTATE_ADDRESS
     __sanitizer_finish_switch_fiber(current.m_fake_stack, nullptr, nullptr);
 #endif
 }
 
-inline void forget_stack([[maybe_unused]] void* low, [[maybe_unused]] std::size_t size) noexcept
-{
+inline void forget_stack([[maybe_unused]] void* low, [[maybe_unused]] std::size_t size) noexcept {
 #ifdef TULLE_ANNOTATE_ADDRESS
     __asan_unpoison_memory_region(low, size);
 #endif

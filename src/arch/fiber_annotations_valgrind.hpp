@@ -15,16 +15,14 @@ namespace tulle::arch {
 
 class sanitizer_fiber {
 public:
-    void create(void* stack_low, std::size_t size) noexcept
-    {
+    void create(void* stack_low, std::size_t size) noexcept {
         m_id = VALGRIND_STACK_REGISTER(stack_low, static_cast<std::byte*>(stack_low) + size - 1);
         m_registered = true;
     }
 
     void adopt_current_thread() noexcept {}
 
-    void destroy() noexcept
-    {
+    void destroy() noexcept {
         if (m_registered) {
             VALGRIND_STACK_DEREGISTER(m_id);
             m_registered = false;

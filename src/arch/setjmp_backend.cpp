@@ -18,8 +18,7 @@ struct resume_point {
     ucontext_backend::context first;
 };
 
-void resume(setjmp_backend::context const& to) noexcept
-{
+void resume(setjmp_backend::context const& to) noexcept {
     auto* const point = static_cast<resume_point*>(to.saved);
     if (point->started) {
         ::_longjmp(point->registers, 1);
@@ -30,18 +29,16 @@ void resume(setjmp_backend::context const& to) noexcept
 } // namespace
 
 void setjmp_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
-                          void* argument) noexcept
-{
+                          void* argument) noexcept {
     constexpr std::size_t k_reserved = (sizeof(resume_point) + 63) & ~std::size_t{63};
-    auto* const point = reinterpret_cast<resume_point*>(static_cast<std::byte*>(stack_low) + (size & ~std::size_t{63}) -
-                                                        k_reserved);
+    auto* const point =
+        reinterpret_cast<resume_point*>(static_cast<std::byte*>(stack_low) + (size & ~std::size_t{63}) - k_reserved);
     point->started = false;
     ucontext_backend::make(point->first, stack_low, (size & ~std::size_t{63}) - k_reserved, entry, argument);
     made.saved = point;
 }
 
-[[gnu::noinline]] void setjmp_backend::switch_to(context& from, context const& to) noexcept
-{
+[[gnu::noinline]] void setjmp_backend::switch_to(context& from, context const& to) noexcept {
     resume_point mine;
     mine.started = true;
     from.saved = &mine;
@@ -50,8 +47,7 @@ void setjmp_backend::make(context& made, void* stack_low, std::size_t size, void
     }
 }
 
-void setjmp_backend::set(context const& to) noexcept
-{
+void setjmp_backend::set(context const& to) noexcept {
     resume(to);
     __builtin_unreachable();
 }

@@ -19,8 +19,7 @@ struct first_frame {
 };
 
 /// makecontext passes ints only: the address of the frame travels in two halves.
-void start(unsigned low, unsigned high)
-{
+void start(unsigned low, unsigned high) {
     auto const address = static_cast<std::uintptr_t>((std::uint64_t{high} << 32U) | low);
     auto const* const frame = reinterpret_cast<first_frame const*>(address);
     frame->entry(frame->argument);
@@ -30,8 +29,7 @@ void start(unsigned low, unsigned high)
 } // namespace
 
 void ucontext_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
-                            void* argument) noexcept
-{
+                            void* argument) noexcept {
     auto const low = reinterpret_cast<std::uintptr_t>(stack_low);
     auto const address = (low + size - sizeof(first_frame)) & ~(std::uintptr_t{64} - 1);
     auto* const frame = new (reinterpret_cast<void*>(address)) first_frame{};
@@ -48,16 +46,14 @@ void ucontext_backend::make(context& made, void* stack_low, std::size_t size, vo
     static_assert(offsetof(first_frame, state) == 0);
 }
 
-[[gnu::noinline]] void ucontext_backend::switch_to(context& from, context const& to) noexcept
-{
+[[gnu::noinline]] void ucontext_backend::switch_to(context& from, context const& to) noexcept {
     ucontext_t mine;
     from.saved = &mine;
     TULLE_CHECK(::swapcontext(&mine, static_cast<ucontext_t const*>(to.saved)) == 0, "swapcontext failed with errno %d",
                 errno);
 }
 
-void ucontext_backend::set(context const& to) noexcept
-{
+void ucontext_backend::set(context const& to) noexcept {
     ::setcontext(static_cast<ucontext_t const*>(to.saved));
     base::fatal("setcontext failed with errno %d", errno);
 }

@@ -14,8 +14,7 @@ namespace tulle::base {
 inline constexpr std::size_t k_cache_line = 64;
 
 /// The compiler moves no memory access across this point; the processor may.
-inline void compiler_barrier() noexcept
-{
+inline void compiler_barrier() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     asm volatile("" ::: "memory");
 }

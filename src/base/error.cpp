@@ -13,8 +13,7 @@
 namespace tulle::base {
 namespace {
 
-void print_line(char const* prefix, char const* format, std::va_list arguments) noexcept
-{
+void print_line(char const* prefix, char const* format, std::va_list arguments) noexcept {
     constexpr std::size_t k_longest = 1024;
     char line[k_longest];
     int const head = std::snprintf(line, k_longest, "%s", prefix);
@@ -28,8 +27,7 @@ void print_line(char const* prefix, char const* format, std::va_list arguments) 
 
 } // namespace
 
-void fatal(char const* format, ...) noexcept
-{
+void fatal(char const* format, ...) noexcept {
     std::va_list arguments;
     va_start(arguments, format);
     print_line("tulle: ", format, arguments);
@@ -37,8 +35,7 @@ void fatal(char const* format, ...) noexcept
     std::abort();
 }
 
-void warn(char const* format, ...) noexcept
-{
+void warn(char const* format, ...) noexcept {
     int const kept = errno;
     std::va_list arguments;
     va_start(arguments, format);

@@ -29,27 +29,65 @@ constexpr std::uint64_t k_kibi = 1024;
 constexpr std::uint64_t k_most_workers = 4096;
 
 constexpr std::array<option_definition, k_option_count> k_definitions{{
-    {"workers", "threads", "OS threads that run threads; auto: one per CPU that the process may use.",
-     value_kind::number, 0, 0, k_most_workers, "auto", {}},
-    {"stack_size", "bytes", "Address space of a stack, guard included; rounded up to a power of two, 1K is compact.",
-     value_kind::bytes, 256 * k_kibi, k_kibi, k_kibi * k_kibi * k_kibi, nullptr, {}},
-    {"guard", "auto|install|mprotect|none", "What stops a stack from growing into its neighbour.",
-     value_kind::word, k_guard_auto, k_guard_auto, k_guard_none, nullptr, {"auto", "install", "mprotect", "none"}},
-    {"shepherds", "groups", "Groups of workers that share a locality domain; auto: as the machine is built.",
-     value_kind::number, 0, 0, k_most_workers, "auto", {}},
-    {"spin_us", "us", "How long an idle worker looks for work before it sleeps.",
-     value_kind::number, 20, 0, 1'000'000, nullptr, {}},
-    {"seed", "number", "Seed of the random choices of the scheduler.",
-     value_kind::number, 0, 0, UINT64_MAX, nullptr, {}},
+    {"workers",
+     "threads",
+     "OS threads that run threads; auto: one per CPU that the process may use.",
+     value_kind::number,
+     0,
+     0,
+     k_most_workers,
+     "auto",
+     {}},
+    {"stack_size",
+     "bytes",
+     "Address space of a stack, guard included; rounded up to a power of two, 1K is compact.",
+     value_kind::bytes,
+     256 * k_kibi,
+     k_kibi,
+     k_kibi* k_kibi* k_kibi,
+     nullptr,
+     {}},
+    {"guard",
+     "auto|install|mprotect|none",
+     "What stops a stack from growing into its neighbour.",
+     value_kind::word,
+     k_guard_auto,
+     k_guard_auto,
+     k_guard_none,
+     nullptr,
+     {"auto", "install", "mprotect", "none"}},
+    {"shepherds",
+     "groups",
+     "Groups of workers that share a locality domain; auto: as the machine is built.",
+     value_kind::number,
+     0,
+     0,
+     k_most_workers,
+     "auto",
+     {}},
+    {"spin_us",
+     "us",
+     "How long an idle worker looks for work before it sleeps.",
+     value_kind::number,
+     20,
+     0,
+     1'000'000,
+     nullptr,
+     {}},
+    {"seed",
+     "number",
+     "Seed of the random choices of the scheduler.",
+     value_kind::number,
+     0,
+     0,
+     UINT64_MAX,
+     nullptr,
+     {}},
 }};
 
-option_definition const& definition_of(option_id id) noexcept
-{
-    return k_definitions[static_cast<std::size_t>(id)];
-}
+option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }
 
-std::optional<option_id> find(std::string_view name) noexcept
-{
+std::optional<option_id> find(std::string_view name) noexcept {
     for (std::size_t i = 0; i < k_option_count; ++i) {
         if (name == k_definitions[i].name) {
             return static_cast<option_id>(i);
@@ -59,8 +97,7 @@ std::optional<option_id> find(std::string_view name) noexcept
 }
 
 /// 1024 for K and so on, 1 for no suffix, 0 for any other rest.
-std::uint64_t suffix_factor(std::string_view suffix) noexcept
-{
+std::uint64_t suffix_factor(std::string_view suffix) noexcept {
     if (suffix.empty()) {
         return 1;
     }
@@ -73,8 +110,7 @@ std::uint64_t suffix_factor(std::string_view suffix) noexcept
     return std::uint64_t{1} << (10 * (place + 1));
 }
 
-std::optional<std::uint64_t> parse_number(std::string_view value, bool suffixes) noexcept
-{
+std::optional<std::uint64_t> parse_number(std::string_view value, bool suffixes) noexcept {
     std::uint64_t number = 0;
     auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     std::string_view const rest = value.substr(static_cast<std::size_t>(end - value.data()));
@@ -88,8 +124,7 @@ std::optional<std::uint64_t> parse_number(std::string_view value, bool suffixes)
     return number * factor;
 }
 
-std::optional<std::uint64_t> parse(option_definition const& definition, std::string_view value) noexcept
-{
+std::optional<std::uint64_t> parse(option_definition const& definition, std::string_view value) noexcept {
     if (definition.kind == value_kind::word) {
         auto const* const place = std::find(definition.words.begin(), definition.words.end(), value);
         if (value.empty() || place == definition.words.end()) {
@@ -103,8 +138,7 @@ std::optional<std::uint64_t> parse(option_definition const& definition, std::str
     return parse_number(value, definition.kind == value_kind::bytes);
 }
 
-std::string format(option_definition const& definition, std::uint64_t number)
-{
+std::string format(option_definition const& definition, std::uint64_t number) {
     if (definition.kind == value_kind::word) {
         return std::string(definition.words[static_cast<std::size_t>(number)]);
     }
@@ -114,8 +148,7 @@ std::string format(option_definition const& definition, std::uint64_t number)
     return std::to_string(number);
 }
 
-std::string join(std::initializer_list<std::string_view> parts)
-{
+std::string join(std::initializer_list<std::string_view> parts) {
     std::string whole;
     for (std::string_view const part : parts) {
         whole.append(part);
@@ -123,8 +156,7 @@ std::string join(std::initializer_list<std::string_view> parts)
     return whole;
 }
 
-std::string refusal(option_definition const& definition, std::string_view value)
-{
+std::string refusal(option_definition const& definition, std::string_view value) {
     std::string const head = join({"option ", definition.name, ": '", value, "' is "});
     if (definition.kind == value_kind::word) {
         return join({head, "none of ", definition.unit});
@@ -135,8 +167,7 @@ std::string refusal(option_definition const& definition, std::string_view value)
                  definition.zero_text != nullptr ? definition.zero_text : ""});
 }
 
-std::string environment_name(char const* name)
-{
+std::string environment_name(char const* name) {
     std::string result = "TULLE_";
     for (char const* letter = name; *letter != '\0'; ++letter) {
         result += static_cast<char>(*letter >= 'a' && *letter <= 'z' ? *letter - ('a' - 'A') : *letter);
@@ -144,37 +175,27 @@ std::string environment_name(char const* name)
     return result;
 }
 
-char const* from_process_environment(char const* name)
-{
-    return std::getenv(name);
-}
+char const* from_process_environment(char const* name) { return std::getenv(name); }
 
 } // namespace
 
-char const* text(option_source source) noexcept
-{
+char const* text(option_source source) noexcept {
     switch (source) {
-    case option_source::built_in:
-        return "default";
-    case option_source::environment:
-        return "environment";
-    case option_source::command_line:
-        return "command line";
-    case option_source::api:
-        break;
+        case option_source::built_in: return "default";
+        case option_source::environment: return "environment";
+        case option_source::command_line: return "command line";
+        case option_source::api: break;
     }
     return "api";
 }
 
-option_table::option_table() noexcept
-{
+option_table::option_table() noexcept {
     for (std::size_t i = 0; i < k_option_count; ++i) {
         m_values[i] = {k_definitions[i].initial, option_source::built_in};
     }
 }
 
-option_error option_table::set(std::string_view name, std::string_view value, option_source source)
-{
+option_error option_table::set(std::string_view name, std::string_view value, option_source source) {
     auto const id = find(name);
     if (!id) {
         return join({"there is no option '", name, "'; `tulle info` lists them"});
@@ -186,8 +207,7 @@ option_error option_table::set(std::string_view name, std::string_view value, op
     return set(*id, *number, source);
 }
 
-option_error option_table::set(option_id id, std::uint64_t number, option_source source)
-{
+option_error option_table::set(option_id id, std::uint64_t number, option_source source) {
     option_definition const& definition = definition_of(id);
     if (number < definition.least || number > definition.most) {
         return refusal(definition, std::to_string(number));
@@ -196,8 +216,7 @@ option_error option_table::set(option_id id, std::uint64_t number, option_source
     return std::nullopt;
 }
 
-option_error option_table::set_assignment(std::string_view assignment, option_source source)
-{
+option_error option_table::set_assignment(std::string_view assignment, option_source source) {
     auto const equals = assignment.find('=');
     if (equals == std::string_view::npos) {
         return join({"'", assignment, "' is not of the form option=value"});
@@ -205,8 +224,7 @@ option_error option_table::set_assignment(std::string_view assignment, option_so
     return set(assignment.substr(0, equals), assignment.substr(equals + 1), source);
 }
 
-option_error option_table::read_environment(char const* (*lookup)(char const* name))
-{
+option_error option_table::read_environment(char const* (*lookup)(char const* name)) {
     option_error refused;
     for (auto const& definition : k_definitions) {
         std::string const name = environment_name(definition.name);
@@ -221,8 +239,7 @@ option_error option_table::read_environment(char const* (*lookup)(char const* na
     return refused;
 }
 
-std::vector<option_row> option_table::list() const
-{
+std::vector<option_row> option_table::list() const {
     std::vector<option_row> rows;
     for (std::size_t i = 0; i < k_option_count; ++i) {
         auto const& definition = k_definitions[i];

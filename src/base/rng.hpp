@@ -13,8 +13,7 @@ public:
     /// Equal seeds give equal sequences; 0 is as good as any other seed.
     explicit rng(std::uint64_t seed) noexcept : m_state(seed) {}
 
-    [[nodiscard]] std::uint64_t next() noexcept
-    {
+    [[nodiscard]] std::uint64_t next() noexcept {
         m_state += 0x9E3779B97F4A7C15U;
         std::uint64_t mixed = m_state;
         mixed = (mixed ^ (mixed >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -23,8 +22,7 @@ public:
     }
 
     /// A number in [0, n); 0 for n == 0. By multiplication: biased by less than n / 2^32, without a division.
-    [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept
-    {
+    [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept {
         return static_cast<std::uint32_t>(((next() >> 32U) * n) >> 32U);
     }
 

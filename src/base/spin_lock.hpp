@@ -19,16 +19,20 @@ public:
             while (m_held.load(std::memory_order_relaxed) != 0) wait_a_little(spins++);
         }
     }
-    [[nodiscard]] bool try_lock() noexcept { return m_held.exchange(1, std::memory_order_acquire) == 0; } // pairs with unlock
-    void unlock() noexcept { m_held.store(0, std::memory_order_release); }                               // pairs with try_lock
+    [[nodiscard]] bool try_lock() noexcept {
+        return m_held.exchange(1, std::memory_order_acquire) == 0;
+    }                                                                      // pairs with unlock
+    void unlock() noexcept { m_held.store(0, std::memory_order_release); } // pairs with try_lock
     // A hint; relaxed: nothing is read on its strength.
     [[nodiscard]] bool looks_held() const noexcept { return m_held.load(std::memory_order_relaxed) != 0; }
 
 private:
     static constexpr unsigned k_spins_per_yield = 128;
     static void wait_a_little(unsigned spins) noexcept {
-        if (spins % k_spins_per_yield == 0) Machine::yield_processor();
-        else Machine::pause();
+        if (spins % k_spins_per_yield == 0)
+            Machine::yield_processor();
+        else
+            Machine::pause();
     }
 
     atomic<std::uint32_t> m_held{0};

@@ -20,12 +20,15 @@ namespace tulle::deque {
 // A machine may name a smaller one for the part that public headers see.
 template <class Machine> struct front_machine_of { using type = Machine; };
 template <class Machine>
-    requires requires { typename Machine::front_machine; }
-struct front_machine_of<Machine> { using type = typename Machine::front_machine; };
+requires requires { typename Machine::front_machine; }
+struct front_machine_of<Machine> {
+    using type = typename Machine::front_machine;
+};
 
 // INV-1 base <= tail <= split under the lock. INV-2 outside a thief's membarrier, split <= max(head, tail).
 // INV-3 the owner never writes a slot below split, but for its own under the lock. INV-4 slots are stolen oldest first.
-template <class Machine, class Slot> class split_deque : public detail::basic_deque_front<typename front_machine_of<Machine>::type, Slot> {
+template <class Machine, class Slot>
+class split_deque : public detail::basic_deque_front<typename front_machine_of<Machine>::type, Slot> {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
 public:
@@ -34,7 +37,8 @@ public:
         m_base = slots;
         m_last = slots + (count - 1);
         m_asymmetric = asymmetric;
-        this->head.store(slots, std::memory_order_relaxed); // relaxed: not shared yet; published by whoever hands the deque out
+        this->head.store(
+            slots, std::memory_order_relaxed); // relaxed: not shared yet; published by whoever hands the deque out
         this->split.store(slots, std::memory_order_relaxed);
         m_tail.store(slots, std::memory_order_relaxed);
         silence();
@@ -60,7 +64,8 @@ public:
 
     void check_invariants() const noexcept {
         TULLE_ASSERT(m_base <= m_tail.load(std::memory_order_relaxed), "tail below the base of its deque");
-        TULLE_ASSERT(m_tail.load(std::memory_order_relaxed) <= this->split.load(std::memory_order_relaxed), "tail above split");
+        TULLE_ASSERT(m_tail.load(std::memory_order_relaxed) <= this->split.load(std::memory_order_relaxed),
+                     "tail above split");
     }
 
 private:
@@ -96,7 +101,8 @@ public:
         }
         m_deque.head.store(slot, std::memory_order_relaxed);
         if (slot < m_deque.split.load(std::memory_order_relaxed)) {
-            m_deque.split.store(tail + (slot - tail) / 2, std::memory_order_relaxed); // keep half of the older ones private
+            m_deque.split.store(tail + (slot - tail) / 2,
+                                std::memory_order_relaxed); // keep half of the older ones private
         }
         return reclaim_result::mine;
     }

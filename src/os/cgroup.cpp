@@ -17,8 +17,7 @@ struct mount {
     std::string subtree;
 };
 
-std::vector<std::string> split(std::string const& text, char separator)
-{
+std::vector<std::string> split(std::string const& text, char separator) {
     std::vector<std::string> parts;
     std::istringstream stream(text);
     for (std::string part; std::getline(stream, part, separator);) {
@@ -27,15 +26,13 @@ std::vector<std::string> split(std::string const& text, char separator)
     return parts;
 }
 
-bool has_word(std::string const& list, std::string_view word)
-{
+bool has_word(std::string const& list, std::string_view word) {
     auto const words = split(list, ',');
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// The process's path in the hierarchy of the `cpu` controller (version 1) or in the unified one (version 2).
-std::optional<std::string> membership(std::string const& file, bool unified)
-{
+std::optional<std::string> membership(std::string const& file, bool unified) {
     std::ifstream stream(file);
     for (std::string line; std::getline(stream, line);) {
         auto const first = line.find(':');
@@ -52,8 +49,7 @@ std::optional<std::string> membership(std::string const& file, bool unified)
 }
 
 /// One line of mountinfo: "36 35 98:0 /subtree /mount/point options ... - type source super-options" (proc(5)).
-std::optional<mount> parse_mount(std::string const& line, bool unified)
-{
+std::optional<mount> parse_mount(std::string const& line, bool unified) {
     auto const fields = split(line, ' ');
     auto const dash = std::find(fields.begin(), fields.end(), "-");
     if (fields.size() < 5 || fields.end() - dash < 4) {
@@ -63,8 +59,7 @@ std::optional<mount> parse_mount(std::string const& line, bool unified)
     return matches ? std::optional<mount>(mount{fields[4], fields[3]}) : std::nullopt;
 }
 
-std::optional<mount> find_mount(std::string const& file, bool unified)
-{
+std::optional<mount> find_mount(std::string const& file, bool unified) {
     std::ifstream stream(file);
     for (std::string line; std::getline(stream, line);) {
         if (auto const found = parse_mount(line, unified)) {
@@ -74,16 +69,14 @@ std::optional<mount> find_mount(std::string const& file, bool unified)
     return std::nullopt;
 }
 
-std::string first_line(std::string const& file)
-{
+std::string first_line(std::string const& file) {
     std::ifstream stream(file);
     std::string line;
     std::getline(stream, line);
     return line;
 }
 
-double ratio(std::string const& quota, std::string const& period)
-{
+double ratio(std::string const& quota, std::string const& period) {
     double quota_us = 0;
     double period_us = 0;
     bool const readable = (std::istringstream(quota) >> quota_us) && (std::istringstream(period) >> period_us);
@@ -91,8 +84,7 @@ double ratio(std::string const& quota, std::string const& period)
 }
 
 /// The quota that one group sets for itself; 0 for none.
-double group_quota(std::string const& directory, bool unified)
-{
+double group_quota(std::string const& directory, bool unified) {
     if (!unified) {
         return ratio(first_line(directory + "/cpu.cfs_quota_us"), first_line(directory + "/cpu.cfs_period_us"));
     }
@@ -102,24 +94,21 @@ double group_quota(std::string const& directory, bool unified)
 
 /// The group's path below the mount point. Without a cgroup namespace a container sees the host's path, of which only the
 /// part below the mounted subtree exists here.
-std::string visible_path(std::string path, mount const& where)
-{
+std::string visible_path(std::string path, mount const& where) {
     if (where.subtree != "/" && path.starts_with(where.subtree)) {
         path.erase(0, where.subtree.size());
     }
     return path == "/" || path.find("..") != std::string::npos ? std::string{} : path;
 }
 
-double smaller_limit(double one, double other) noexcept
-{
+double smaller_limit(double one, double other) noexcept {
     if (one <= 0 || other <= 0) {
         return std::max(one, other);
     }
     return std::min(one, other);
 }
 
-double hierarchy_quota(cgroup_files const& files, bool unified)
-{
+double hierarchy_quota(cgroup_files const& files, bool unified) {
     auto const path = membership(files.membership, unified);
     auto const where = find_mount(files.mounts, unified);
     if (!path || !where) {
@@ -137,8 +126,7 @@ double hierarchy_quota(cgroup_files const& files, bool unified)
 
 } // namespace
 
-double cgroup_quota(cgroup_files const& files)
-{
+double cgroup_quota(cgroup_files const& files) {
     return smaller_limit(hierarchy_quota(files, true), hierarchy_quota(files, false));
 }
 

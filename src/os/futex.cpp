@@ -17,8 +17,7 @@ namespace {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-timespec to_timespec(std::uint64_t nanoseconds) noexcept
-{
+timespec to_timespec(std::uint64_t nanoseconds) noexcept {
     constexpr std::uint64_t k_second = 1'000'000'000U;
     constexpr auto k_latest = static_cast<std::uint64_t>(std::numeric_limits<time_t>::max());
     timespec result{};
@@ -29,8 +28,7 @@ timespec to_timespec(std::uint64_t nanoseconds) noexcept
 
 } // namespace
 
-wait_result futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept
-{
+wait_result futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept {
     int const kept = errno;
     timespec const deadline = to_timespec(deadline_ns);
     // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time; FUTEX_WAIT would take a relative one.
@@ -39,21 +37,18 @@ wait_result futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
     int const reason = result == 0 ? 0 : errno;
     errno = kept;
     switch (reason) {
-    case 0:
-    case EINTR: // a signal handler ran: a spurious return, as any caller must expect
-        return wait_result::woken;
-    case EAGAIN:
-        return wait_result::value_changed;
-    case ETIMEDOUT:
-        return wait_result::timed_out;
-    default:
-        base::fatal("futex wait on %p failed with errno %d; the word must be mapped and 4-byte aligned",
-                    static_cast<void*>(&word), reason);
+        case 0:
+        case EINTR: // a signal handler ran: a spurious return, as any caller must expect
+            return wait_result::woken;
+        case EAGAIN: return wait_result::value_changed;
+        case ETIMEDOUT: return wait_result::timed_out;
+        default:
+            base::fatal("futex wait on %p failed with errno %d; the word must be mapped and 4-byte aligned",
+                        static_cast<void*>(&word), reason);
     }
 }
 
-int futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept
-{
+int futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
     int const kept = errno;
     long const woken = ::syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, nullptr, nullptr, 0);
     errno = kept;

@@ -3,8 +3,8 @@
 
 #include <cerrno>
 
-#include <linux/membarrier.h>
 #include <atomic>
+#include <linux/membarrier.h>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,15 +17,11 @@ namespace {
 // Set once; whoever depends on it was started after the registration. relaxed for that reason.
 std::atomic<bool> g_registered{false};
 
-long call(int command) noexcept
-{
-    return ::syscall(SYS_membarrier, command, 0U, 0);
-}
+long call(int command) noexcept { return ::syscall(SYS_membarrier, command, 0U, 0); }
 
 } // namespace
 
-bool membarrier_register() noexcept
-{
+bool membarrier_register() noexcept {
     int const kept = errno;
     bool const registered = call(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
     errno = kept;
@@ -35,8 +31,7 @@ bool membarrier_register() noexcept
 
 bool membarrier_available() noexcept { return g_registered.load(std::memory_order_relaxed); }
 
-void membarrier_heavy() noexcept
-{
+void membarrier_heavy() noexcept {
     TULLE_CHECK(call(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0,
                 "membarrier failed with errno %d; was membarrier_register() asked first?", errno);
 }

@@ -21,15 +21,14 @@ constexpr int k_madv_guard_install = 102;
 constexpr int k_pidfd_self_thread_group = -10001; // Linux 6.14
 constexpr long k_sys_process_madvise = 440;
 
-void* map(std::size_t bytes) noexcept
-{
-    void* const low = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+void* map(std::size_t bytes) noexcept {
+    void* const low =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return low == MAP_FAILED ? nullptr : low;
 }
 
 /// Unmaps what lies outside of [aligned, aligned + bytes) in a mapping that was made larger for the alignment.
-void cut(std::byte* low, std::size_t mapped, std::byte* aligned, std::size_t bytes) noexcept
-{
+void cut(std::byte* low, std::size_t mapped, std::byte* aligned, std::size_t bytes) noexcept {
     auto const before = static_cast<std::size_t>(aligned - low);
     if (before > 0) {
         ::munmap(low, before);
@@ -39,8 +38,7 @@ void cut(std::byte* low, std::size_t mapped, std::byte* aligned, std::size_t byt
     }
 }
 
-void* reserve(std::size_t bytes, std::size_t alignment) noexcept
-{
+void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const slack = alignment > page_size() ? alignment - page_size() : 0;
     if (bytes == 0 || bytes > SIZE_MAX - slack) {
         errno = bytes == 0 ? EINVAL : ENOMEM;
@@ -56,44 +54,31 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept
     return aligned;
 }
 
-bool release(void* low, std::size_t bytes) noexcept
-{
-    return ::munmap(low, bytes) == 0;
-}
+bool release(void* low, std::size_t bytes) noexcept { return ::munmap(low, bytes) == 0; }
 
-bool discard(void* low, std::size_t bytes) noexcept
-{
-    return ::madvise(low, bytes, MADV_DONTNEED) == 0;
-}
+bool discard(void* low, std::size_t bytes) noexcept { return ::madvise(low, bytes, MADV_DONTNEED) == 0; }
 
-bool advise_huge(void* low, std::size_t bytes, bool wanted) noexcept
-{
+bool advise_huge(void* low, std::size_t bytes, bool wanted) noexcept {
     return ::madvise(low, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
 }
 
-bool protect(void* low, std::size_t bytes) noexcept
-{
-    return ::mprotect(low, bytes, PROT_NONE) == 0;
-}
+bool protect(void* low, std::size_t bytes) noexcept { return ::mprotect(low, bytes, PROT_NONE) == 0; }
 
 /// One system call for up to 512 ranges; how many of them are done for sure. The process names itself by a constant, not by a
 /// descriptor: after a fork a descriptor would name the parent.
-std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept
-{
+std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept {
     constexpr std::size_t k_batch = 512;
     std::array<iovec, k_batch> vector; // NOLINT: only the first `count` are used
     std::size_t const count = std::min(k_batch, ranges.count - from);
     for (std::size_t i = 0; i < count; ++i) {
         vector[i] = {ranges.first + (from + i) * ranges.stride, ranges.bytes};
     }
-    long const advised =
-        ::syscall(k_sys_process_madvise, k_pidfd_self_thread_group, vector.data(), count, advice, 0U);
+    long const advised = ::syscall(k_sys_process_madvise, k_pidfd_self_thread_group, vector.data(), count, advice, 0U);
     return advised <= 0 ? 0 : static_cast<std::size_t>(advised) / ranges.bytes;
 }
 
 /// The same with one system call for each range, for kernels and filters that refuse the batch.
-bool advise_one_by_one(strided_range const& ranges, std::size_t from, int advice) noexcept
-{
+bool advise_one_by_one(strided_range const& ranges, std::size_t from, int advice) noexcept {
     for (std::size_t i = from; i < ranges.count; ++i) {
         if (::madvise(ranges.first + i * ranges.stride, ranges.bytes, advice) != 0) {
             return false;
@@ -102,8 +87,7 @@ bool advise_one_by_one(strided_range const& ranges, std::size_t from, int advice
     return true;
 }
 
-bool advise_ranges(strided_range const& ranges, int advice) noexcept
-{
+bool advise_ranges(strided_range const& ranges, int advice) noexcept {
     std::size_t done = 0;
     while (done < ranges.count) {
         std::size_t const batch = advise_batch(ranges, done, advice);
@@ -115,32 +99,24 @@ bool advise_ranges(strided_range const& ranges, int advice) noexcept
     return true;
 }
 
-bool install_guards(strided_range const& ranges) noexcept
-{
-    return advise_ranges(ranges, k_madv_guard_install);
-}
+bool install_guards(strided_range const& ranges) noexcept { return advise_ranges(ranges, k_madv_guard_install); }
 
-bool populate(strided_range const& ranges) noexcept
-{
-    return advise_ranges(ranges, k_madv_populate_write);
-}
+bool populate(strided_range const& ranges) noexcept { return advise_ranges(ranges, k_madv_populate_write); }
 
 } // namespace
 
-memory_calls const& system_memory() noexcept
-{
-    static constexpr memory_calls k_calls{&reserve, &release, &discard, &advise_huge, &install_guards, &protect, &populate};
+memory_calls const& system_memory() noexcept {
+    static constexpr memory_calls k_calls{&reserve,        &release, &discard, &advise_huge,
+                                          &install_guards, &protect, &populate};
     return k_calls;
 }
 
-std::size_t page_size() noexcept
-{
+std::size_t page_size() noexcept {
     static std::size_t const size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     return size;
 }
 
-std::size_t mapping_limit() noexcept
-{
+std::size_t mapping_limit() noexcept {
     std::size_t limit = 65530;
     if (std::FILE* const file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
         if (std::fscanf(file, "%zu", &limit) != 1) {
@@ -151,8 +127,7 @@ std::size_t mapping_limit() noexcept
     return limit;
 }
 
-bool can_install_guards(memory_calls const& calls) noexcept
-{
+bool can_install_guards(memory_calls const& calls) noexcept {
     int const kept = errno;
     std::size_t const bytes = page_size();
     void* const scratch = calls.reserve(bytes, bytes);

@@ -14,27 +14,23 @@ namespace tulle::os {
 
 class spin_lock {
 public:
-    void lock() noexcept
-    {
+    void lock() noexcept {
         while (!try_lock()) {
             wait_until_free();
         }
     }
 
-    [[nodiscard]] bool try_lock() noexcept
-    {
+    [[nodiscard]] bool try_lock() noexcept {
         // Acquire pairs with the release in unlock(); the load before it keeps the line shared while others hold the lock.
         return !m_locked.load(std::memory_order_relaxed) && !m_locked.exchange(true, std::memory_order_acquire);
     }
 
-    void unlock() noexcept
-    {
+    void unlock() noexcept {
         m_locked.store(false, std::memory_order_release); // pairs with the exchange in try_lock()
     }
 
 private:
-    void wait_until_free() const noexcept
-    {
+    void wait_until_free() const noexcept {
         constexpr int k_pauses_before_yield = 200;
         int pauses = 0;
         while (m_locked.load(std::memory_order_relaxed)) { // relaxed: only a hint, try_lock() decides

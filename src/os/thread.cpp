@@ -8,8 +8,7 @@
 
 namespace tulle::os {
 
-int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept
-{
+int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept {
     int const error = ::pthread_create(&started, nullptr, run, argument);
     if (error == 0) {
         set_name(started, name);
@@ -17,8 +16,7 @@ int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void
     return error;
 }
 
-int pin_to(pthread_t thread, std::vector<int> const& cpus) noexcept
-{
+int pin_to(pthread_t thread, std::vector<int> const& cpus) noexcept {
     int largest = 0;
     for (int const cpu : cpus) {
         largest = cpu > largest ? cpu : largest;
@@ -37,22 +35,10 @@ int pin_to(pthread_t thread, std::vector<int> const& cpus) noexcept
     return error;
 }
 
-int set_name(pthread_t thread, char const* name) noexcept
-{
+int set_name(pthread_t thread, char const* name) noexcept {
     char cut[16]; // the kernel's limit, end included
     std::snprintf(cut, sizeof cut, "%s", name);
     return ::pthread_setname_np(thread, cut);
-}
-
-stack_bounds current_stack() noexcept
-{
-    stack_bounds bounds{nullptr, 0};
-    pthread_attr_t attributes;
-    if (::pthread_getattr_np(::pthread_self(), &attributes) == 0) {
-        ::pthread_attr_getstack(&attributes, &bounds.low, &bounds.size);
-        ::pthread_attr_destroy(&attributes);
-    }
-    return bounds;
 }
 
 } // namespace tulle::os

@@ -3,7 +3,6 @@
 // Threads of the operating system: start with a name, pin. Functions return 0 or an errno value.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include <pthread.h>
@@ -18,12 +17,5 @@ namespace tulle::os {
 
 /// Names an OS thread for debuggers and `top`; cut to 15 characters.
 int set_name(pthread_t thread, char const* name) noexcept;
-
-/// The bounds of the calling OS thread's own stack; {nullptr, 0} when they cannot be found.
-struct stack_bounds {
-    void* low;
-    std::size_t size;
-};
-[[nodiscard]] stack_bounds current_stack() noexcept;
 
 } // namespace tulle::os

@@ -20,8 +20,7 @@ struct topology_deleter {
 };
 using machine_handle = std::unique_ptr<hwloc_topology, topology_deleter>;
 
-machine_handle load_machine()
-{
+machine_handle load_machine() {
     hwloc_topology_t raw = nullptr;
     if (hwloc_topology_init(&raw) != 0) {
         return nullptr;
@@ -31,8 +30,7 @@ machine_handle load_machine()
 }
 
 /// The affinity mask of the process; all online CPUs where it cannot be read. Never empty.
-std::vector<int> allowed_cpus()
-{
+std::vector<int> allowed_cpus() {
     constexpr std::size_t k_most_cpus = 8192;
     std::vector<int> cpus;
     cpu_set_t* const set = CPU_ALLOC(k_most_cpus);
@@ -59,8 +57,7 @@ struct locality {
     [[nodiscard]] friend bool operator==(locality const&, locality const&) noexcept = default;
 };
 
-int cache_of(hwloc_obj_t unit)
-{
+int cache_of(hwloc_obj_t unit) {
     for (hwloc_obj_t above = unit->parent; above != nullptr; above = above->parent) {
         if (above->type == HWLOC_OBJ_L3CACHE) {
             return static_cast<int>(above->logical_index);
@@ -69,9 +66,9 @@ int cache_of(hwloc_obj_t unit)
     return -1;
 }
 
-locality locality_of(hwloc_topology_t machine, int cpu)
-{
-    hwloc_obj_t const unit = machine == nullptr ? nullptr : hwloc_get_pu_obj_by_os_index(machine, static_cast<unsigned>(cpu));
+locality locality_of(hwloc_topology_t machine, int cpu) {
+    hwloc_obj_t const unit =
+        machine == nullptr ? nullptr : hwloc_get_pu_obj_by_os_index(machine, static_cast<unsigned>(cpu));
     if (unit == nullptr) {
         return {-1, -1};
     }
@@ -79,8 +76,7 @@ locality locality_of(hwloc_topology_t machine, int cpu)
     return {node, cache_of(unit)};
 }
 
-std::vector<shepherd_group> group_by_locality(std::vector<int> const& cpus)
-{
+std::vector<shepherd_group> group_by_locality(std::vector<int> const& cpus) {
     machine_handle const machine = load_machine();
     std::vector<locality> found;
     std::vector<shepherd_group> groups;
@@ -96,8 +92,7 @@ std::vector<shepherd_group> group_by_locality(std::vector<int> const& cpus)
     return groups;
 }
 
-std::string describe(topology const& found)
-{
+std::string describe(topology const& found) {
     char quota[48] = "no quota";
     if (found.quota_cpus > 0) {
         std::snprintf(quota, sizeof quota, "a quota of %.2f CPUs", found.quota_cpus);
@@ -108,14 +103,12 @@ std::string describe(topology const& found)
 
 } // namespace
 
-int workers_for(int allowed_cpus, double quota_cpus) noexcept
-{
+int workers_for(int allowed_cpus, double quota_cpus) noexcept {
     double const wanted = quota_cpus > 0 ? std::min(std::ceil(quota_cpus), double(allowed_cpus)) : allowed_cpus;
     return std::max(1, static_cast<int>(wanted));
 }
 
-topology discover(cgroup_files const& cgroups)
-{
+topology discover(cgroup_files const& cgroups) {
     std::vector<int> const cpus = allowed_cpus();
     topology found;
     found.allowed_cpus = static_cast<int>(cpus.size());

@@ -17,11 +17,11 @@ struct shepherd_group {
 };
 
 struct topology {
-    int allowed_cpus = 1;    ///< CPUs in the affinity mask
-    double quota_cpus = 0;   ///< CPUs' worth of time that the control groups grant; <= 0: no limit
-    int default_workers = 1; ///< allowed_cpus, or fewer where the quota would throttle them; at least 1
+    int allowed_cpus = 1;               ///< CPUs in the affinity mask
+    double quota_cpus = 0;              ///< CPUs' worth of time that the control groups grant; <= 0: no limit
+    int default_workers = 1;            ///< allowed_cpus, or fewer where the quota would throttle them; at least 1
     std::vector<shepherd_group> groups; ///< each allowed CPU in exactly one group
-    std::string description;     ///< one line for `tulle info`
+    std::string description;            ///< one line for `tulle info`
 };
 
 /// Looks at the machine; slow (milliseconds), call once. Never fails: what cannot be read counts as unlimited or flat.

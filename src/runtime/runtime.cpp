@@ -29,10 +29,10 @@ bool is_main_thread() noexcept { return syscall(SYS_gettid) == getpid(); }
 
 stack::guard_choice guard_choice_of(std::uint64_t word) noexcept {
     switch (word) {
-    case base::k_guard_install: return stack::guard_choice::install;
-    case base::k_guard_mprotect: return stack::guard_choice::mprotect;
-    case base::k_guard_none: return stack::guard_choice::none;
-    default: return stack::guard_choice::automatic;
+        case base::k_guard_install: return stack::guard_choice::install;
+        case base::k_guard_mprotect: return stack::guard_choice::mprotect;
+        case base::k_guard_none: return stack::guard_choice::none;
+        default: return stack::guard_choice::automatic;
     }
 }
 
@@ -84,7 +84,8 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
         if (sched::scheduler::instance().is_running()) return EALREADY;
         if (workers > k_most_workers) return EINVAL;
         if (workers != 0 && m_options.set(option_id::workers, workers, base::option_source::api)) return EINVAL;
-        if (stack_size != 0 && m_options.set(option_id::stack_size, stack_size, base::option_source::api)) return EINVAL;
+        if (stack_size != 0 && m_options.set(option_id::stack_size, stack_size, base::option_source::api))
+            return EINVAL;
     }
     return start(true);
 }
@@ -128,7 +129,8 @@ sched::scheduler& running() {
 
 void initialize(options const& chosen) {
     if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
-    check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size), "tulle::initialize");
+    check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size),
+          "tulle::initialize");
 }
 
 void finalize() { check(runtime::the().stop(), "tulle::finalize"); }

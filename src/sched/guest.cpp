@@ -41,7 +41,7 @@ worker& scheduler::attach_guest() {
     w.current = &g->stack;
     w.exception_globals = arch::exception_globals();
     g->stack.bind(w);
-    g->frame = {nullptr, draw_ids(1), nullptr};
+    g->frame = {nullptr, draw_ids(1), false};
     g->stack.frame = &g->frame;
     set_this_worker(&w);
     detach_at_exit(w);
@@ -50,14 +50,17 @@ worker& scheduler::attach_guest() {
 
 void scheduler::alarm_guests() noexcept {
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        if (record_deque* const d = g->as_worker.visible.load(std::memory_order_acquire)) d->alarm(); // pairs with show_deque
+        if (record_deque* const d = g->as_worker.visible.load(std::memory_order_acquire))
+            d->alarm(); // pairs with show_deque
     }
 }
 
 std::int64_t scheduler::live_threads_of_guests() const noexcept {
     std::int64_t live = 0;
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest; counts: a snapshot
-        live += g->as_worker.threads_made.load(std::memory_order_relaxed) - g->as_worker.threads_ended.load(std::memory_order_relaxed);
+    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr;
+         g = g->next) { // pairs with attach_guest; counts: a snapshot
+        live += g->as_worker.threads_made.load(std::memory_order_relaxed) -
+                g->as_worker.threads_ended.load(std::memory_order_relaxed);
     }
     return live;
 }

@@ -10,8 +10,8 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::uint32_t k_decisions_per_look = 61;
-constexpr std::uint32_t k_most_pauses = 64;         // between two rounds of a search
-constexpr int k_barren_wakes = 2;                   // woken in vain more often than this: nap before searching again
+constexpr std::uint32_t k_most_pauses = 64; // between two rounds of a search
+constexpr int k_barren_wakes = 2;           // woken in vain more often than this: nap before searching again
 constexpr std::uint64_t k_first_nap_ns = 50'000;
 constexpr std::uint64_t k_idle_before_trim_ns = 50'000'000;
 constexpr std::uint64_t k_longest_nap_ns = 800'000;
@@ -42,7 +42,8 @@ work search(worker& w) noexcept {
 
 // Work that is gone again whenever a woken worker arrives is not worth its wake-ups: look again only after a while.
 void nap(worker& w) noexcept {
-    std::uint64_t const length = std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns);
+    std::uint64_t const length =
+        std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns);
     std::uint64_t const now = os::monotonic_ns();
     static_cast<void>(w.owner->idle().end_search());
     w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
@@ -64,7 +65,8 @@ bool sleep_until_woken(worker& w) noexcept {
         return false;
     }
     std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
-    bool const woken = idle.sleep(w.sleeper, std::min(trim_at, s.timers().next_deadline())) == park::sleep_result::woken;
+    bool const woken =
+        idle.sleep(w.sleeper, std::min(trim_at, s.timers().next_deadline())) == park::sleep_result::woken;
     if (!woken && os::monotonic_ns() >= trim_at) {
         w.has_worked = false;
         s.trim(w);

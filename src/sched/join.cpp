@@ -41,7 +41,8 @@ bool take_youngest(record_deque& deque, record* slot) noexcept {
 }
 
 void discard_joined_above(record_deque& deque, record* slot) noexcept {
-    while (deque.top() > slot && (deque.top() - 1)->run == &run_joined) static_cast<void>(take_youngest(deque, deque.top() - 1));
+    while (deque.top() > slot && (deque.top() - 1)->run == &run_joined)
+        static_cast<void>(take_youngest(deque, deque.top() - 1));
 }
 
 // A record with younger ones above it stays in its slot as one that does nothing.
@@ -57,11 +58,12 @@ bool take_from_below(record_deque& deque, record* slot) noexcept {
 
 } // namespace
 
-void discard_joined_records(fiber& f) noexcept {
+bool discard_joined_records(fiber& f) noexcept {
     for (record_deque* deque = f.records; deque != nullptr; deque = deque->older) {
         discard_joined_above(*deque, deque->base());
-        if (!deque->is_empty()) base::fatal("a thread ends with forked threads that it has not joined");
+        if (!deque->is_empty()) return false;
     }
+    return true;
 }
 
 } // namespace tulle::sched
@@ -89,7 +91,8 @@ void published_cold(deque_front* front) noexcept {
         auto const level = static_cast<std::uint8_t>(deque.level + 1);
         s.park_records(f);
         if (level >= deque_pool::k_levels || s.open_deque(f, level) == nullptr) {
-            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(), std::strerror(errno));
+            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(),
+                        std::strerror(errno));
         }
         s.show_deque(*this_worker(), f.records);
     }

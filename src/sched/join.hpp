@@ -6,7 +6,7 @@
 
 namespace tulle::sched {
 
-// Takes records that were joined out of order off the deque of `f`, whose threads have all been joined.
-void discard_joined_records(fiber& f) noexcept;
+// Takes records that were joined out of order off the deques of `f`. False: there are forked threads that have not been joined.
+[[nodiscard]] bool discard_joined_records(fiber& f) noexcept;
 
 } // namespace tulle::sched

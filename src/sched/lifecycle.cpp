@@ -5,12 +5,15 @@
 #include "os/futex.hpp"
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
+#include "sched/join.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <new>
+
+#include <sched.h>
 
 namespace tulle::sched {
 
@@ -86,8 +89,12 @@ void scheduler::make_workers() {
     for (int k = 0; k < m_settings.workers; ++k) {
         auto const kind = k == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
         auto& w = *m_workers.emplace_back(std::make_unique<worker>(*this, kind, k, m_asymmetric));
-        auto const fill = [](auto const& s) { return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1)); };
-        auto const least = std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
+        auto const fill = [](auto const& s) {
+            return static_cast<double>(s->workers.size()) /
+                   static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
+        };
+        auto const least = std::min_element(m_shepherds.begin(), m_shepherds.end(),
+                                            [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
         w.home = least->get();
         w.home->workers.push_back(&w);
         w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(k) + 1);
@@ -106,15 +113,24 @@ void scheduler::adopt_caller(worker& w) {
     set_this_worker(&w);
 }
 
+// Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
+// long to separate threads that were born on one processor. Locality only: a refusal does no harm.
+void scheduler::place(worker& w) noexcept {
+    auto const& cpus = w.home->cpus;
+    auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
+    auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
+    static_cast<void>(os::pin_to(w.os_thread, {cpus[chosen]}));
+    static_cast<void>(os::pin_to(w.os_thread, cpus));
+}
+
 int scheduler::start_os_threads() {
-    bool const several = m_shepherds.size() > 1;
     for (auto const& w : m_workers) {
         if (w->kind != worker_kind::dedicated) continue;
         char name[16];
         static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w->index));
         if (int const error = os::start_thread(w->os_thread, name, &worker_main, w.get())) return error;
         w->has_os_thread = true;
-        if (several) static_cast<void>(os::pin_to(w->os_thread, w->home->cpus)); // locality only: a refusal does no harm
+        place(*w);
     }
     return 0;
 }
@@ -132,7 +148,7 @@ int scheduler::stop() {
     if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
     if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
     if (live_threads() != 0) return EBUSY;
-    if (self != nullptr && self->current->records != nullptr && !self->current->records->is_empty()) return EBUSY;
+    if (self != nullptr && !discard_joined_records(*self->current)) return EBUSY;
     m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
     join_os_threads();
     if (m_settings.adopt_caller) {
@@ -175,6 +191,7 @@ void scheduler::trim(worker& w) noexcept {
     w.stacks.flush(*m_stacks);
     free_cached_records(w);
     m_stacks->trim();
+    m_deques.trim();
 }
 
 } // namespace tulle::sched

@@ -25,15 +25,18 @@ void switch_to_ready(fiber& f) noexcept {
 void go_on_with(fiber* waiter) noexcept {
     if (waiter == nullptr) return;
     worker& w = *this_worker();
-    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
+    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest &&
+                              (waiter->home == nullptr || waiter->home == &w) &&
                               (waiter->shepherd < 0 || waiter->shepherd == w.home->index);
-    if (may_run_here) switch_to_ready(*waiter);
-    else resume(*waiter);
+    if (may_run_here)
+        switch_to_ready(*waiter);
+    else
+        resume(*waiter);
 }
 
 // Children that were joined out of order leave records in the middle of the deque; and a large deque is not kept.
 TULLE_COLD void clean_deques(fiber& f) noexcept {
-    discard_joined_records(f);
+    if (!discard_joined_records(f)) base::fatal("a thread ends with forked threads that it has not joined");
     if (f.records->older != nullptr) scheduler::instance().close_deques(f);
 }
 
@@ -46,10 +49,10 @@ void run_stolen(record& slot) noexcept {
 }
 
 void run_started(thread_record& t) noexcept {
-    run_thread_body(t);
+    fiber* const waiter = run_thread(t);
     fiber& f = *this_worker()->current;
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
-    go_on_with(finish_thread(t));
+    go_on_with(waiter);
 }
 
 void start_thread_record(thread_record& t) noexcept {
@@ -74,18 +77,19 @@ void loop_main(void*) {
     for (;;) {
         worker& w = *this_worker();
         work const next = find_work(w);
-        if (!next.stop) run(next);
-        else switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);
+        if (!next.stop)
+            run(next);
+        else
+            switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);
     }
 }
 
 void own_stack_main(void* argument) {
     first_switch();
     thread_record& t = *static_cast<thread_record*>(argument);
-    run_thread_body(t);
+    fiber* const waiter = run_thread(t);
     fiber& self = *this_worker()->current;
     if (self.records != nullptr) clean_deques(self);
-    fiber* const waiter = finish_thread(t);
     if (waiter != nullptr) resume(*waiter);
     worker& w = *this_worker();
     switch_to(w, take_spare(w), &post_release_fiber, &self, nullptr);

@@ -27,8 +27,10 @@ deque_pool::~deque_pool() {
 record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept {
     std::lock_guard const held(m_lock);
     record_deque* deque = m_free[level];
-    if (deque != nullptr) m_free[level] = deque->next_free;
-    else deque = carve(level);
+    if (deque != nullptr)
+        m_free[level] = deque->next_free;
+    else
+        deque = carve(level);
     if (deque == nullptr) return nullptr;
     deque->older = nullptr;
     deque->open(slots_of(*deque), (bytes(level) - k_header) / sizeof(record), asymmetric);
@@ -36,13 +38,20 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
 }
 
 void deque_pool::release(record_deque& deque) noexcept {
-    std::size_t const size = bytes(deque.level);
-    if (deque.level > 0) { // a large one: keep the first page, which thieves may look at
-        static_cast<void>(m_memory.discard(reinterpret_cast<std::byte*>(&deque) + os::page_size(), size - os::page_size()));
-    }
     std::lock_guard const held(m_lock);
     deque.next_free = m_free[deque.level];
     m_free[deque.level] = &deque;
+}
+
+// Keeps the first page, which thieves may look at.
+void deque_pool::trim() noexcept {
+    std::lock_guard const held(m_lock);
+    for (std::uint8_t level = 1; level < k_levels; ++level) {
+        for (record_deque* d = m_free[level]; d != nullptr; d = d->next_free) {
+            static_cast<void>(
+                m_memory.discard(reinterpret_cast<std::byte*>(d) + os::page_size(), bytes(level) - os::page_size()));
+        }
+    }
 }
 
 // Under the lock. Level 0 is cut from slabs, a larger deque is a slab of its own. Fresh memory is zero: that is a record at rest.
@@ -72,10 +81,13 @@ void parked_deques::add(record_deque& deque) noexcept {
     if (deque.is_parked) return;
     deque.is_parked = true;
     deque.next_parked = nullptr;
-    if (m_first == nullptr) m_first = &deque;
-    else m_last->next_parked = &deque;
+    if (m_first == nullptr)
+        m_first = &deque;
+    else
+        m_last->next_parked = &deque;
     m_last = &deque;
-    m_count.store(m_count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: a hint; one writer
+    m_count.store(m_count.load(std::memory_order_relaxed) + 1,
+                  std::memory_order_relaxed); // relaxed: a hint; one writer
 }
 
 // Goes round: a deque that gave a record moves to the end, an empty one leaves the list.
@@ -92,8 +104,10 @@ record* parked_deques::steal() noexcept {
             m_count.store(m_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
         } else {
             deque.next_parked = nullptr;
-            if (m_first == nullptr) m_first = &deque;
-            else m_last->next_parked = &deque;
+            if (m_first == nullptr)
+                m_first = &deque;
+            else
+                m_last->next_parked = &deque;
             m_last = &deque;
         }
     }

@@ -39,9 +39,13 @@ public:
     // An open, empty deque; null when there is no memory. Level n holds about 250 * 64^n records; pages are touched on use.
     [[nodiscard]] record_deque* allocate(std::uint8_t level, bool asymmetric) noexcept;
     void release(record_deque& deque) noexcept;
+    // Gives the pages of large free deques back to the system.
+    void trim() noexcept;
 
     // Bytes that a deque of this level reserves, header included.
-    [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept { return std::size_t{16384} << (6U * level); }
+    [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept {
+        return std::size_t{16384} << (6U * level);
+    }
 
 private:
     [[nodiscard]] record_deque* carve(std::uint8_t level) noexcept;

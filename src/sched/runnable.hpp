@@ -11,7 +11,7 @@ enum class runnable_kind : std::uint8_t { fiber, thread };
 struct runnable {
     runnable* next = nullptr; // in the one queue that it is in; guarded by that queue
     runnable_kind kind;
-    bool bound = false;       // runs on one worker only
+    bool bound = false; // runs on one worker only
 
     explicit runnable(runnable_kind k) noexcept : kind(k) {}
 };
@@ -24,8 +24,10 @@ public:
 
     void push_back(runnable& r) noexcept {
         r.next = nullptr;
-        if (m_first == nullptr) m_first = &r;
-        else m_last->next = &r;
+        if (m_first == nullptr)
+            m_first = &r;
+        else
+            m_last->next = &r;
         m_last = &r;
     }
     void push_front(runnable& r) noexcept {
@@ -40,8 +42,10 @@ public:
     }
     void append(runnable_list& others) noexcept {
         if (others.empty()) return;
-        if (m_first == nullptr) m_first = others.m_first;
-        else m_last->next = others.m_first;
+        if (m_first == nullptr)
+            m_first = others.m_first;
+        else
+            m_last->next = others.m_first;
         m_last = others.m_last;
         others.m_first = nullptr;
     }

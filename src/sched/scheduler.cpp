@@ -29,8 +29,10 @@ fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 // --- making work -----------------------------------------------------------------------------------------------------
 
 void scheduler::notify_light() noexcept {
-    if (m_asymmetric) os::machine::compiler_barrier(); // G2 is ordered by the sleeper's heavy fence
-    else os::machine::fence_seq_cst();
+    if (m_asymmetric)
+        os::machine::compiler_barrier(); // G2 is ordered by the sleeper's heavy fence
+    else
+        os::machine::fence_seq_cst();
     if (TULLE_UNLIKELY(m_idle.wake_is_due())) m_idle.wake_one();
 }
 
@@ -58,8 +60,10 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
         auto& count = is_placed ? s.placed_count : s.injected_count;
         count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
-    if (is_placed) wake_one_of(s);
-    else notify_all_idle();
+    if (is_placed)
+        wake_one_of(s);
+    else
+        notify_all_idle();
 }
 
 // Placed work: a worker of another shepherd would not do.
@@ -73,7 +77,7 @@ void scheduler::wake_one_of(shepherd& s) noexcept {
 
 void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
     w.mailbox.store(&f, std::memory_order_release); // pairs with the acquire in take_local
-    os::machine::fence_seq_cst();                   // G1 before G2: the sleeper looks at its mailbox after its heavy fence
+    os::machine::fence_seq_cst(); // G1 before G2: the sleeper looks at its mailbox after its heavy fence
     if (!m_idle.wake(w.sleeper)) wake_from_nap(w);
 }
 
@@ -87,8 +91,10 @@ void scheduler::show_deque(worker& w, record_deque* deque) noexcept {
     set_current_deque(deque);
     w.visible.store(deque, std::memory_order_release); // pairs with the acquire of thieves
     if (deque == nullptr) return;
-    if (m_asymmetric) os::machine::compiler_barrier(); // against B1 of a sleeper that has not seen this deque yet
-    else os::machine::fence_seq_cst();
+    if (m_asymmetric)
+        os::machine::compiler_barrier(); // against B1 of a sleeper that has not seen this deque yet
+    else
+        os::machine::fence_seq_cst();
     if (m_idle.somebody_sleeps()) deque->alarm();
 }
 
@@ -105,7 +111,8 @@ fiber* scheduler::pop_shared_spare() noexcept {
     if (m_shared_spare_count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint
     std::lock_guard const held(m_spares_lock);
     runnable* const f = m_shared_spares.pop_front();
-    if (f != nullptr) m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (f != nullptr)
+        m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     return static_cast<fiber*>(f);
 }
 
@@ -130,7 +137,8 @@ fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
 void scheduler::return_spares(worker& w) noexcept {
     std::lock_guard const held(m_spares_lock);
     std::uint32_t moved = 0;
-    for (; w.spare_count > k_most_spares / 2; --w.spare_count, ++moved) m_shared_spares.push_front(*w.spares.pop_front());
+    for (; w.spare_count > k_most_spares / 2; --w.spare_count, ++moved)
+        m_shared_spares.push_front(*w.spares.pop_front());
     m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) + moved, std::memory_order_relaxed);
 }
 
@@ -143,8 +151,10 @@ void scheduler::release_fiber(fiber& f) noexcept {
     f.sanitizer.destroy();
     f.~fiber();
     worker* const w = this_worker();
-    if (w != nullptr) w->stacks.give(*m_stacks, where);
-    else m_stacks->release(where);
+    if (w != nullptr)
+        w->stacks.give(*m_stacks, where);
+    else
+        m_stacks->release(where);
 }
 
 record_deque* scheduler::open_deque(fiber& f, std::uint8_t level) noexcept {

@@ -23,7 +23,7 @@ struct settings {
     stack::guard_choice guard = stack::guard_choice::automatic;
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
     std::uint64_t seed = 0;
-    bool adopt_caller = true;      // the calling OS thread becomes worker 0; else all workers are new OS threads
+    bool adopt_caller = true; // the calling OS thread becomes worker 0; else all workers are new OS threads
 };
 
 // Workers that share a locality domain, and the threads that were placed there or came from outside.
@@ -32,10 +32,10 @@ struct shepherd {
 
     int index;
     std::vector<int> cpus;
-    std::vector<worker*> workers; // fixed while running
-    base::spin_lock lock;         // guards the lists
-    runnable_list placed;         // only for workers of this shepherd
-    runnable_list injected;       // for anyone
+    std::vector<worker*> workers;                                  // fixed while running
+    base::spin_lock lock;                                          // guards the lists
+    runnable_list placed;                                          // only for workers of this shepherd
+    runnable_list injected;                                        // for anyone
     std::atomic<std::uint32_t> placed_count{0}, injected_count{0}; // hints for emptiness; written under the lock
 };
 
@@ -48,43 +48,45 @@ public:
     [[nodiscard]] static scheduler& instance() noexcept;
 
     // --- life (lifecycle.cpp); the caller serialises them --------------------------------------------------------
-    [[nodiscard]] int start(settings const& chosen);  // 0 or a positive errno
-    [[nodiscard]] int stop();                         // 0; EBUSY: threads are alive; EPERM: not from this thread
-    [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); } // pairs with start
+    [[nodiscard]] int start(settings const& chosen); // 0 or a positive errno
+    [[nodiscard]] int stop();                        // 0; EBUSY: threads are alive; EPERM: not from this thread
+    [[nodiscard]] bool is_running() const noexcept {
+        return m_running.load(std::memory_order_acquire);
+    } // pairs with start
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
     [[nodiscard]] std::int64_t live_threads() const noexcept;
-    [[nodiscard]] worker& attach_guest();             // the calling OS thread, which has no worker (guest.cpp)
+    [[nodiscard]] worker& attach_guest(); // the calling OS thread, which has no worker (guest.cpp)
     void detach_guest(worker& w) noexcept;
 
     // --- making work ------------------------------------------------------------------------------------------------
-    void inject(runnable& r, int shepherd_index) noexcept;   // from outside the workers, or placed
-    void post_to_mailbox(worker& w, fiber& f) noexcept;      // a bound fiber is ready
-    void notify_light() noexcept;                            // after plain stores that made work (idle_set.hpp G2)
-    void notify_all_idle() noexcept;                         // from outside: wakes one that sleeps or naps
-    void park_records(fiber& f) noexcept;                    // it is about to be suspended; thieves must find its records
+    void inject(runnable& r, int shepherd_index) noexcept; // from outside the workers, or placed
+    void post_to_mailbox(worker& w, fiber& f) noexcept;    // a bound fiber is ready
+    void notify_light() noexcept;                          // after plain stores that made work (idle_set.hpp G2)
+    void notify_all_idle() noexcept;                       // from outside: wakes one that sleeps or naps
+    void park_records(fiber& f) noexcept;                  // it is about to be suspended; thieves must find its records
     void show_deque(worker& w, record_deque* deque) noexcept; // `w` now stands on a stack with this deque
 
     // --- finding work (find_work.cpp, idle.cpp) -------------------------------------------------------------------
-    [[nodiscard]] bool has_other_work(worker& w) noexcept;   // for yield: a hint
+    [[nodiscard]] bool has_other_work(worker& w) noexcept; // for yield: a hint
     [[nodiscard]] runnable* take_local(worker& w) noexcept;
     [[nodiscard]] runnable* take_shared(worker& w) noexcept; // placed, injected, stolen from other ready queues
     [[nodiscard]] record* steal_record(worker& w) noexcept;
     void expire_timers() noexcept;
-    [[nodiscard]] bool something_to_do(worker& w) noexcept;  // by a worker that has announced its sleep (H2)
-    void alarm_all() noexcept;                               // every deque's next publish wakes a sleeper
+    [[nodiscard]] bool something_to_do(worker& w) noexcept; // by a worker that has announced its sleep (H2)
+    void alarm_all() noexcept;                              // every deque's next publish wakes a sleeper
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
     [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
-    void trim(worker& w) noexcept;                           // gives memory back; by a worker that has been idle for a while
+    void trim(worker& w) noexcept; // gives memory back; by a worker that has been idle for a while
 
     // --- stacks and deques ---------------------------------------------------------------------------------------------
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
     [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept; // with a stack of its own class
     void return_spares(worker& w) noexcept;
-    void release_fiber(fiber& f) noexcept;                   // nobody stands on it
+    void release_fiber(fiber& f) noexcept; // nobody stands on it
     [[nodiscard]] record_deque* open_deque(fiber& f, std::uint8_t level) noexcept;
-    void close_newest_deque(fiber& f) noexcept;              // empty, and not the smallest
-    void close_deques(fiber& f) noexcept;                    // all that is above its smallest
+    void close_newest_deque(fiber& f) noexcept; // empty, and not the smallest
+    void close_deques(fiber& f) noexcept;       // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     // False: no memory.
@@ -92,7 +94,9 @@ public:
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] std::vector<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; }
-    [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
+    [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept {
+        return m_next_id.fetch_add(count, std::memory_order_relaxed);
+    }
 
 private:
     scheduler();
@@ -101,6 +105,7 @@ private:
     void make_shepherds();
     void make_workers();
     [[nodiscard]] int start_os_threads();
+    static void place(worker& w) noexcept;
     void adopt_caller(worker& w);
     void join_os_threads() noexcept;
     void wake_all() noexcept;

@@ -20,14 +20,16 @@ TULLE_INLINE void after_switch() noexcept {
     worker& w = *this_worker();
     arch::after_switch(w.current->sanitizer);
     post_action const post = w.post;
-    if (post.run != nullptr) post.run(post.a, post.b);
+    if (post.run == nullptr)
+        w.ready.end_rotation(); // from yield
+    else
+        post.run(post.a, post.b);
 }
 
 TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post) noexcept {
     fiber& from = *w.current;
     w.post = post;
     w.current = &to;
-    ++w.switches;
     if (from.records != to.records) w.owner->show_deque(w, to.records);
     arch::swap(from.exceptions, to.exceptions, w.exception_globals);
     arch::before_switch(from.sanitizer, to.sanitizer, false);
@@ -63,7 +65,9 @@ TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
 
 void first_switch() noexcept { after_switch(); }
 
-void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept { switch_inline(w, to, {post, a, b}); }
+void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
+    switch_inline(w, to, {post, a, b});
+}
 
 void suspend_to_loop(post_function post, void* a, void* b) noexcept {
     worker& w = *this_worker();
@@ -96,15 +100,20 @@ void yield() noexcept {
     worker* const w = this_worker();
     if (TULLE_UNLIKELY(w == nullptr || w->is_guest())) return os::machine::yield_processor();
     fiber& self = *w->current;
-    if (TULLE_LIKELY(self.records == nullptr || self.records->is_empty())) {
-        if (fiber* const next = next_fiber(*w)) return switch_inline(*w, *next, {&post_push_back, &self, nullptr});
+    bool const may_switch = self.records == nullptr || self.records->is_empty();
+    if (TULLE_LIKELY(may_switch && ++w->tick % k_decisions_per_look != 0)) {
+        if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
+            return switch_inline(*w, static_cast<fiber&>(*next), {});
+        }
     }
     yield_cold(*w, self);
 }
 
 fiber& take_spare(worker& w) noexcept {
-    if (w.spares.empty() && !reserve_spare(w)) base::fatal("no memory for the stack of a waiting thread (%s); "
-                                                          "lower TULLE_STACK_SIZE or raise vm.max_map_count", std::strerror(errno));
+    if (w.spares.empty() && !reserve_spare(w))
+        base::fatal("no memory for the stack of a waiting thread (%s); "
+                    "lower TULLE_STACK_SIZE or raise vm.max_map_count",
+                    std::strerror(errno));
     --w.spare_count;
     return *static_cast<fiber*>(w.spares.pop_front());
 }

@@ -31,7 +31,8 @@ thread_record& as_record(detail::thread_core* t) noexcept { return *static_cast<
 
 void check(attributes const& how, scheduler const& s) {
     if (how.stack_size > stack::k_largest_bytes) refuse(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
-    if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size())) refuse(EINVAL, "tulle::attributes::shepherd does not exist");
+    if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size()))
+        refuse(EINVAL, "tulle::attributes::shepherd does not exist");
 }
 
 void post_wait_for(void* record, void* waiter) noexcept {
@@ -40,14 +41,6 @@ void post_wait_for(void* record, void* waiter) noexcept {
 }
 
 void post_push_front(void* f, void*) noexcept { this_worker()->ready.push_front(*static_cast<fiber*>(f)); }
-
-// The joiner got there first: the thread runs in its frame.
-void run_in_place(thread_record& t) noexcept {
-    run_thread_body(t);
-    worker& w = *this_worker();
-    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
-    static_cast<void>(join_word(t.word).finish());
-}
 
 bool may_run_in_place(thread_record const& t) noexcept {
     worker& w = *this_worker();
@@ -99,6 +92,7 @@ thread_core* new_thread(attributes const& how) {
 }
 
 void discard_thread(thread_core* t) noexcept {
+    if (t->named) forget_name(t->id);
     t->references.store(1, std::memory_order_relaxed); // relaxed: nobody else knows it
     drop_reference(sched::as_record(t));
 }
@@ -108,7 +102,8 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
     worker& w = *this_worker();
     scheduler& s = *w.owner;
     t.references.store(detached ? 1 : 2, std::memory_order_relaxed); // relaxed: published through the queue
-    w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
+    w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed); // relaxed: one writer
     bool const here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
     if (!here || (t.shepherd >= 0 && !child_first)) return s.inject(t, t.shepherd);
     if (child_first) {
@@ -123,7 +118,12 @@ void wait_thread(thread_core* core) noexcept {
     thread_record& t = sched::as_record(core);
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
-    if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
+    if (sched::may_run_in_place(t) && claim(t)) { // the joiner got there first: the thread runs in its frame
+        t.references.fetch_add(
+            1, std::memory_order_relaxed); // for run_thread; relaxed: the handle's keeps the record alive
+        static_cast<void>(run_thread(t));
+        return;
+    }
     suspend(&sched::post_wait_for, &t, &self);
 }
 
@@ -145,6 +145,11 @@ bool thread_is_done(thread_core const* t) noexcept {
 }
 
 void release_thread(thread_core* t) noexcept { drop_reference(sched::as_record(t)); }
+
+void retire_thread(thread_core* t) noexcept {
+    t->close = nullptr;
+    drop_reference(sched::as_record(t));
+}
 
 void rethrow_thread(thread_core* t) { std::rethrow_exception(std::exchange(t->exception, nullptr)); }
 
@@ -169,7 +174,7 @@ void set_name(std::string_view name) {
     thread_id const id = get_id();
     fiber& f = this_fiber();
     remember_name(id, name);
-    if (f.frame != nullptr && f.frame->named != nullptr) *f.frame->named = true;
+    if (f.frame != nullptr) f.frame->named = true;
 }
 
 int worker_index() noexcept {

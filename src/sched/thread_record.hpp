@@ -19,13 +19,14 @@ struct thread_record : runnable, detail::thread_core {
 
 // True for exactly one caller. acq_rel: what the spawner wrote is visible through the queue or the handle already; the order keeps a
 // claimer's work behind the claim.
-[[nodiscard]] inline bool claim(thread_record& t) noexcept { return !t.claimed.exchange(true, std::memory_order_acq_rel); }
+[[nodiscard]] inline bool claim(thread_record& t) noexcept {
+    return !t.claimed.exchange(true, std::memory_order_acq_rel);
+}
 void drop_reference(thread_record& t) noexcept;
 
-// By the claimer, in its own frame: runs the body under the thread's identity.
-void run_thread_body(thread_record& t) noexcept;
-// By the claimer, afterwards: the waiter to go on with, or null; `t` may be gone.
-[[nodiscard]] fiber* finish_thread(thread_record& t) noexcept;
+// By the claimer, in its own frame: runs the thread under its identity and ends it. The waiter to go on with, or null; `t` is gone unless
+// the caller holds a reference.
+[[nodiscard]] fiber* run_thread(thread_record& t) noexcept;
 
 // A pool of records per worker. Null: no memory.
 [[nodiscard]] thread_record* allocate_record(worker& w) noexcept;

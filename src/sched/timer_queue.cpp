@@ -14,7 +14,9 @@ bool timer_queue::insert(timer& t, bool& becomes_first) noexcept try {
     becomes_first = t.position == 1;
     publish_next();
     return true;
-} catch (std::bad_alloc const&) { return false; }
+} catch (std::bad_alloc const&) {
+    return false;
+}
 
 void timer_queue::remove(timer& t) noexcept {
     std::lock_guard const held(m_lock);
@@ -75,7 +77,8 @@ void timer_queue::take_out(timer& t) noexcept {
 }
 
 void timer_queue::publish_next() noexcept {
-    m_next.store(m_heap.empty() ? k_never : m_heap.front()->deadline, std::memory_order_relaxed); // relaxed: see next_deadline
+    m_next.store(m_heap.empty() ? k_never : m_heap.front()->deadline,
+                 std::memory_order_relaxed); // relaxed: see next_deadline
 }
 
 } // namespace tulle::sched

@@ -15,9 +15,9 @@ namespace tulle::sched {
 inline constexpr std::uint64_t k_never = ~std::uint64_t{0};
 
 struct timer {
-    std::uint64_t deadline = k_never;      // ns, monotonic
+    std::uint64_t deadline = k_never;        // ns, monotonic
     void (*fire)(timer&) noexcept = nullptr; // under the queue's lock: short, and never inserts or removes
-    std::size_t position = 0;              // in the heap, from 1; 0: not in it. Guarded by the queue's lock
+    std::size_t position = 0;                // in the heap, from 1; 0: not in it. Guarded by the queue's lock
 };
 
 class timer_queue {

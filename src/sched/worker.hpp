@@ -11,6 +11,8 @@
 #include "sched/record_deque.hpp"
 #include "sched/stack_cache.hpp"
 
+#include <tulle/detail/current.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -41,40 +43,43 @@ struct alignas(128) worker {
     // --- own OS thread only ----------------------------------------------------------------------------------------
     scheduler* owner;
     worker_kind kind;
-    int index;                          // dedicated and adopted: 0 .. workers-1; guests: -1
+    int index; // dedicated and adopted: 0 .. workers-1; guests: -1
     shepherd* home = nullptr;
-    fiber* current = nullptr;           // what it runs
+    fiber* current = nullptr; // what it runs
     post_action post;
-    void* exception_globals = nullptr;  // of its OS thread
-    std::uint32_t tick = 0;             // scheduling decisions, for fairness
+    void* exception_globals = nullptr; // of its OS thread
+    std::uint32_t tick = 0;            // scheduling decisions, for fairness
     ready_queue ready;
-    runnable_list spares;               // suspended fibers with an idle loop
+    runnable_list spares; // suspended fibers with an idle loop
     int spare_count = 0;
     stack_cache stacks;
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
-    fiber* native = nullptr;            // the OS thread's own stack, when it is not where threads run
+    fiber* native = nullptr;             // the OS thread's own stack, when it is not where threads run
     base::rng random;
     std::uint64_t next_id = 0, id_limit = 0; // thread identities drawn in blocks
     runnable_list free_records;              // memory of thread records
     int free_record_count = 0;
-    int barren_wakes = 0;               // woken in a row without finding work
-    bool has_worked = false;            // since it last gave memory back
-    std::vector<std::uint32_t> seen;    // progress of other workers' ready queues at the last visit
-    std::uint64_t steals = 0, suspends = 0, switches = 0;
+    int barren_wakes = 0;            // woken in a row without finding work
+    bool has_worked = false;         // since it last gave memory back
+    std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
+    std::uint64_t steals = 0, suspends = 0;
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) std::atomic<record_deque*> visible{nullptr}; // the deque of `current`, for thieves
     std::atomic<fiber*> mailbox{nullptr};                     // its bound fiber, made ready by somebody else
-    std::atomic<std::int64_t> threads_made{0}, threads_ended{0}; // with a record of their own; written by the worker only
+    std::atomic<std::int64_t> threads_made{0},
+        threads_ended{0}; // with a record of their own; written by the worker only
     park::sleeper<os::machine> sleeper;
-    std::atomic<std::uint32_t> nap_word{0};                   // futex; 1 while the worker naps (idle.cpp)
+    std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
-    bool has_os_thread = false;         // dedicated and started; the starter's
-    std::atomic<bool> has_left{false};  // its OS thread touches nothing here any more
+    bool has_os_thread = false;        // dedicated and started; the starter's
+    std::atomic<bool> has_left{false}; // its OS thread touches nothing here any more
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.
-[[nodiscard]] worker* this_worker() noexcept;
+[[nodiscard]] TULLE_INLINE worker* this_worker() noexcept {
+    return static_cast<worker*>(detail::read_current<offsetof(detail::current_block, worker)>(&tulle_read_current));
+}
 void set_this_worker(worker* w) noexcept;
 // Also what the inline hot path reads.
 void set_current_deque(record_deque* deque) noexcept;

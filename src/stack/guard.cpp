@@ -10,8 +10,7 @@ namespace {
 constexpr std::size_t k_mapping_share = 4;
 constexpr std::size_t k_mappings_per_guard = 2;
 
-guard_kind best_kind(guard_choice choice, os::memory_calls const& calls) noexcept
-{
+guard_kind best_kind(guard_choice choice, os::memory_calls const& calls) noexcept {
     if (choice == guard_choice::none) {
         return guard_kind::canary;
     }
@@ -25,12 +24,9 @@ guard_policy::guard_policy(guard_choice choice, os::memory_calls const& calls, s
     : m_calls(calls),
       m_kind(best_kind(choice, calls)),
       m_protect_left(protect_limit != 0 ? protect_limit
-                                        : os::mapping_limit() / k_mapping_share / k_mappings_per_guard)
-{
-}
+                                        : os::mapping_limit() / k_mapping_share / k_mappings_per_guard) {}
 
-std::size_t guard_policy::apply(os::strided_range const& pages) noexcept
-{
+std::size_t guard_policy::apply(os::strided_range const& pages) noexcept {
     if (kind() == guard_kind::install) {
         if (m_calls.install_guards(pages)) {
             return pages.count;
@@ -40,16 +36,13 @@ std::size_t guard_policy::apply(os::strided_range const& pages) noexcept
     return kind() == guard_kind::mprotect ? apply_mprotect(pages) : 0;
 }
 
-bool guard_policy::take_ration() noexcept
-{
+bool guard_policy::take_ration() noexcept {
     std::size_t left = m_protect_left.load(std::memory_order_relaxed); // relaxed: a count that guards no other data
-    while (left > 0 && !m_protect_left.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
-    }
+    while (left > 0 && !m_protect_left.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {}
     return left > 0;
 }
 
-std::size_t guard_policy::apply_mprotect(os::strided_range const& pages) noexcept
-{
+std::size_t guard_policy::apply_mprotect(os::strided_range const& pages) noexcept {
     int const kept = errno;
     std::size_t done = 0;
     while (done < pages.count && take_ration() && m_calls.protect(pages.first + done * pages.stride, pages.bytes)) {

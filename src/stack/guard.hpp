@@ -19,15 +19,11 @@ enum class guard_choice { automatic, install, mprotect, none };
 enum class guard_kind { install, mprotect, canary };
 
 /// A phrase for `tulle info`.
-[[nodiscard]] constexpr char const* text(guard_kind kind) noexcept
-{
+[[nodiscard]] constexpr char const* text(guard_kind kind) noexcept {
     switch (kind) {
-    case guard_kind::install:
-        return "guard regions (madvise GUARD_INSTALL)";
-    case guard_kind::mprotect:
-        return "guard pages (mprotect)";
-    case guard_kind::canary:
-        break;
+        case guard_kind::install: return "guard regions (madvise GUARD_INSTALL)";
+        case guard_kind::mprotect: return "guard pages (mprotect)";
+        case guard_kind::canary: break;
     }
     return "none; overflow is found late, by a canary";
 }

@@ -20,8 +20,7 @@ struct size_class {
     [[nodiscard]] constexpr bool is_compact() const noexcept { return index == 0; }
 
     /// Address space per stack, guard included.
-    [[nodiscard]] constexpr std::size_t bytes() const noexcept
-    {
+    [[nodiscard]] constexpr std::size_t bytes() const noexcept {
         return is_compact() ? k_compact_bytes : k_smallest_bytes << (index - 1U);
     }
 
@@ -33,8 +32,7 @@ inline constexpr std::size_t k_class_count =
 
 /// The class for a stack size in bytes: exactly 1024 is compact, anything else rounds up to a power of two of at least
 /// 16 KiB; beyond 1 GiB is 1 GiB (the option table refuses more).
-[[nodiscard]] constexpr size_class class_for(std::size_t bytes) noexcept
-{
+[[nodiscard]] constexpr size_class class_for(std::size_t bytes) noexcept {
     if (bytes == k_compact_bytes) {
         return {0};
     }

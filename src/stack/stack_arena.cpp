@@ -24,12 +24,9 @@ stack_arena::stack_arena(size_class served, guard_policy& guards) noexcept
       m_bytes(served.bytes()),
       m_guard_bytes(served.is_compact() ? 0 : os::page_size()),
       m_batch(served.is_compact() ? static_cast<std::uint32_t>(k_huge_page / k_compact_bytes) : k_guarded_batch),
-      m_guards(guards)
-{
-}
+      m_guards(guards) {}
 
-stack_arena::~stack_arena()
-{
+stack_arena::~stack_arena() {
     auto const& memory = m_guards.memory();
     for (std::uint32_t i = 0; i < m_slab_count; ++i) {
         memory.release(m_slabs[i].next, m_slabs[i].count * sizeof(std::uint32_t));
@@ -40,8 +37,7 @@ stack_arena::~stack_arena()
     }
 }
 
-std::size_t stack_arena::allocate(span* out, std::size_t count) noexcept
-{
+std::size_t stack_arena::allocate(span* out, std::size_t count) noexcept {
     std::size_t done = 0;
     do {
         std::lock_guard const lock(m_lock);
@@ -50,14 +46,12 @@ std::size_t stack_arena::allocate(span* out, std::size_t count) noexcept
     return done;
 }
 
-bool stack_arena::has_free() const noexcept
-{
+bool stack_arena::has_free() const noexcept {
     return m_head != k_end ||
            (m_slab_count > 0 && m_slabs[m_slab_count - 1].fresh < m_slabs[m_slab_count - 1].carved); // INV-2
 }
 
-std::size_t stack_arena::take(span* out, std::size_t count) noexcept
-{
+std::size_t stack_arena::take(span* out, std::size_t count) noexcept {
     std::size_t done = 0;
     while (done < count && has_free()) {
         stack_name const taken = take_one();
@@ -70,8 +64,7 @@ std::size_t stack_arena::take(span* out, std::size_t count) noexcept
     return done;
 }
 
-stack_arena::stack_name stack_arena::take_one() noexcept
-{
+stack_arena::stack_name stack_arena::take_one() noexcept {
     if (m_head != k_end) {
         stack_name const taken{m_head};
         m_head = m_slabs[taken.slab()].next[taken.index()];
@@ -81,8 +74,7 @@ stack_arena::stack_name stack_arena::take_one() noexcept
     return {((m_slab_count - 1) << 16U) | last.fresh++};
 }
 
-void stack_arena::release(span const* returned, std::size_t count) noexcept
-{
+void stack_arena::release(span const* returned, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
         arch::forget_stack(returned[i].low, returned[i].size);
     }
@@ -94,8 +86,7 @@ void stack_arena::release(span const* returned, std::size_t count) noexcept
     m_released = true;
 }
 
-void stack_arena::put_one(span returned) noexcept
-{
+void stack_arena::put_one(span returned) noexcept {
     std::byte* const base = returned.low - m_guard_bytes;
     stack_name const name = name_of(base);
     slab const& home = m_slabs[name.slab()];
@@ -108,8 +99,7 @@ void stack_arena::put_one(span returned) noexcept
     m_head = name.word;
 }
 
-stack_arena::stack_name stack_arena::name_of(std::byte* base) const noexcept
-{
+stack_arena::stack_name stack_arena::name_of(std::byte* base) const noexcept {
     auto const address = reinterpret_cast<std::uintptr_t>(base);
     for (std::uint32_t i = m_slab_count; i-- > 0;) { // the last slabs are the largest: most stacks live there
         auto const offset = address - reinterpret_cast<std::uintptr_t>(m_slabs[i].base);
@@ -121,16 +111,14 @@ stack_arena::stack_name stack_arena::name_of(std::byte* base) const noexcept
                 static_cast<void*>(base), m_bytes);
 }
 
-void stack_arena::check_canary(slab const& home, std::uint32_t index) const noexcept
-{
+void stack_arena::check_canary(slab const& home, std::uint32_t index) const noexcept {
     std::byte const* const end = stack_base(home, index) + m_guard_bytes;
     bool const intact = std::all_of(end - k_canary_bytes, end, [](std::byte value) { return value == std::byte{0}; });
     TULLE_CHECK(intact, "a thread overflowed its stack of %zu bytes at %p; give it more (option stack_size)",
                 m_bytes - m_guard_bytes, static_cast<void const*>(end));
 }
 
-bool stack_arena::grow() noexcept
-{
+bool stack_arena::grow() noexcept {
     std::lock_guard const growing(m_growing);
     {
         std::lock_guard const lock(m_lock);
@@ -142,8 +130,7 @@ bool stack_arena::grow() noexcept
     return home != nullptr && grow_slab(*home);
 }
 
-bool stack_arena::grow_slab(slab& home) noexcept
-{
+bool stack_arena::grow_slab(slab& home) noexcept {
     std::uint32_t const batch = std::min(m_batch, home.count - home.carved);
     std::byte* const first = stack_base(home, home.carved);
     std::size_t guarded = 0;
@@ -167,15 +154,13 @@ bool stack_arena::grow_slab(slab& home) noexcept
     return true;
 }
 
-std::uint32_t stack_arena::next_slab_count() const noexcept
-{
+std::uint32_t stack_arena::next_slab_count() const noexcept {
     constexpr std::uint32_t k_first = 4096;
     std::uint32_t const wanted = std::min(k_first << std::min(m_slab_count, 4U), k_most_stacks_per_slab);
     return std::max(1U, std::min(wanted, static_cast<std::uint32_t>(k_most_slab_bytes / m_bytes)));
 }
 
-stack_arena::slab* stack_arena::slab_with_room() noexcept
-{
+stack_arena::slab* stack_arena::slab_with_room() noexcept {
     if (m_slab_count > 0 && m_slabs[m_slab_count - 1].carved < m_slabs[m_slab_count - 1].count) {
         return &m_slabs[m_slab_count - 1];
     }
@@ -202,8 +187,7 @@ stack_arena::slab* stack_arena::slab_with_room() noexcept
     return &m_slabs[m_slab_count++];
 }
 
-bool stack_arena::reserve_slab(slab& made, std::uint32_t count) noexcept
-{
+bool stack_arena::reserve_slab(slab& made, std::uint32_t count) noexcept {
     auto const& memory = m_guards.memory();
     bool const compact = m_class.is_compact();
     std::size_t const bytes = count * m_bytes;
@@ -223,8 +207,7 @@ bool stack_arena::reserve_slab(slab& made, std::uint32_t count) noexcept
     return true;
 }
 
-void stack_arena::trim() noexcept
-{
+void stack_arena::trim() noexcept {
     std::unique_lock lock(m_lock);
     for (std::uint32_t i = 0; i < m_slab_count; ++i) {
         for (std::uint32_t from = 0; from < m_slabs[i].carved; from += m_batch) {
@@ -235,8 +218,7 @@ void stack_arena::trim() noexcept
     }
 }
 
-void stack_arena::trim_batch(slab const& home, std::uint32_t from, std::uint32_t to) noexcept
-{
+void stack_arena::trim_batch(slab const& home, std::uint32_t from, std::uint32_t to) noexcept {
     auto const* const first = home.next + from;
     auto const* const last = home.next + to;
     auto const* run = first;
@@ -251,8 +233,7 @@ void stack_arena::trim_batch(slab const& home, std::uint32_t from, std::uint32_t
     }
 }
 
-statistics stack_arena::stats() const noexcept
-{
+statistics stack_arena::stats() const noexcept {
     std::lock_guard const lock(m_lock);
     return m_stats;
 }

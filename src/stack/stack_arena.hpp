@@ -73,23 +73,22 @@ private:
     [[nodiscard]] bool reserve_slab(slab& made, std::uint32_t count) noexcept;
     [[nodiscard]] std::uint32_t next_slab_count() const noexcept;
 
-    [[nodiscard]] std::byte* stack_base(slab const& home, std::uint32_t index) const noexcept
-    {
+    [[nodiscard]] std::byte* stack_base(slab const& home, std::uint32_t index) const noexcept {
         return home.base + std::size_t{index} * m_bytes;
     }
 
     size_class const m_class;
-    std::size_t const m_bytes;         ///< address space per stack
-    std::size_t const m_guard_bytes;   ///< 0 in the compact class
-    std::uint32_t const m_batch;       ///< stacks per growth
+    std::size_t const m_bytes;       ///< address space per stack
+    std::size_t const m_guard_bytes; ///< 0 in the compact class
+    std::uint32_t const m_batch;     ///< stacks per growth
     guard_policy& m_guards;
 
-    mutable os::spin_lock m_lock;      ///< free list, slab table, counts; never held over a system call but in trim()
-    os::spin_lock m_growing;           ///< held over the system calls of a growth; taken before m_lock
-    slab* m_slabs = nullptr;           ///< k_most_slabs of them, made at the first growth
+    mutable os::spin_lock m_lock; ///< free list, slab table, counts; never held over a system call but in trim()
+    os::spin_lock m_growing;      ///< held over the system calls of a growth; taken before m_lock
+    slab* m_slabs = nullptr;      ///< k_most_slabs of them, made at the first growth
     std::uint32_t m_slab_count = 0;
-    std::uint32_t m_head = k_end;      ///< most recently released stack
-    bool m_released = true;            ///< since the last growth
+    std::uint32_t m_head = k_end; ///< most recently released stack
+    bool m_released = true;       ///< since the last growth
     statistics m_stats;
 };
 

@@ -6,8 +6,7 @@
 namespace tulle::stack {
 namespace {
 
-void add(statistics& sum, statistics const& part) noexcept
-{
+void add(statistics& sum, statistics const& part) noexcept {
     sum.reserved_bytes += part.reserved_bytes;
     sum.created += part.created;
     sum.in_use += part.in_use;
@@ -19,8 +18,7 @@ void add(statistics& sum, statistics const& part) noexcept
 } // namespace
 
 stack_pool::stack_pool(settings const& chosen)
-    : m_guards(chosen.guard, chosen.memory != nullptr ? *chosen.memory : os::system_memory(), chosen.protect_limit)
-{
+    : m_guards(chosen.guard, chosen.memory != nullptr ? *chosen.memory : os::system_memory(), chosen.protect_limit) {
     for (std::size_t i = 0; i < k_class_count; ++i) {
         m_arenas[i] = std::make_unique<stack_arena>(size_class{static_cast<std::uint8_t>(i)}, m_guards);
     }
@@ -28,43 +26,34 @@ stack_pool::stack_pool(settings const& chosen)
 
 stack_pool::~stack_pool() = default;
 
-span stack_pool::allocate(size_class wanted) noexcept
-{
+span stack_pool::allocate(size_class wanted) noexcept {
     span one;
     return allocate_many(wanted, &one, 1) == 1 ? one : span{};
 }
 
-void stack_pool::release(span returned) noexcept
-{
-    release_many(&returned, 1);
-}
+void stack_pool::release(span returned) noexcept { release_many(&returned, 1); }
 
-std::size_t stack_pool::allocate_many(size_class wanted, span* out, std::size_t count) noexcept
-{
+std::size_t stack_pool::allocate_many(size_class wanted, span* out, std::size_t count) noexcept {
     return m_arenas[wanted.index]->allocate(out, count);
 }
 
-void stack_pool::release_many(span const* returned, std::size_t count) noexcept
-{
+void stack_pool::release_many(span const* returned, std::size_t count) noexcept {
     if (count > 0) {
         arena_of(*returned).release(returned, count);
     }
 }
 
-stack_arena& stack_pool::arena_of(span returned) const noexcept
-{
+stack_arena& stack_pool::arena_of(span returned) const noexcept {
     return *m_arenas[class_for(returned.size).index]; // a guard takes less than half of a stack: the size rounds up
 }
 
-void stack_pool::trim() noexcept
-{
+void stack_pool::trim() noexcept {
     for (auto const& arena : m_arenas) {
         arena->trim();
     }
 }
 
-statistics stack_pool::stats() const noexcept
-{
+statistics stack_pool::stats() const noexcept {
     statistics sum;
     for (auto const& arena : m_arenas) {
         add(sum, arena->stats());
@@ -72,14 +61,8 @@ statistics stack_pool::stats() const noexcept
     return sum;
 }
 
-statistics stack_pool::stats(size_class of) const noexcept
-{
-    return m_arenas[of.index]->stats();
-}
+statistics stack_pool::stats(size_class of) const noexcept { return m_arenas[of.index]->stats(); }
 
-guard_kind stack_pool::guard() const noexcept
-{
-    return m_guards.kind();
-}
+guard_kind stack_pool::guard() const noexcept { return m_guards.kind(); }
 
 } // namespace tulle::stack

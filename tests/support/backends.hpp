@@ -10,18 +10,17 @@
 #include "test_fiber.hpp"
 
 #if defined(__x86_64__)
-using all_backends = ::testing::Types<tulle::arch::asm_backend, tulle::arch::ucontext_backend, tulle::arch::setjmp_backend>;
+using all_backends =
+    ::testing::Types<tulle::arch::asm_backend, tulle::arch::ucontext_backend, tulle::arch::setjmp_backend>;
 #else
 using all_backends = ::testing::Types<tulle::arch::ucontext_backend, tulle::arch::setjmp_backend>;
 #endif
 
-template <class Backend>
-class over_backends : public ::testing::Test {
+template <class Backend> class over_backends : public ::testing::Test {
 protected:
     static constexpr bool k_is_setjmp = std::is_same_v<Backend, tulle::arch::setjmp_backend>;
 
-    void SetUp() override
-    {
+    void SetUp() override {
         if (k_is_setjmp && k_thread_sanitized) {
             GTEST_SKIP() << "ThreadSanitizer keeps a table of setjmp buffers per logical thread and aborts";
         }

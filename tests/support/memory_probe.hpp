@@ -9,8 +9,7 @@
 #include <string>
 
 /// A field of /proc/self/status in bytes, such as "VmRSS" or "VmPTE".
-inline std::size_t status_bytes(std::string const& field)
-{
+inline std::size_t status_bytes(std::string const& field) {
     std::ifstream file("/proc/self/status");
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with(field + ":")) {
@@ -23,8 +22,7 @@ inline std::size_t status_bytes(std::string const& field)
 }
 
 /// Resident bytes, exact (the field of status is a cached count).
-inline std::size_t resident_bytes()
-{
+inline std::size_t resident_bytes() {
     std::ifstream file("/proc/self/smaps_rollup");
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("Rss:")) {
@@ -36,8 +34,7 @@ inline std::size_t resident_bytes()
     return 0;
 }
 
-inline std::size_t mapping_count()
-{
+inline std::size_t mapping_count() {
     std::ifstream file("/proc/self/maps");
     std::size_t count = 0;
     for (std::string line; std::getline(file, line);) {

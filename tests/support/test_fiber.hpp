@@ -26,19 +26,16 @@ inline constexpr bool k_thread_sanitized = true;
 inline constexpr bool k_thread_sanitized = false;
 #endif
 
-template <class Backend>
-class test_fiber {
+template <class Backend> class test_fiber {
 public:
     static constexpr std::size_t k_stack = std::size_t{512} << 10U;
 
     explicit test_fiber(std::function<void(test_fiber&)> body, bool keep_exceptions = true)
-        : m_body(std::move(body)), m_keep_exceptions(keep_exceptions), m_stack(new std::byte[k_stack])
-    {
+        : m_body(std::move(body)), m_keep_exceptions(keep_exceptions), m_stack(new std::byte[k_stack]) {
         m_annotation.create(m_stack.get(), k_stack);
         Backend::make(m_context, m_stack.get(), k_stack, &start, this);
     }
-    ~test_fiber()
-    {
+    ~test_fiber() {
         tulle::arch::forget_stack(m_stack.get(), k_stack);
         m_annotation.destroy();
     }
@@ -46,8 +43,7 @@ public:
     test_fiber& operator=(test_fiber const&) = delete;
 
     /// Runs the body until it yields or ends.
-    [[gnu::noinline]] void resume()
-    {
+    [[gnu::noinline]] void resume() {
         m_caller_annotation.adopt_current_thread();
         exchange(m_caller_exceptions, m_exceptions);
         tulle::arch::before_switch(m_caller_annotation, m_annotation, false);
@@ -56,8 +52,7 @@ public:
     }
 
     /// From the body only.
-    [[gnu::noinline]] void yield()
-    {
+    [[gnu::noinline]] void yield() {
         exchange(m_exceptions, m_caller_exceptions);
         tulle::arch::before_switch(m_annotation, m_caller_annotation, false);
         Backend::switch_to(m_context, m_caller);
@@ -69,8 +64,7 @@ public:
     [[nodiscard]] std::byte* low() const { return m_stack.get(); }
 
 private:
-    static void start(void* self)
-    {
+    static void start(void* self) {
         auto* const fiber = static_cast<test_fiber*>(self);
         tulle::arch::after_switch(fiber->m_annotation);
         fiber->m_body(*fiber);
@@ -80,8 +74,7 @@ private:
         Backend::set(fiber->m_caller);
     }
 
-    void exchange(tulle::arch::exception_state& saved, tulle::arch::exception_state const& loaded) const
-    {
+    void exchange(tulle::arch::exception_state& saved, tulle::arch::exception_state const& loaded) const {
         if (m_keep_exceptions) {
             tulle::arch::swap(saved, loaded, tulle::arch::exception_globals());
         }

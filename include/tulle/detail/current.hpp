@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deque of the stack that the caller stands on. It is read afresh at each fork, through code that the compiler cannot merge with an
-// earlier read: a thread may go on after a wait on another OS thread, whose thread-local variables lie elsewhere.
-// The one place in the public headers that looks at the architecture.
+// What belongs to the calling OS thread: the worker that runs on it, and the deque of the stack that the caller stands on. Read afresh at
+// each use (cpu_thread_local.hpp).
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/cpu_thread_local.hpp>
 #include <tulle/detail/deque_front.hpp>
 
+#include <cstddef>
+
+namespace tulle::detail {
+
+// Both null on an OS thread that has not used Tulle yet; the deque also on a stack that has not forked yet.
+struct current_block {
+    deque_front* deque;
+    void* worker;
+};
+
+} // namespace tulle::detail
+
 extern "C" {
-// Null on threads that have not forked yet. Name and model are part of the ABI.
-TULLE_API extern constinit thread_local tulle::detail::deque_front* tulle_current_deque __attribute__((tls_model("initial-exec")));
-TULLE_API tulle::detail::deque_front* tulle_current_deque_outlined(void) noexcept;
+// Name, layout and model are part of the ABI.
+TULLE_API extern constinit thread_local tulle::detail::current_block tulle_current
+    __attribute__((tls_model("initial-exec")));
+TULLE_API void* tulle_read_current(int offset) noexcept;
 }
 
 namespace tulle::detail {
 
 TULLE_INLINE deque_front* current_deque() noexcept {
-#if defined(__x86_64__) && !defined(__ILP32__)
-    deque_front* deque;
-    __asm__ __volatile__("movq tulle_current_deque@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(deque));
-    return deque;
-#else
-    return tulle_current_deque_outlined();
-#endif
+    return static_cast<deque_front*>(read_current<offsetof(current_block, deque)>(&tulle_read_current));
 }
 
 } // namespace tulle::detail

@@ -3,6 +3,8 @@
 // tests can put a simulated machine with stale reads in its place.
 #pragma once
 
+#include <tulle/detail/cpu_pause.hpp>
+
 #include <atomic>
 
 #include <sched.h>
@@ -16,16 +18,7 @@ struct native_machine {
     static void compiler_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
     static void fence_seq_cst() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-    // One step of a spin loop. Spinning without it delays the store that is waited for.
-    static void pause() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-        __asm__ __volatile__("yield");
-#else
-        compiler_barrier();
-#endif
-    }
+    static void pause() noexcept { cpu_pause(); }
     static void yield_processor() noexcept { sched_yield(); }
 };
 

@@ -14,8 +14,9 @@ namespace tulle {
 
 // How a thread is started. Zero-initialised: like any other.
 struct attributes {
-    std::size_t stack_size = 0; // bytes, rounded up to a power of two from 16384; 1024: compact, without a guard; 0: the default
-    int shepherd = -1;          // runs only on workers of this shepherd; -1: anywhere
+    std::size_t stack_size =
+        0;             // bytes, rounded up to a power of two from 16384; 1024: compact, without a guard; 0: the default
+    int shepherd = -1; // runs only on workers of this shepherd; -1: anywhere
     bool child_first = false;   // runs at once; the spawner goes on later, perhaps on another worker
     char const* name = nullptr; // copied; shown by tools. Null: none
 };
@@ -27,8 +28,9 @@ namespace detail {
 inline constexpr std::size_t k_thread_body_size = 32;
 
 struct thread_core {
-    void (*run)(thread_core*) = nullptr;     // runs the body and keeps its result; may throw
-    void (*close)(thread_core*) = nullptr;   // by the last reference: destroys the result that nobody took; null when it was taken
+    void (*run)(thread_core*) = nullptr; // runs the body and keeps its result; may throw
+    void (*close)(thread_core*) =
+        nullptr; // by the last reference: destroys the result that nobody took; null when it was taken
     std::atomic<std::uintptr_t> word{0};     // sched/join_word.hpp
     std::exception_ptr exception;            // set by the runner, taken by the joiner
     std::atomic<bool> claimed{false};        // by the one who runs it
@@ -36,7 +38,7 @@ struct thread_core {
     std::uint8_t stack_class = 0;            // meaningful with own_stack
     bool own_stack = false;                  // not of the default class
     bool named = false;
-    bool inline_run = false;                 // by the joiner, as a function call
+    bool detached = false; // from the start: `run` retires the record before the body runs
     std::int16_t shepherd = -1;
     thread_id id = 0;
     alignas(8) std::byte body[k_thread_body_size]{};
@@ -48,10 +50,12 @@ using time_point = std::chrono::steady_clock::time_point;
 TULLE_API thread_core* new_thread(attributes const& how);
 TULLE_API void discard_thread(thread_core* t) noexcept; // of new_thread, when the closure could not be built
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;
-TULLE_API void wait_thread(thread_core* t) noexcept;    // returns when it has run, perhaps by running it
+TULLE_API void wait_thread(thread_core* t) noexcept; // returns when it has run, perhaps by running it
 TULLE_API bool wait_thread_until(thread_core* t, time_point deadline) noexcept; // false: not finished at the deadline
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle
+TULLE_API void
+retire_thread(thread_core* t) noexcept; // a detached thread's body has been moved out: its record is free
 TULLE_API TULLE_COLD void rethrow_thread(thread_core* t);
 
 } // namespace detail

@@ -48,8 +48,7 @@ struct asm_backend {
     [[noreturn]] static void set(context const& to) noexcept;
 };
 
-inline void asm_backend::switch_to(context& from, context const& to) noexcept
-{
+inline void asm_backend::switch_to(context& from, context const& to) noexcept {
     void* save = &from;
     void const* load = &to;
     asm volatile(

@@ -22,12 +22,10 @@ namespace {
 
 constexpr int k_rounds = k_sanitized ? 2'000 : 50'000;
 
-template <class Backend>
-class context_of : public over_backends<Backend> {};
+template <class Backend> class context_of : public over_backends<Backend> {};
 TYPED_TEST_SUITE(context_of, all_backends);
 
-TYPED_TEST(context_of, ping_pong)
-{
+TYPED_TEST(context_of, ping_pong) {
     long inside = 0;
     test_fiber<TypeParam> fiber([&](auto& self) {
         for (int i = 0; i < k_rounds; ++i) {
@@ -44,8 +42,7 @@ TYPED_TEST(context_of, ping_pong)
     EXPECT_TRUE(fiber.done());
 }
 
-TYPED_TEST(context_of, entry_stack_is_aligned_and_inside)
-{
+TYPED_TEST(context_of, entry_stack_is_aligned_and_inside) {
     for (std::size_t odd : {0U, 1U, 8U, 15U, 16U, 24U, 40U}) { // sizes need not be multiples of anything
         std::vector<std::byte> stack(65536 + odd);
         struct state {
@@ -77,8 +74,7 @@ TYPED_TEST(context_of, entry_stack_is_aligned_and_inside)
     }
 }
 
-TYPED_TEST(context_of, live_values_survive)
-{
+TYPED_TEST(context_of, live_values_survive) {
     auto const body = [](auto& self, std::uint64_t seed) {
         std::uint64_t a = seed, b = seed * 3, c = seed * 5, d = seed * 7, e = seed * 11, f = seed * 13, g = seed * 17;
         double x = double(seed) * 0.5, y = double(seed) * 0.25;
@@ -96,7 +92,8 @@ TYPED_TEST(context_of, live_values_survive)
     std::vector<std::unique_ptr<test_fiber<TypeParam>>> fibers;
     std::array<double, 3> results{};
     for (std::uint64_t i = 0; i < results.size(); ++i) {
-        fibers.push_back(std::make_unique<test_fiber<TypeParam>>([&, i](auto& self) { results[i] = body(self, i + 1); }));
+        fibers.push_back(
+            std::make_unique<test_fiber<TypeParam>>([&, i](auto& self) { results[i] = body(self, i + 1); }));
     }
     for (int round = 0; round <= 100; ++round) {
         for (auto& fiber : fibers) {
@@ -154,8 +151,7 @@ tulle_test_pinned_call:
 )");
 extern "C" void tulle_test_pinned_call(void (*callee)(void*), void* argument, std::uint64_t* words);
 
-TYPED_TEST(context_of, callee_saved_registers_survive)
-{
+TYPED_TEST(context_of, callee_saved_registers_survive) {
     using fiber_type = test_fiber<TypeParam>;
     int wrong = 0;
     auto const body = [&wrong](fiber_type& self, std::uint64_t seed) {
@@ -164,7 +160,8 @@ TYPED_TEST(context_of, callee_saved_registers_survive)
             for (std::uint64_t i = 0; i < 6; ++i) {
                 words[i] = seed * 0x0101010101010101U + round * 6 + i;
             }
-            tulle_test_pinned_call(+[](void* fiber) { static_cast<fiber_type*>(fiber)->yield(); }, &self, words.data());
+            tulle_test_pinned_call(
+                +[](void* fiber) { static_cast<fiber_type*>(fiber)->yield(); }, &self, words.data());
             wrong += std::memcmp(&words[0], &words[6], 6 * sizeof(words[0])) == 0 ? 0 : 1;
         }
     };
@@ -179,8 +176,7 @@ TYPED_TEST(context_of, callee_saved_registers_survive)
     EXPECT_EQ(wrong, 0);
 }
 
-TEST(asm_context, a_suspended_context_reads_as_documented)
-{
+TEST(asm_context, a_suspended_context_reads_as_documented) {
     static_assert(sizeof(tulle::arch::asm_backend::context) == sizeof(void*));
     std::uintptr_t frame = 0;
     test_fiber<tulle::arch::asm_backend> fiber([&](auto& self) {
@@ -202,8 +198,7 @@ TEST(asm_context, a_suspended_context_reads_as_documented)
     fiber.resume();
 }
 
-TEST(asm_context, outlined_switch_does_the_same)
-{
+TEST(asm_context, outlined_switch_does_the_same) {
     struct outlined : tulle::arch::asm_backend {
         static void switch_to(context& from, context const& to) noexcept { switch_to_outlined(from, to); }
     };
@@ -221,8 +216,7 @@ TEST(asm_context, outlined_switch_does_the_same)
 }
 
 // A context whose x87 exceptions are unmasked must not inherit the pending one of another.
-TEST(asm_context, pending_exception_flags_do_not_trap_elsewhere)
-{
+TEST(asm_context, pending_exception_flags_do_not_trap_elsewhere) {
     test_fiber<tulle::arch::asm_backend> trapping([](auto& self) {
         std::uint16_t const unmasked = 0x037B; // division by zero
         asm volatile("fldcw %0" : : "m"(unmasked));
@@ -242,8 +236,7 @@ TEST(asm_context, pending_exception_flags_do_not_trap_elsewhere)
 }
 #endif
 
-TYPED_TEST(context_of, rounding_mode_belongs_to_the_context)
-{
+TYPED_TEST(context_of, rounding_mode_belongs_to_the_context) {
     if (this->k_is_setjmp) {
         GTEST_SKIP() << "setjmp does not keep the FP control words";
     }
@@ -267,8 +260,7 @@ TYPED_TEST(context_of, rounding_mode_belongs_to_the_context)
 }
 
 #if defined(__x86_64__)
-TEST(asm_context, status_flags_stay_with_the_os_thread)
-{
+TEST(asm_context, status_flags_stay_with_the_os_thread) {
     for (int const mode : {FE_TONEAREST, FE_DOWNWARD}) { // equal control words, and different ones
         test_fiber<tulle::arch::asm_backend> fiber([mode](auto& self) {
             std::fesetround(mode);
@@ -290,20 +282,17 @@ TEST(asm_context, status_flags_stay_with_the_os_thread)
 
 thread_local int g_thread_mark = 0;
 
-[[gnu::noinline]] int& thread_mark()
-{
+[[gnu::noinline]] int& thread_mark() {
     asm volatile("");
     return g_thread_mark;
 }
 
-[[gnu::noinline]] int& current_errno()
-{
+[[gnu::noinline]] int& current_errno() {
     asm volatile("");
     return errno;
 }
 
-TYPED_TEST(context_of, migrates_between_os_threads)
-{
+TYPED_TEST(context_of, migrates_between_os_threads) {
     std::vector<int> seen;
     test_fiber<TypeParam> fiber([&](auto& self) {
         for (int i = 0; i < 20; ++i) {
@@ -335,9 +324,7 @@ TYPED_TEST(context_of, migrates_between_os_threads)
     EXPECT_TRUE(fiber.done());
 }
 
-template <class Fiber>
-[[gnu::noinline]] int descend(Fiber& self, int depth, int turn)
-{
+template <class Fiber> [[gnu::noinline]] int descend(Fiber& self, int depth, int turn) {
     int const local = depth * turn;
     if (depth % 8 == 0) {
         self.yield();
@@ -349,8 +336,7 @@ template <class Fiber>
     return below + local;
 }
 
-TYPED_TEST(context_of, deep_recursion_interleaves)
-{
+TYPED_TEST(context_of, deep_recursion_interleaves) {
     constexpr int k_depth = 400;
     std::array<int, 3> sums{};
     std::vector<std::unique_ptr<test_fiber<TypeParam>>> fibers;
@@ -371,8 +357,7 @@ TYPED_TEST(context_of, deep_recursion_interleaves)
 int volatile g_signals = 0;
 double volatile g_handler_result = 0;
 
-void on_alarm(int)
-{
+void on_alarm(int) {
     g_signals = g_signals + 1;
     double volatile sum = 0;
     for (int i = 1; i < 50; ++i) {
@@ -381,8 +366,7 @@ void on_alarm(int)
     g_handler_result = sum;
 }
 
-TYPED_TEST(context_of, survives_signals_during_switches)
-{
+TYPED_TEST(context_of, survives_signals_during_switches) {
     struct sigaction action {};
     struct sigaction before {};
     action.sa_handler = &on_alarm;
@@ -417,17 +401,14 @@ struct walk {
     std::uintptr_t last = 0;
 };
 
-_Unwind_Reason_Code count_frame(_Unwind_Context* context, void* argument)
-{
+_Unwind_Reason_Code count_frame(_Unwind_Context* context, void* argument) {
     auto& state = *static_cast<walk*>(argument);
     state.frames += 1;
     state.last = _Unwind_GetIP(context) != 0 ? _Unwind_GetIP(context) : state.last;
     return state.frames > 1000 ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
-template <class Fiber>
-[[gnu::noinline]] int walk_at(Fiber& self, int depth, walk& state)
-{
+template <class Fiber> [[gnu::noinline]] int walk_at(Fiber& self, int depth, walk& state) {
     int const result = depth > 0 ? walk_at(self, depth - 1, state) : int(_Unwind_Backtrace(&count_frame, &state));
     asm volatile("");
     return result;
@@ -437,8 +418,7 @@ template <class Fiber>
 extern "C" void tulle_context_entry();
 #endif
 
-TYPED_TEST(context_of, unwinding_ends_at_the_entry)
-{
+TYPED_TEST(context_of, unwinding_ends_at_the_entry) {
     walk state;
     int result = 0;
     test_fiber<TypeParam> fiber([&](auto& self) {
@@ -459,25 +439,22 @@ TYPED_TEST(context_of, unwinding_ends_at_the_entry)
 #endif
 }
 
-template <class Backend>
-void let_an_exception_escape()
-{
+template <class Backend> void let_an_exception_escape() {
     typename Backend::context fiber, caller;
     std::vector<std::byte> stack(test_fiber<Backend>::k_stack);
     tulle::arch::sanitizer_fiber annotation, caller_annotation;
     annotation.create(stack.data(), stack.size());
     caller_annotation.adopt_current_thread();
-    Backend::make(fiber, stack.data(), stack.size(), [](void*) { throw std::runtime_error("escaped"); }, nullptr);
+    Backend::make(
+        fiber, stack.data(), stack.size(), [](void*) { throw std::runtime_error("escaped"); }, nullptr);
     tulle::arch::before_switch(caller_annotation, annotation, false);
     Backend::switch_to(caller, fiber);
 }
 
-template <class Backend>
-class context_of_death_test : public over_backends<Backend> {};
+template <class Backend> class context_of_death_test : public over_backends<Backend> {};
 TYPED_TEST_SUITE(context_of_death_test, all_backends);
 
-TYPED_TEST(context_of_death_test, escaping_exception_ends_the_process)
-{
+TYPED_TEST(context_of_death_test, escaping_exception_ends_the_process) {
     EXPECT_DEATH(let_an_exception_escape<TypeParam>(), "terminate called");
 }
 

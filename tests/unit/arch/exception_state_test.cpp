@@ -11,24 +11,19 @@
 
 namespace {
 
-template <class Backend>
-class exceptions_over : public over_backends<Backend> {};
+template <class Backend> class exceptions_over : public over_backends<Backend> {};
 TYPED_TEST_SUITE(exceptions_over, all_backends);
 
-template <class Fiber>
-struct yield_at_exit {
+template <class Fiber> struct yield_at_exit {
     Fiber& self;
     int& destroyed;
-    ~yield_at_exit()
-    {
+    ~yield_at_exit() {
         self.yield();
         ++destroyed;
     }
 };
 
-template <class Fiber>
-[[gnu::noinline]] void throw_below(Fiber& self, int depth, int& destroyed)
-{
+template <class Fiber> [[gnu::noinline]] void throw_below(Fiber& self, int depth, int& destroyed) {
     yield_at_exit<Fiber> const guard{self, destroyed};
     if (depth == 0) {
         throw std::runtime_error("thrown");
@@ -36,8 +31,7 @@ template <class Fiber>
     throw_below(self, depth - 1, destroyed);
 }
 
-TYPED_TEST(exceptions_over, unwinding_may_be_suspended_in_destructors)
-{
+TYPED_TEST(exceptions_over, unwinding_may_be_suspended_in_destructors) {
     int destroyed = 0;
     bool caught = false;
     test_fiber<TypeParam> fiber([&](auto& self) {
@@ -58,9 +52,7 @@ TYPED_TEST(exceptions_over, unwinding_may_be_suspended_in_destructors)
 }
 
 /// Catches `value`, yields inside of the handler, and says what a rethrow finds there.
-template <class Fiber>
-void rethrow_after_yield(Fiber& self, int value, int& found)
-{
+template <class Fiber> void rethrow_after_yield(Fiber& self, int value, int& found) {
     try {
         try {
             throw value;
@@ -73,8 +65,7 @@ void rethrow_after_yield(Fiber& self, int value, int& found)
     }
 }
 
-TYPED_TEST(exceptions_over, handlers_of_two_contexts_interleave)
-{
+TYPED_TEST(exceptions_over, handlers_of_two_contexts_interleave) {
     int found_one = 0, found_two = 0;
     test_fiber<TypeParam> one([&](auto& self) { rethrow_after_yield(self, 1, found_one); });
     test_fiber<TypeParam> two([&](auto& self) { rethrow_after_yield(self, 2, found_two); });
@@ -87,8 +78,7 @@ TYPED_TEST(exceptions_over, handlers_of_two_contexts_interleave)
     EXPECT_EQ(found_two, 2);
 }
 
-TYPED_TEST(exceptions_over, handler_migrates_to_another_os_thread)
-{
+TYPED_TEST(exceptions_over, handler_migrates_to_another_os_thread) {
     int found = 0;
     test_fiber<TypeParam> fiber([&](auto& self) { rethrow_after_yield(self, 7, found); });
     try {
@@ -105,8 +95,7 @@ TYPED_TEST(exceptions_over, handler_migrates_to_another_os_thread)
     EXPECT_EQ(found, 7);
 }
 
-TYPED_TEST(exceptions_over, caller_in_a_handler_is_invisible_to_the_fiber)
-{
+TYPED_TEST(exceptions_over, caller_in_a_handler_is_invisible_to_the_fiber) {
     bool clean = false;
     test_fiber<TypeParam> fiber([&](auto&) { clean = std::current_exception() == nullptr; });
     try {
@@ -118,8 +107,7 @@ TYPED_TEST(exceptions_over, caller_in_a_handler_is_invisible_to_the_fiber)
 }
 
 // The control: without the exchange of the two words a rethrow finds the other context's exception.
-TYPED_TEST(exceptions_over, without_the_exchange_handlers_mix)
-{
+TYPED_TEST(exceptions_over, without_the_exchange_handlers_mix) {
     int found_one = 0, found_two = 0;
     test_fiber<TypeParam> one([&](auto& self) { rethrow_after_yield(self, 1, found_one); }, false);
     test_fiber<TypeParam> two([&](auto& self) { rethrow_after_yield(self, 2, found_two); }, false);

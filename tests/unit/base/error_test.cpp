@@ -12,19 +12,16 @@ namespace {
 
 using namespace tulle::base;
 
-TEST(error_death_test, fatal_prints_one_line_and_aborts)
-{
+TEST(error_death_test, fatal_prints_one_line_and_aborts) {
     EXPECT_EXIT(fatal("%d stacks of %s", 7, "wool"), ::testing::KilledBySignal(SIGABRT), "^tulle: 7 stacks of wool\n");
 }
 
-TEST(error_death_test, check_prints_its_message)
-{
+TEST(error_death_test, check_prints_its_message) {
     EXPECT_DEATH(TULLE_CHECK(1 > 2, "%d is not above %d", 1, 2), "tulle: 1 is not above 2");
     TULLE_CHECK(2 > 1, "never printed");
 }
 
-TEST(error_death_test, assert_is_for_debug_builds)
-{
+TEST(error_death_test, assert_is_for_debug_builds) {
     int evaluated = 0;
 #ifdef NDEBUG
     TULLE_ASSERT(++evaluated < 0, "not evaluated");
@@ -34,8 +31,7 @@ TEST(error_death_test, assert_is_for_debug_builds)
 #endif
 }
 
-TEST(error, warn_returns_and_keeps_errno)
-{
+TEST(error, warn_returns_and_keeps_errno) {
     ::testing::internal::CaptureStderr();
     errno = 5;
     warn("only %d left", 3);
@@ -43,8 +39,7 @@ TEST(error, warn_returns_and_keeps_errno)
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "tulle: warning: only 3 left\n");
 }
 
-TEST(error, long_lines_are_cut_but_end)
-{
+TEST(error, long_lines_are_cut_but_end) {
     ::testing::internal::CaptureStderr();
     warn("%s", std::string(5000, 'x').c_str());
     auto const line = ::testing::internal::GetCapturedStderr();

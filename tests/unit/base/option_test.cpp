@@ -12,8 +12,7 @@ using namespace tulle::base;
 
 constexpr auto k_api = option_source::api;
 
-TEST(option, starts_with_defaults)
-{
+TEST(option, starts_with_defaults) {
     option_table table;
     EXPECT_EQ(table.number(option_id::workers), 0U);
     EXPECT_EQ(table.number(option_id::stack_size), 262144U);
@@ -24,8 +23,7 @@ TEST(option, starts_with_defaults)
     EXPECT_EQ(table.get(option_id::seed).source, option_source::built_in);
 }
 
-TEST(option, reads_numbers_sizes_and_words)
-{
+TEST(option, reads_numbers_sizes_and_words) {
     option_table table;
     EXPECT_EQ(table.set("workers", "12", k_api), std::nullopt);
     EXPECT_EQ(table.number(option_id::workers), 12U);
@@ -43,14 +41,14 @@ TEST(option, reads_numbers_sizes_and_words)
     EXPECT_EQ(table.number(option_id::seed), UINT64_MAX);
 }
 
-TEST(option, refuses_nonsense_and_keeps_the_value)
-{
+TEST(option, refuses_nonsense_and_keeps_the_value) {
     option_table table;
     for (char const* value : {"", "x", "-1", "1.5", "99999999999999999999", "4097", " 4", "4 ", "4K", "0x10", "Auto"}) {
         auto const error = table.set("workers", value, k_api);
         ASSERT_TRUE(error.has_value()) << value;
         EXPECT_NE(error->find("option workers: '" + std::string(value) + "' is not a number from 0 to 4096 or auto"),
-                  std::string::npos) << *error;
+                  std::string::npos)
+            << *error;
     }
     for (char const* value : {"0", "1023", "2G", "16KB", "16T", "99999999999G", "K", "auto"}) {
         EXPECT_TRUE(table.set("stack_size", value, k_api).has_value()) << value;
@@ -66,8 +64,7 @@ TEST(option, refuses_nonsense_and_keeps_the_value)
     EXPECT_EQ(table.get(option_id::workers).source, option_source::built_in);
 }
 
-TEST(option, names_an_unknown_option)
-{
+TEST(option, names_an_unknown_option) {
     option_table table;
     EXPECT_EQ(table.set("wrokers", "1", k_api).value(), "there is no option 'wrokers'; `tulle info` lists them");
     EXPECT_TRUE(table.set("", "1", k_api).has_value());
@@ -76,8 +73,7 @@ TEST(option, names_an_unknown_option)
     EXPECT_EQ(table.get(option_id::workers).source, option_source::command_line);
 }
 
-TEST(option, reads_the_environment_and_reports_all_errors)
-{
+TEST(option, reads_the_environment_and_reports_all_errors) {
     option_table table;
     auto const error = table.read_environment([](char const* name) -> char const* {
         static std::map<std::string, char const*> const s_environment{
@@ -93,8 +89,7 @@ TEST(option, reads_the_environment_and_reports_all_errors)
     EXPECT_EQ(table.number(option_id::spin_us), 20U);
 }
 
-TEST(option, lists_every_option_for_people)
-{
+TEST(option, lists_every_option_for_people) {
     option_table table;
     static_cast<void>(table.set("guard", "none", option_source::environment));
     auto const rows = table.list();

@@ -9,16 +9,14 @@ namespace {
 
 using tulle::base::rng;
 
-TEST(rng, equals_the_published_sequence)
-{
+TEST(rng, equals_the_published_sequence) {
     rng random(1234567);
     EXPECT_EQ(random.next(), 6457827717110365317U);
     EXPECT_EQ(random.next(), 3203168211198807973U);
     EXPECT_EQ(random.next(), 9817491932198370423U);
 }
 
-TEST(rng, below_stays_below_and_reaches_all)
-{
+TEST(rng, below_stays_below_and_reaches_all) {
     rng random(0);
     std::array<int, 7> hits{};
     for (int i = 0; i < 7000; ++i) {

@@ -12,14 +12,12 @@ namespace {
 
 using namespace tulle::os;
 
-TEST(futex, returns_at_once_when_the_word_differs)
-{
+TEST(futex, returns_at_once_when_the_word_differs) {
     std::atomic<std::uint32_t> word{1};
     EXPECT_EQ(futex_wait(word, 0), wait_result::value_changed);
 }
 
-TEST(futex, times_out_on_the_monotonic_clock)
-{
+TEST(futex, times_out_on_the_monotonic_clock) {
     std::atomic<std::uint32_t> word{0};
     auto const deadline = monotonic_ns() + 20'000'000;
     errno = 7;
@@ -32,15 +30,13 @@ TEST(futex, times_out_on_the_monotonic_clock)
     EXPECT_EQ(errno, 7) << "errno is kept";
 }
 
-TEST(futex, a_deadline_in_the_past_times_out)
-{
+TEST(futex, a_deadline_in_the_past_times_out) {
     std::atomic<std::uint32_t> word{0};
     EXPECT_EQ(futex_wait(word, 0, 1), wait_result::timed_out);
     EXPECT_EQ(futex_wait(word, 0, 0), wait_result::timed_out);
 }
 
-TEST(futex, wakes_as_many_as_asked)
-{
+TEST(futex, wakes_as_many_as_asked) {
     std::atomic<std::uint32_t> word{0};
     std::atomic<int> awake{0};
     std::vector<std::thread> sleepers;
@@ -62,8 +58,7 @@ TEST(futex, wakes_as_many_as_asked)
     EXPECT_EQ(futex_wake(word, 100), 0);
 }
 
-TEST(futex, sleeps_without_a_deadline_until_woken)
-{
+TEST(futex, sleeps_without_a_deadline_until_woken) {
     std::atomic<std::uint32_t> word{0};
     std::thread sleeper([&] {
         while (word.load(std::memory_order_acquire) == 0) { // pairs with the release store below

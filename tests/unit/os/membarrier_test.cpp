@@ -12,8 +12,7 @@ namespace {
 
 using namespace tulle::os;
 
-TEST(membarrier, registers_more_than_once)
-{
+TEST(membarrier, registers_more_than_once) {
     ASSERT_TRUE(membarrier_register()) << "this kernel refuses membarrier(2)";
     EXPECT_TRUE(membarrier_register());
     membarrier_heavy();
@@ -21,8 +20,7 @@ TEST(membarrier, registers_more_than_once)
 
 // The store-load handshake (Dekker): with a compiler barrier on one side and the heavy one on the other, not both loads
 // may miss the other side's store.
-TEST(membarrier, makes_a_store_load_handshake_safe)
-{
+TEST(membarrier, makes_a_store_load_handshake_safe) {
     if (!membarrier_register()) {
         GTEST_SKIP() << "this kernel refuses membarrier(2)";
     }

@@ -14,8 +14,7 @@ using namespace tulle::os;
 
 memory_calls const& k_memory = system_memory();
 
-TEST(memory, reserves_aligned_zeroed_lazily)
-{
+TEST(memory, reserves_aligned_zeroed_lazily) {
     for (std::size_t const alignment : {page_size(), std::size_t{2} << 20U, std::size_t{1} << 30U}) {
         constexpr std::size_t k_bytes = std::size_t{8} << 30U;
         auto const before = status_bytes("VmSize");
@@ -29,8 +28,7 @@ TEST(memory, reserves_aligned_zeroed_lazily)
     }
 }
 
-TEST(memory, refuses_with_a_reason)
-{
+TEST(memory, refuses_with_a_reason) {
     errno = 0;
     EXPECT_EQ(k_memory.reserve(0, page_size()), nullptr);
     EXPECT_EQ(errno, EINVAL);
@@ -40,8 +38,7 @@ TEST(memory, refuses_with_a_reason)
     EXPECT_EQ(errno, ENOMEM);
 }
 
-TEST(memory, discard_zeroes)
-{
+TEST(memory, discard_zeroes) {
     auto* const low = static_cast<char*>(k_memory.reserve(page_size(), page_size()));
     low[0] = 1;
     EXPECT_TRUE(k_memory.discard(low, page_size()));
@@ -49,8 +46,7 @@ TEST(memory, discard_zeroes)
     k_memory.release(low, page_size());
 }
 
-TEST(memory, populate_makes_pages_resident_in_strides)
-{
+TEST(memory, populate_makes_pages_resident_in_strides) {
     std::size_t const page = page_size();
     constexpr std::size_t k_count = 1000; // more than one system call takes
     auto* const low = static_cast<std::byte*>(k_memory.reserve(4 * page * k_count, page));
@@ -63,13 +59,9 @@ TEST(memory, populate_makes_pages_resident_in_strides)
     k_memory.release(low, 4 * page * k_count);
 }
 
-void touch(std::byte volatile* where)
-{
-    *where = std::byte{1};
-}
+void touch(std::byte volatile* where) { *where = std::byte{1}; }
 
-TEST(memory_death_test, guards_fault_and_outlive_a_discard)
-{
+TEST(memory_death_test, guards_fault_and_outlive_a_discard) {
     if (!can_install_guards(k_memory)) {
         GTEST_SKIP() << "no guard regions before Linux 6.13";
     }
@@ -80,23 +72,22 @@ TEST(memory_death_test, guards_fault_and_outlive_a_discard)
     ASSERT_TRUE(k_memory.discard(low, 4 * page * k_count));
     for (std::size_t i : {0U, 511U, 512U, 599U}) {
         touch(low + i * 4 * page + page);
-        EXPECT_EXIT(touch(low + i * 4 * page), [](int status) { return status != 0; }, "") << i;
+        EXPECT_EXIT(
+            touch(low + i * 4 * page), [](int status) { return status != 0; }, "")
+            << i;
     }
     k_memory.release(low, 4 * page * k_count);
 }
 
-TEST(memory_death_test, protected_pages_fault)
-{
+TEST(memory_death_test, protected_pages_fault) {
     auto* const low = static_cast<std::byte*>(k_memory.reserve(2 * page_size(), page_size()));
     ASSERT_TRUE(k_memory.protect(low, page_size()));
     touch(low + page_size());
-    EXPECT_EXIT(touch(low), [](int status) { return status != 0; }, "");
+    EXPECT_EXIT(
+        touch(low), [](int status) { return status != 0; }, "");
     k_memory.release(low, 2 * page_size());
 }
 
-TEST(memory, knows_the_mapping_limit)
-{
-    EXPECT_GT(mapping_limit(), 1000U);
-}
+TEST(memory, knows_the_mapping_limit) { EXPECT_GT(mapping_limit(), 1000U); }
 
 } // namespace

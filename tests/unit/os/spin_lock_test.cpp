@@ -9,8 +9,7 @@
 
 namespace {
 
-TEST(spin_lock, excludes_more_threads_than_cpus)
-{
+TEST(spin_lock, excludes_more_threads_than_cpus) {
     tulle::os::spin_lock lock;
     long count = 0;
     std::vector<std::thread> threads;
@@ -28,8 +27,7 @@ TEST(spin_lock, excludes_more_threads_than_cpus)
     EXPECT_EQ(count, 80'000);
 }
 
-TEST(spin_lock, try_lock_refuses_while_held)
-{
+TEST(spin_lock, try_lock_refuses_while_held) {
     tulle::os::spin_lock lock;
     ASSERT_TRUE(lock.try_lock());
     EXPECT_FALSE(lock.try_lock());

@@ -12,8 +12,7 @@ namespace {
 
 using namespace tulle::os;
 
-TEST(topology, groups_partition_the_affinity_mask)
-{
+TEST(topology, groups_partition_the_affinity_mask) {
     cpu_set_t set;
     ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
     auto const machine = discover();
@@ -33,8 +32,7 @@ TEST(topology, groups_partition_the_affinity_mask)
     EXPECT_NE(machine.description.find("allowed"), std::string::npos);
 }
 
-TEST(topology, narrows_with_the_mask)
-{
+TEST(topology, narrows_with_the_mask) {
     cpu_set_t before;
     ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
     std::size_t last = 0;
@@ -51,8 +49,7 @@ TEST(topology, narrows_with_the_mask)
     EXPECT_EQ(machine.groups[0].cpus, std::vector<int>{static_cast<int>(last)});
 }
 
-TEST(topology, quota_rounds_up_to_whole_workers)
-{
+TEST(topology, quota_rounds_up_to_whole_workers) {
     EXPECT_EQ(workers_for(8, 0), 8);
     EXPECT_EQ(workers_for(8, -1), 8);
     EXPECT_EQ(workers_for(8, 0.2), 1);

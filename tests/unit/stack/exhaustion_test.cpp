@@ -23,8 +23,7 @@ constexpr size_class k_small{1};
 int g_calls_until_failure = 0; ///< of reserve
 int g_failing_errno = ENOMEM;
 
-bool fails_now()
-{
+bool fails_now() {
     if (g_calls_until_failure > 0 && --g_calls_until_failure > 0) {
         return false;
     }
@@ -32,8 +31,7 @@ bool fails_now()
     return true;
 }
 
-memory_calls refusing_after(int successes)
-{
+memory_calls refusing_after(int successes) {
     g_calls_until_failure = successes + 1;
     memory_calls calls = system_memory();
     calls.reserve = [](std::size_t bytes, std::size_t alignment) noexcept -> void* {
@@ -42,8 +40,7 @@ memory_calls refusing_after(int successes)
     return calls;
 }
 
-TEST(stack_pool_exhaustion, any_failed_reserve_is_an_error_not_a_crash)
-{
+TEST(stack_pool_exhaustion, any_failed_reserve_is_an_error_not_a_crash) {
     bool succeeded = false;
     for (int successes = 0; !succeeded && successes < 20; ++successes) {
         memory_calls const calls = refusing_after(successes);
@@ -70,8 +67,7 @@ TEST(stack_pool_exhaustion, any_failed_reserve_is_an_error_not_a_crash)
     EXPECT_TRUE(succeeded);
 }
 
-TEST(stack_pool_exhaustion, many_returns_what_there_is)
-{
+TEST(stack_pool_exhaustion, many_returns_what_there_is) {
     memory_calls const calls = refusing_after(3);
     settings chosen;
     chosen.memory = &calls;
@@ -85,8 +81,7 @@ TEST(stack_pool_exhaustion, many_returns_what_there_is)
     EXPECT_TRUE(pool.allocate(k_small)) << "released stacks serve again";
 }
 
-TEST(stack_pool_exhaustion, refused_guard_regions_fall_back_to_mprotect)
-{
+TEST(stack_pool_exhaustion, refused_guard_regions_fall_back_to_mprotect) {
     static int s_installs = 0;
     s_installs = 0;
     memory_calls calls = system_memory();
@@ -105,8 +100,7 @@ TEST(stack_pool_exhaustion, refused_guard_regions_fall_back_to_mprotect)
     pool.release_many(spans.data(), spans.size());
 }
 
-TEST(stack_pool_exhaustion, refused_mprotect_falls_back_to_canaries)
-{
+TEST(stack_pool_exhaustion, refused_mprotect_falls_back_to_canaries) {
     memory_calls calls = system_memory();
     calls.protect = [](void*, std::size_t) noexcept {
         errno = ENOMEM;
@@ -124,8 +118,7 @@ TEST(stack_pool_exhaustion, refused_mprotect_falls_back_to_canaries)
     pool.release(one);
 }
 
-TEST(stack_pool_exhaustion, refused_advice_changes_nothing)
-{
+TEST(stack_pool_exhaustion, refused_advice_changes_nothing) {
     memory_calls calls = system_memory();
     calls.advise_huge = [](void*, std::size_t, bool) noexcept { return false; };
     calls.populate = [](strided_range const&) noexcept { return false; };
@@ -140,8 +133,7 @@ TEST(stack_pool_exhaustion, refused_advice_changes_nothing)
     EXPECT_EQ(pool.stats().in_use, 0U);
 }
 
-TEST(stack_pool_exhaustion, pages_are_populated_only_on_demand)
-{
+TEST(stack_pool_exhaustion, pages_are_populated_only_on_demand) {
     static std::size_t s_populated = 0;
     s_populated = 0;
     memory_calls calls = system_memory();
@@ -165,8 +157,7 @@ TEST(stack_pool_exhaustion, pages_are_populated_only_on_demand)
 }
 
 /// Runs in a child: takes stacks until a limit on address space stops it. The exit code says what went right.
-[[noreturn]] void exhaust_address_space(size_class wanted)
-{
+[[noreturn]] void exhaust_address_space(size_class wanted) {
     stack_pool pool;
     span const first = pool.allocate(class_for(65536)); // everything needed once is there now
     constexpr rlim_t k_limit = rlim_t{600} << 20U;
@@ -180,8 +171,7 @@ TEST(stack_pool_exhaustion, pages_are_populated_only_on_demand)
     _exit(right ? 0 : 1);
 }
 
-TEST(stack_pool_exhaustion_death_test, end_of_address_space_is_an_error)
-{
+TEST(stack_pool_exhaustion_death_test, end_of_address_space_is_an_error) {
     if (k_sanitized) {
         GTEST_SKIP() << "a sanitizer's shadow memory does not fit below a limit";
     }

@@ -24,20 +24,15 @@ constexpr size_class k_small{1};
 constexpr size_class k_default = class_for(262144);
 constexpr size_class k_compact{0};
 
-std::vector<span> take(stack_pool& pool, size_class wanted, std::size_t count)
-{
+std::vector<span> take(stack_pool& pool, size_class wanted, std::size_t count) {
     std::vector<span> spans(count);
     spans.resize(pool.allocate_many(wanted, spans.data(), count));
     return spans;
 }
 
-void give(stack_pool& pool, std::vector<span> const& spans)
-{
-    pool.release_many(spans.data(), spans.size());
-}
+void give(stack_pool& pool, std::vector<span> const& spans) { pool.release_many(spans.data(), spans.size()); }
 
-TEST(stack_pool, gives_writable_zeroed_disjoint_stacks)
-{
+TEST(stack_pool, gives_writable_zeroed_disjoint_stacks) {
     stack_pool pool;
     for (size_class const wanted : {k_compact, k_small, k_default}) {
         auto const spans = take(pool, wanted, 3000);
@@ -60,8 +55,7 @@ TEST(stack_pool, gives_writable_zeroed_disjoint_stacks)
     EXPECT_EQ(pool.stats().high_water, 9000U);
 }
 
-TEST(stack_pool, serves_the_largest_class)
-{
+TEST(stack_pool, serves_the_largest_class) {
     stack_pool pool;
     span const one = pool.allocate(class_for(k_largest_bytes));
     ASSERT_TRUE(one) << errno;
@@ -70,8 +64,7 @@ TEST(stack_pool, serves_the_largest_class)
     EXPECT_EQ(pool.stats(class_for(k_largest_bytes)).in_use, 0U);
 }
 
-TEST(stack_pool, most_recently_released_comes_first)
-{
+TEST(stack_pool, most_recently_released_comes_first) {
     stack_pool pool;
     auto const spans = take(pool, k_small, 3);
     pool.release(spans[1]);
@@ -81,8 +74,7 @@ TEST(stack_pool, most_recently_released_comes_first)
     give(pool, spans);
 }
 
-TEST(stack_pool, grows_only_when_nothing_is_free)
-{
+TEST(stack_pool, grows_only_when_nothing_is_free) {
     stack_pool pool;
     for (int round = 0; round < 5; ++round) {
         auto const spans = take(pool, k_small, 500);
@@ -93,8 +85,7 @@ TEST(stack_pool, grows_only_when_nothing_is_free)
     EXPECT_EQ(pool.stats(k_default).created, 0U);
 }
 
-TEST(stack_pool, crosses_slabs)
-{
+TEST(stack_pool, crosses_slabs) {
     stack_pool pool;
     auto spans = take(pool, k_small, 30'000);
     ASSERT_EQ(spans.size(), 30'000U);
@@ -114,8 +105,7 @@ TEST(stack_pool, crosses_slabs)
     give(pool, again);
 }
 
-TEST(stack_pool, threads_share_it)
-{
+TEST(stack_pool, threads_share_it) {
     stack_pool pool;
     std::atomic<bool> clash{false};
     auto const work = [&](std::uint64_t seed) {
@@ -149,8 +139,7 @@ TEST(stack_pool, threads_share_it)
     EXPECT_EQ(pool.stats().in_use, 0U);
 }
 
-TEST(stack_pool, trim_gives_pages_back_and_keeps_stacks)
-{
+TEST(stack_pool, trim_gives_pages_back_and_keeps_stacks) {
     stack_pool pool;
     for (size_class const wanted : {k_small, k_compact}) {
         std::size_t const count = wanted.is_compact() ? 32'768 : 8'192;
@@ -177,8 +166,7 @@ TEST(stack_pool, trim_gives_pages_back_and_keeps_stacks)
     }
 }
 
-TEST(stack_pool, runs_fibers)
-{
+TEST(stack_pool, runs_fibers) {
     stack_pool pool;
     struct state {
         tulle::arch::backend::context fiber, caller;
@@ -186,8 +174,7 @@ TEST(stack_pool, runs_fibers)
         int depth = 0;
     };
     struct recursion {
-        [[gnu::noinline]] static int down(int depth)
-        {
+        [[gnu::noinline]] static int down(int depth) {
             char volatile frame[64]{};
             return depth == 0 ? frame[0] : down(depth - 1) + 1 + frame[1];
         }
@@ -225,14 +212,12 @@ struct guard_case {
 
 class stack_pool_guard_death_test : public ::testing::TestWithParam<guard_case> {};
 
-void write_below(span const& one)
-{
+void write_below(span const& one) {
     std::byte volatile* const below = one.low - 1;
     *below = std::byte{1};
 }
 
-TEST_P(stack_pool_guard_death_test, stops_an_overflow)
-{
+TEST_P(stack_pool_guard_death_test, stops_an_overflow) {
     bool const possible = tulle::os::can_install_guards(tulle::os::system_memory());
     if (GetParam().expected == guard_kind::install && !possible) {
         GTEST_SKIP() << "no guard regions before Linux 6.13";
@@ -245,7 +230,8 @@ TEST_P(stack_pool_guard_death_test, stops_an_overflow)
     EXPECT_EQ(pool.stats().unguarded, GetParam().faults ? 0U : 1536U);
     for (std::size_t i : {std::size_t{0}, std::size_t{511}, std::size_t{512}, spans.size() - 1}) {
         if (GetParam().faults) {
-            EXPECT_EXIT(write_below(spans[i]), [](int status) { return status != 0; }, "");
+            EXPECT_EXIT(
+                write_below(spans[i]), [](int status) { return status != 0; }, "");
         } else {
             EXPECT_DEATH((write_below(spans[i]), pool.release(spans[i])), "overflowed its stack.*stack_size");
         }
@@ -255,7 +241,9 @@ TEST_P(stack_pool_guard_death_test, stops_an_overflow)
     span const again = pool.allocate(k_small);
     again.low[0] = std::byte{1};
     if (GetParam().faults) {
-        EXPECT_EXIT(write_below(again), [](int status) { return status != 0; }, "") << "trim lost the guard";
+        EXPECT_EXIT(
+            write_below(again), [](int status) { return status != 0; }, "")
+            << "trim lost the guard";
     }
     pool.release(again);
 }
@@ -266,8 +254,7 @@ INSTANTIATE_TEST_SUITE_P(kinds, stack_pool_guard_death_test,
                                            guard_case{guard_choice::mprotect, guard_kind::mprotect, true},
                                            guard_case{guard_choice::none, guard_kind::canary, false}));
 
-TEST(stack_pool_death_test, names_a_span_that_is_not_its_own)
-{
+TEST(stack_pool_death_test, names_a_span_that_is_not_its_own) {
     stack_pool pool;
     auto const spans = take(pool, k_small, 1);
     std::vector<std::byte> foreign(k_small.bytes());
@@ -276,8 +263,7 @@ TEST(stack_pool_death_test, names_a_span_that_is_not_its_own)
 }
 
 #ifndef NDEBUG
-TEST(stack_pool_death_test, finds_a_double_release)
-{
+TEST(stack_pool_death_test, finds_a_double_release) {
     stack_pool pool;
     span const one = pool.allocate(k_small);
     pool.release(one);
@@ -285,8 +271,7 @@ TEST(stack_pool_death_test, finds_a_double_release)
 }
 #endif
 
-TEST(stack_pool, mprotect_guards_are_rationed)
-{
+TEST(stack_pool, mprotect_guards_are_rationed) {
     settings chosen;
     chosen.guard = guard_choice::mprotect;
     chosen.protect_limit = 700;
@@ -300,8 +285,7 @@ TEST(stack_pool, mprotect_guards_are_rationed)
     give(pool, spans);
 }
 
-TEST(stack_pool, installed_guards_cost_no_mappings)
-{
+TEST(stack_pool, installed_guards_cost_no_mappings) {
     stack_pool pool;
     if (pool.guard() != guard_kind::install) {
         GTEST_SKIP() << "no guard regions before Linux 6.13";
@@ -315,8 +299,7 @@ TEST(stack_pool, installed_guards_cost_no_mappings)
 
 // -- a million
 
-TEST(stack_pool, a_million_blocked_stacks)
-{
+TEST(stack_pool, a_million_blocked_stacks) {
     constexpr std::size_t k_count = k_sanitized ? 20'000 : 1'000'000;
     stack_pool pool;
     std::vector<span> spans(k_count);
@@ -335,8 +318,7 @@ TEST(stack_pool, a_million_blocked_stacks)
     EXPECT_EQ(pool.stats().high_water, k_count);
 }
 
-TEST(stack_pool, a_million_compact_stacks)
-{
+TEST(stack_pool, a_million_compact_stacks) {
     constexpr std::size_t k_count = k_sanitized ? 20'000 : 1'000'000;
     stack_pool pool;
     std::vector<span> spans(k_count);
