@@ -67,13 +67,11 @@ private:
     enum class entry { queued, acquired, unsettled };
 
     static constexpr std::uint32_t k_quiet = 1000;
-    static constexpr std::uint16_t k_most_tries = 2;
-    static constexpr std::uint64_t k_longest_wait_ns = 1'000'000;
-    static constexpr std::uint32_t k_passed_per_clock = 16;
 
     // --- waiters ---------------------------------------------------------------------------------------------------
     [[nodiscard]] static bool is_granted(node const* self) noexcept {
-        return self != nullptr && self->load_state() == outcome::granted;
+        // relaxed: take_turn takes the queue's lock before it returns, and so comes after what the granter did.
+        return self != nullptr && self->state.load(std::memory_order_relaxed) == outcome::granted;
     }
     [[nodiscard]] bool spin(node const* self) noexcept {
         std::uint32_t pauses = 1;
@@ -164,14 +162,14 @@ private:
         if (heir == nullptr) return release(nullptr); // all had timed out
         auto const thread = heir->thread;
         m_queue.on_its_way = nullptr;
-        heir->state.store(outcome::granted, std::memory_order_release); // pairs with the acquire in is_granted
+        heir->state.store(outcome::granted, std::memory_order_relaxed); // relaxed: the heir takes the queue's lock next
         m_queue.lock.unlock();
         if (awake == nullptr) Parking::resume(thread);
     }
     [[nodiscard]] bool is_overdue(node const& w) noexcept {
         m_queue.quiet = 0;
-        if (w.tries >= k_most_tries) return true;
-        return ++m_queue.passed % k_passed_per_clock == 0 && Parking::now() - w.since > k_longest_wait_ns;
+        if (w.tries >= Parking::k_most_tries) return true;
+        return ++m_queue.passed % Parking::k_passed_per_clock == 0 && Parking::now() - w.since >= Parking::k_longest_wait_ns;
     }
     void note_quiet() noexcept {
         if (!Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet) return;

@@ -20,8 +20,8 @@ public:
             m_first = w->next;
             auto const thread = w->thread;
             if (!w->timed) w->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
-            // acq_rel: release lets a waiter whose time was up go on (await_release); acquire pairs with its timer.
-            else if (w->state.exchange(outcome::woken, std::memory_order_acq_rel) != outcome::waiting) continue;
+            // release pairs with await_release: a waiter whose time was up may go on, and this is the last access to its node.
+            else if (w->state.exchange(outcome::woken, std::memory_order_release) != outcome::waiting) continue;
             Parking::resume(thread);
         }
     }

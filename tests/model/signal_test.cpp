@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <optional>
 
 namespace {
 
@@ -15,10 +15,10 @@ using enum std::memory_order;
 using core = sync::signal_core<model::parking>;
 
 struct parent {
-    explicit parent(int children) : signal(std::make_unique<core>()) { signal->open(static_cast<std::uint32_t>(children)); }
+    explicit parent(int children) { signal.emplace().open(static_cast<std::uint32_t>(children)); }
 
     model::parking_world world;
-    std::unique_ptr<core> signal;
+    std::optional<core> signal; // its storage stays when it is destroyed
     std::array<model::plain<int>, 3> parts;
     int time_outs = 0;
 
@@ -40,7 +40,7 @@ struct parent {
         int sum = 0;
         for (int i = 0; i < children; ++i) sum += parts[static_cast<std::size_t>(i)].load();
         model::check(sum == children, "all parts are there");
-        delete signal.release(); // an access after this is an error
+        signal.reset(); // an access after this is an error
     }
 };
 
@@ -91,9 +91,8 @@ TEST(signal, time_outs_race_with_the_last) {
 
 TEST(signal, every_order_is_needed) {
     auto const mutants = model::weaken_each("signal_weakened", random(20000), body(2, true));
-    std::string survivors = model::survivors(mutants);
-    std::cout << survivors;
     EXPECT_GE(mutants.size(), 3U);
+    EXPECT_EQ(model::survivors_in_code(mutants), "");
 }
 
 } // namespace

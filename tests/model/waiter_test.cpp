@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <optional>
 
 namespace {
 
@@ -25,10 +25,10 @@ model::options random(std::size_t executions) {
 // -- latch
 
 struct gate {
-    explicit gate(int count) : latch(std::make_unique<sync::latch_core<model::parking>>()) { latch->open(count); }
+    explicit gate(int count) { latch.emplace().open(count); }
 
     model::parking_world world;
-    std::unique_ptr<sync::latch_core<model::parking>> latch;
+    std::optional<sync::latch_core<model::parking>> latch; // its storage stays when it is destroyed
     std::array<model::plain<int>, 2> parts;
     model::atomic<int> passed{0};
     model::atomic<int> refused{0};
@@ -48,7 +48,7 @@ struct gate {
     }
     void pass_and_destroy(std::size_t arrivals) {
         pass(arrivals);
-        delete latch.release(); // an access after this is an error
+        latch.reset(); // an access after this is an error
     }
     void check_parts(std::size_t arrivals) {
         for (std::size_t i = 0; i < arrivals; ++i) model::check(parts[i].load() == 1, "all that was done before is there");
@@ -87,10 +87,10 @@ TEST(latch, may_be_destroyed_when_it_is_zero) {
 
 model::test_body timed_latch(int* refused, int* passed) {
     return [=](model::test& t) {
-        auto& g = t.make<gate>(1);
-        t.thread([&g] { g.arrive(0); });
-        t.thread([&g] { g.pass_in_time(1); });
-        t.thread([&g] { g.pass(1); });
+        auto& g = t.make<gate>(2);
+        for (std::size_t i = 0; i < 2; ++i) t.thread([&g, i] { g.arrive(i); });
+        t.thread([&g] { g.pass_in_time(2); });
+        t.thread([&g] { g.pass(2); });
         t.thread([&g] { g.world.time_passes(); });
         t.at_end([=, &g] {
             if (refused != nullptr) *refused += g.refused.load(relaxed);
@@ -110,8 +110,8 @@ TEST(latch, time_outs_race_with_the_last) {
 
 TEST(latch, every_order_is_needed) {
     auto const mutants = model::weaken_each("latch_weakened", random(20000), timed_latch(nullptr, nullptr));
-    std::cout << model::survivors(mutants);
     EXPECT_GE(mutants.size(), 3U);
+    EXPECT_EQ(model::survivors_in_code(mutants), "");
 }
 
 // -- barrier
@@ -241,7 +241,7 @@ TEST(condition, who_gives_up_takes_no_notification) {
         });
     });
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_GT(gave_up, 1000);
+    EXPECT_GT(gave_up, 300);
 }
 
 // -- once
