@@ -89,10 +89,7 @@ private:
         auto const enter_queue = [this, &self, &result] { return (result = enter(self)) == entry::queued; };
         if (!park_in_queue(self, enter_queue)) return false;
         if (result == entry::acquired) return true;
-        if (!spin(&self)) {
-            ++self.tries;
-            return false;
-        }
+        if (!spin(&self)) return false;
         section const held(m_queue.lock);
         if (m_queue.on_its_way == &self) m_queue.on_its_way = nullptr;
         m_queue.settled = true; // it has seen `contended` under this lock
@@ -109,7 +106,10 @@ private:
     // Under the queue's lock, with the caller suspended.
     [[nodiscard]] entry enter(node& self) noexcept {
         if (is_granted(&self)) return entry::acquired;
-        if (m_queue.on_its_way == &self) m_queue.on_its_way = nullptr;
+        if (m_queue.on_its_way == &self) {
+            m_queue.on_its_way = nullptr;
+            ++self.tries;
+        }
         announce(); // B1
         if (m_front.try_lock()) return entry::acquired; // B2
         if (!m_queue.settled) return entry::unsettled;

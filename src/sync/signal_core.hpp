@@ -109,8 +109,8 @@ private:
     [[nodiscard]] bool withdraw() noexcept {
         std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
         while ((word & k_waiting) != 0) {
-            // release: the waiter's m_waiter, for the next wait; no partner needed besides that of notify.
-            if (m_word.compare_exchange_weak(word, word & ~k_waiting, std::memory_order_release, std::memory_order_relaxed)) return true;
+            // relaxed: it says nothing; what others have released through the word goes on with it (release sequence).
+            if (m_word.compare_exchange_weak(word, word & ~k_waiting, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
         }
         return false;
     }
