@@ -9,7 +9,9 @@ namespace tulle {
 
 using queue = sync::native_mutex_queue;
 
-bool mutex::lock_cold(std::uint64_t deadline) noexcept { return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline); }
+bool mutex::lock_cold(std::uint64_t deadline) noexcept {
+    return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline);
+}
 
 void mutex::unlock_cold(detail::unlock_result how_far) noexcept {
     sync::native_mutex_core(m_front, sync::open<queue>(m_queue)).unlock(how_far);
@@ -18,7 +20,8 @@ void mutex::unlock_cold(detail::unlock_result how_far) noexcept {
 // relaxed, all three: only the caller's own fiber is compared with, and it wrote that itself.
 void mutex::check_not_owner_outlined() const noexcept {
     if (m_owner.load(std::memory_order_relaxed) == sync::parking::self())
-        base::fatal("mutex %p is locked by the thread that holds it already; tulle::mutex is not recursive", static_cast<void const*>(this));
+        base::fatal("mutex %p is locked by the thread that holds it already; tulle::mutex is not recursive",
+                    static_cast<void const*>(this));
 }
 
 void mutex::set_owner_outlined() noexcept { m_owner.store(sync::parking::self(), std::memory_order_relaxed); }

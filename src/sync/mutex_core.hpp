@@ -22,10 +22,10 @@ namespace tulle::sync {
 // The part that the public header does not show. All under `lock`.
 template <class Parking> struct mutex_queue {
     typename Parking::lock lock;
-    std::uint32_t quiet = 0;                // contended unlocks in a row that found nobody
-    std::uint32_t passed = 0;               // contended unlocks that let a waiter wait
-    bool settled = false;                   // meaningful while contended
-    waiter<Parking>* on_its_way = nullptr;  // woken, and has neither got the mutex nor queued again
+    std::uint32_t quiet = 0;               // contended unlocks in a row that found nobody
+    std::uint32_t passed = 0;              // contended unlocks that let a waiter wait
+    bool settled = false;                  // meaningful while contended
+    waiter<Parking>* on_its_way = nullptr; // woken, and has neither got the mutex nor queued again
     wait_list<Parking> waiting;
 };
 
@@ -110,17 +110,20 @@ private:
             m_queue.on_its_way = nullptr;
             ++self.tries;
         }
-        announce(); // B1
+        announce();                                     // B1
         if (m_front.try_lock()) return entry::acquired; // B2
         if (!m_queue.settled) return entry::unsettled;
         self.state.store(outcome::waiting, std::memory_order_relaxed); // relaxed: published by the lock
-        if (self.tries == 0) m_queue.waiting.push_back(self);
-        else m_queue.waiting.push_front(self);
+        if (self.tries == 0)
+            m_queue.waiting.push_back(self);
+        else
+            m_queue.waiting.push_front(self);
         return entry::queued;
     }
     void announce() noexcept {
         if (m_front.contended.load(std::memory_order_relaxed) != 0) return; // relaxed: written under this lock
-        m_front.contended.store(1, std::memory_order_relaxed); // B1; relaxed: the heavy fence follows, or it is not settled yet
+        m_front.contended.store(
+            1, std::memory_order_relaxed); // B1; relaxed: the heavy fence follows, or it is not settled yet
         m_queue.quiet = 0;
         m_queue.settled = Parking::has_heavy_fence();
         if (m_queue.settled) machine::heavy_fence();
@@ -142,8 +145,10 @@ private:
     void unlock_contended() noexcept {
         m_queue.lock.lock();
         node* const candidate = m_queue.on_its_way != nullptr ? m_queue.on_its_way : m_queue.waiting.first();
-        if (candidate == nullptr) note_quiet();
-        else if (is_overdue(*candidate)) return hand_off();
+        if (candidate == nullptr)
+            note_quiet();
+        else if (is_overdue(*candidate))
+            return hand_off();
         node* const woken = m_queue.on_its_way == nullptr ? m_queue.waiting.pop_front() : nullptr;
         if (woken != nullptr) m_queue.on_its_way = woken;
         release(woken);
@@ -169,11 +174,13 @@ private:
     [[nodiscard]] bool is_overdue(node const& w) noexcept {
         m_queue.quiet = 0;
         if (w.tries >= Parking::k_most_tries) return true;
-        return ++m_queue.passed % Parking::k_passed_per_clock == 0 && Parking::now() - w.since >= Parking::k_longest_wait_ns;
+        return ++m_queue.passed % Parking::k_passed_per_clock == 0 &&
+               Parking::now() - w.since >= Parking::k_longest_wait_ns;
     }
     void note_quiet() noexcept {
         if (!Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet) return;
-        m_front.contended.store(0, std::memory_order_relaxed); // relaxed: who misses it takes the queue's lock once more
+        m_front.contended.store(0,
+                                std::memory_order_relaxed); // relaxed: who misses it takes the queue's lock once more
     }
 
     front_type& m_front;

@@ -21,7 +21,7 @@ struct parking {
     using timer = sched::timer;
     using lock = base::basic_spin_lock<os::machine>;
 
-    static constexpr int k_spin_rounds = 40;           // before a thread queues for a mutex
+    static constexpr int k_spin_rounds = 40;            // before a thread queues for a mutex
     static constexpr std::uint32_t k_most_pauses = 128; // in one round
     // A mutex goes to a waiter without a contest when it has lost this often, or waited this long.
     static constexpr std::uint16_t k_most_tries = 2;

@@ -43,15 +43,18 @@ struct gate {
         check_parts(arrivals);
     }
     void pass_in_time(std::size_t arrivals) {
-        if (latch->wait_until(2)) check_parts(arrivals);
-        else refused.fetch_add(1, relaxed);
+        if (latch->wait_until(2))
+            check_parts(arrivals);
+        else
+            refused.fetch_add(1, relaxed);
     }
     void pass_and_destroy(std::size_t arrivals) {
         pass(arrivals);
         latch.reset(); // an access after this is an error
     }
     void check_parts(std::size_t arrivals) {
-        for (std::size_t i = 0; i < arrivals; ++i) model::check(parts[i].load() == 1, "all that was done before is there");
+        for (std::size_t i = 0; i < arrivals; ++i)
+            model::check(parts[i].load() == 1, "all that was done before is there");
         passed.fetch_add(1, relaxed);
     }
 };
@@ -177,7 +180,7 @@ struct mailbox {
     base::basic_spin_lock<model::machine> mutex;
     sync::condition_core<model::parking> filled;
     model::plain<int> letters{0};
-    int taken = 0;  // guarded by the mutex
+    int taken = 0; // guarded by the mutex
     int gave_up = 0;
 
     void put() {
@@ -268,7 +271,8 @@ TEST(once, one_of_the_others_repeats_what_failed) {
     model::result const r = model::explore("once", random(40000), [](model::test& t) {
         auto& s = t.make<single>();
         for (int i = 0; i < 3; ++i) t.thread([&s] { s.use(); });
-        t.at_end([&s] { model::check(s.attempts.load() == 2 && s.made.load() == 7, "it was done in the second attempt"); });
+        t.at_end(
+            [&s] { model::check(s.attempts.load() == 2 && s.made.load() == 7, "it was done in the second attempt"); });
     });
     EXPECT_TRUE(r.passed()) << r;
 }

@@ -112,10 +112,10 @@ TEST(sync_stress, mutexes_and_conditions) {
         while (clock_type::now() < end) {
             account& a = accounts[r.below(3)];
             switch (r.below(4)) {
-            case 0: put(a, t, r); break;
-            case 1: take(a, t, r); break;
-            case 2: touch_in_time(a, t, r); break;
-            default: tulle::this_thread::yield();
+                case 0: put(a, t, r); break;
+                case 1: take(a, t, r); break;
+                case 2: touch_in_time(a, t, r); break;
+                default: tulle::this_thread::yield();
             }
         }
     });
@@ -145,7 +145,8 @@ TEST(sync_stress, barriers_with_time_outs) {
             phase[static_cast<std::size_t>(self)].store(p);
             if (r.below(3) == 0)
                 while (!b.arrive_and_wait_for(brief(r))) ++withdrawn;
-            else b.arrive_and_wait();
+            else
+                b.arrive_and_wait();
             for (auto const& other : phase) errors += other.load() < p || other.load() > p + 1;
         }
     });
@@ -191,7 +192,8 @@ TEST(sync_stress, short_lived_latches_signals_and_flags) {
             q.use(r);
             if (r.below(2) == 0)
                 while (!q.done.wait_for(brief(r))) {}
-            else q.done.wait();
+            else
+                q.done.wait();
             while (!q.all.wait_for(brief(r))) {}
             errors += q.value != 1 || q.calls.load() != 1;
             first.join();

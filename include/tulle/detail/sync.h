@@ -16,19 +16,49 @@ extern "C" {
 
 #define TULLE_FOREVER UINT64_MAX
 
-typedef struct { uint64_t tulle_opaque[7]; } tulle_mutex_t;
-typedef struct { uint64_t tulle_opaque[4]; } tulle_cond_t;
-typedef struct { uint64_t tulle_opaque[6]; } tulle_barrier_t;
-typedef struct { uint64_t tulle_opaque[5]; } tulle_latch_t;
-typedef struct { uint64_t tulle_opaque[2]; } tulle_signal_t;
-typedef struct { uint64_t tulle_opaque[5]; } tulle_once_t;
+typedef struct {
+    uint64_t tulle_opaque[7];
+} tulle_mutex_t;
+typedef struct {
+    uint64_t tulle_opaque[4];
+} tulle_cond_t;
+typedef struct {
+    uint64_t tulle_opaque[6];
+} tulle_barrier_t;
+typedef struct {
+    uint64_t tulle_opaque[5];
+} tulle_latch_t;
+typedef struct {
+    uint64_t tulle_opaque[2];
+} tulle_signal_t;
+typedef struct {
+    uint64_t tulle_opaque[5];
+} tulle_once_t;
 
-#define TULLE_MUTEX_INIT { { 0 } }
-#define TULLE_COND_INIT { { 0 } }
-#define TULLE_BARRIER_INIT(participants) { { (participants) } }
-#define TULLE_LATCH_INIT(count) { { (count) } }
-#define TULLE_SIGNAL_INIT(count) { { (count) } }
-#define TULLE_ONCE_INIT { { 0 } }
+#define TULLE_MUTEX_INIT                                                                                               \
+    {                                                                                                                  \
+        { 0 }                                                                                                          \
+    }
+#define TULLE_COND_INIT                                                                                                \
+    {                                                                                                                  \
+        { 0 }                                                                                                          \
+    }
+#define TULLE_BARRIER_INIT(participants)                                                                               \
+    {                                                                                                                  \
+        { (participants) }                                                                                             \
+    }
+#define TULLE_LATCH_INIT(count)                                                                                        \
+    {                                                                                                                  \
+        { (count) }                                                                                                    \
+    }
+#define TULLE_SIGNAL_INIT(count)                                                                                       \
+    {                                                                                                                  \
+        { (count) }                                                                                                    \
+    }
+#define TULLE_ONCE_INIT                                                                                                \
+    {                                                                                                                  \
+        { 0 }                                                                                                          \
+    }
 
 /* Not recursive. A mutex may be freed only when no unlock is in progress in another thread. */
 TULLE_API int tulle_mutex_init(tulle_mutex_t* mutex);
@@ -36,7 +66,7 @@ TULLE_API int tulle_mutex_destroy(tulle_mutex_t* mutex); /* -EBUSY: held */
 TULLE_API int tulle_mutex_lock(tulle_mutex_t* mutex);
 TULLE_API int tulle_mutex_trylock(tulle_mutex_t* mutex); /* -EBUSY: held */
 TULLE_API int tulle_mutex_timedlock(tulle_mutex_t* mutex, uint64_t timeout_ns);
-TULLE_API int tulle_mutex_unlock(tulle_mutex_t* mutex);  /* -EPERM: nobody holds it */
+TULLE_API int tulle_mutex_unlock(tulle_mutex_t* mutex); /* -EPERM: nobody holds it */
 
 /* The mutex is held by the caller of a wait (-EPERM: nobody holds it), and again when it returns, whatever it returns. */
 TULLE_API int tulle_cond_init(tulle_cond_t* cond);
@@ -54,9 +84,9 @@ TULLE_API int tulle_barrier_trywait(tulle_barrier_t* barrier); /* -EBUSY: others
 TULLE_API int tulle_barrier_timedwait(tulle_barrier_t* barrier, uint64_t timeout_ns);
 
 TULLE_API int tulle_latch_init(tulle_latch_t* latch, uint64_t count);
-TULLE_API int tulle_latch_destroy(tulle_latch_t* latch); /* -EBUSY: not zero */
+TULLE_API int tulle_latch_destroy(tulle_latch_t* latch);                 /* -EBUSY: not zero */
 TULLE_API int tulle_latch_count_down(tulle_latch_t* latch, uint64_t by); /* -EINVAL: less is left */
-TULLE_API int tulle_latch_trywait(tulle_latch_t* latch); /* -EBUSY: not zero */
+TULLE_API int tulle_latch_trywait(tulle_latch_t* latch);                 /* -EBUSY: not zero */
 TULLE_API int tulle_latch_wait(tulle_latch_t* latch);
 TULLE_API int tulle_latch_timedwait(tulle_latch_t* latch, uint64_t timeout_ns);
 TULLE_API int tulle_latch_arrive_and_wait(tulle_latch_t* latch, uint64_t by);
@@ -64,9 +94,9 @@ TULLE_API int tulle_latch_arrive_and_wait(tulle_latch_t* latch, uint64_t by);
 /* One thread waits at a time (-EBUSY: another waits already). */
 TULLE_API int tulle_signal_init(tulle_signal_t* signal, uint32_t count);
 TULLE_API int tulle_signal_destroy(tulle_signal_t* signal);
-TULLE_API int tulle_signal_notify(tulle_signal_t* signal);       /* -EPERM: the count is zero */
+TULLE_API int tulle_signal_notify(tulle_signal_t* signal); /* -EPERM: the count is zero */
 TULLE_API int tulle_signal_add_signalers(tulle_signal_t* signal, uint32_t more);
-TULLE_API int tulle_signal_trywait(tulle_signal_t* signal);      /* -EBUSY: not zero */
+TULLE_API int tulle_signal_trywait(tulle_signal_t* signal); /* -EBUSY: not zero */
 TULLE_API int tulle_signal_wait(tulle_signal_t* signal);
 TULLE_API int tulle_signal_timedwait(tulle_signal_t* signal, uint64_t timeout_ns);
 

@@ -153,7 +153,9 @@ TEST(c_api, null_pointers_are_errors) {
     EXPECT_EQ(tulle_signal_notify(nullptr), -EINVAL);
     EXPECT_EQ(tulle_signal_wait(nullptr), -EINVAL);
     EXPECT_EQ(tulle_signal_timedwait(nullptr, 1), -EINVAL);
-    EXPECT_EQ(tulle_once(nullptr, [](void*) {}, nullptr), -EINVAL);
+    EXPECT_EQ(tulle_once(
+                  nullptr, [](void*) {}, nullptr),
+              -EINVAL);
     EXPECT_EQ(tulle_once(&g_once, nullptr, nullptr), -EINVAL);
 }
 
