@@ -81,7 +81,7 @@ private:
 
     detail::mutex_front m_front;
     detail::opaque<48> m_queue;
-    std::atomic<void const*> m_owner{nullptr}; // used without NDEBUG only; always there, so that the layout is one
+    std::atomic<std::uint64_t> m_owner{0}; // used without NDEBUG only; always there, so that the layout is one
 };
 
 } // namespace tulle
