@@ -6,8 +6,8 @@
 #include <tulle/detail/mutex_front.hpp>
 #include <tulle/detail/opaque.hpp>
 
-#include <chrono>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace tulle {
@@ -38,10 +38,12 @@ public:
         return locked;
     }
     // False if the time is up. A time-out in the past behaves as try_lock().
-    template <class Rep, class Period> [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
         return try_lock() || lock_before(detail::deadline_after(timeout));
     }
-    template <class Clock, class Duration> [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return try_lock() || lock_before(detail::deadline_at(deadline));
     }
     TULLE_INLINE void unlock() noexcept {
@@ -79,7 +81,7 @@ private:
 
     detail::mutex_front m_front;
     detail::opaque<48> m_queue;
-    std::atomic<void const*> m_owner{nullptr}; // used without NDEBUG only; always there, so that the layout is one
+    std::atomic<std::uint64_t> m_owner{0}; // used without NDEBUG only; always there, so that the layout is one
 };
 
 } // namespace tulle

@@ -50,13 +50,16 @@ bool may_run_in_place(thread_record const& t) noexcept {
 struct timed_join : timer {
     thread_record* joined = nullptr;
     fiber* waiter = nullptr;
+    std::atomic<std::uint32_t> posted{0}; // 1: post_timed_join is over
 };
 
 void post_timed_join(void* pending, void*) noexcept {
     auto& p = *static_cast<timed_join*>(pending);
     fiber& f = *p.waiter;
-    if (!join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f))) return resume(f);
-    if (!scheduler::instance().insert_timer(p)) p.fire(p);
+    bool const waits = join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
+    if (waits && !scheduler::instance().insert_timer(p)) p.fire(p); // no memory: the time is up at once
+    p.posted.store(1, std::memory_order_release);                   // pairs with the acquire in wait_thread_until
+    if (!waits) resume(f);
 }
 
 void fire_timed_join(timer& t) noexcept {
@@ -136,6 +139,8 @@ bool wait_thread_until(thread_core* core, time_point deadline) noexcept {
     pending.deadline = to_ns(deadline);
     pending.fire = &sched::fire_timed_join;
     suspend(&sched::post_timed_join, &pending, nullptr);
+    // The thread may have ended, and resumed this one, before the timer was started. acquire pairs with post_timed_join.
+    while (pending.posted.load(std::memory_order_acquire) == 0) sched::yield();
     scheduler::instance().timers().remove(pending);
     return join_word(t.word).is_done();
 }

@@ -20,7 +20,8 @@ public:
     // False: the time was up.
     template <class Unlock> [[nodiscard]] bool wait_until(std::uint64_t deadline, Unlock unlock) noexcept {
         timed_waiter<Parking> self(deadline);
-        return park_until(self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
+        return park_until(
+            self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
     }
     void notify_one() noexcept {
         m_lock.lock();

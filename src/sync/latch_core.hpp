@@ -18,7 +18,9 @@ template <class Parking> class latch_core {
     template <class T> using atomic = typename machine::template atomic<T>;
 
 public:
-    void open(std::int64_t count) noexcept { m_count.store(count, std::memory_order_relaxed); } // relaxed: before it is shared
+    void open(std::int64_t count) noexcept {
+        m_count.store(count, std::memory_order_relaxed);
+    } // relaxed: before it is shared
 
     // acquire pairs with the release in close.
     [[nodiscard]] bool is_open() const noexcept { return m_count.load(std::memory_order_acquire) == 0; }
@@ -50,7 +52,9 @@ public:
         if (Parking::now() >= deadline) return false;
         timed_waiter<Parking> self(deadline);
         bool queued = false;
-        if (!park_until(self, m_lock, m_waiting, [this, &self, &queued] { return queued = enter(self); }, [] {})) return false;
+        if (!park_until(
+                self, m_lock, m_waiting, [this, &self, &queued] { return queued = enter(self); }, [] {}))
+            return false;
         if (!queued) await_zero();
         return true;
     }

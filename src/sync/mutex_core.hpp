@@ -22,17 +22,17 @@ namespace tulle::sync {
 // The part that the public header does not show. All under `lock`.
 template <class Parking> struct mutex_queue {
     typename Parking::lock lock;
-    std::uint32_t quiet = 0;                // contended unlocks in a row that found nobody
-    std::uint32_t passed = 0;               // contended unlocks that let a waiter wait
-    bool settled = false;                   // meaningful while contended
-    waiter<Parking>* on_its_way = nullptr;  // woken, and has neither got the mutex nor queued again
+    std::uint32_t quiet = 0;               // contended unlocks in a row that found nobody
+    std::uint32_t passed = 0;              // contended unlocks that let a waiter wait
+    bool settled = false;                  // meaningful while contended
+    waiter<Parking>* on_its_way = nullptr; // woken, and has neither got the mutex nor queued again
     wait_list<Parking> waiting;
 };
 
 template <class Parking> class mutex_core {
 public:
     using machine = typename Parking::machine;
-    using front_type = detail::basic_mutex_front<typename machine::front_machine>;
+    using front_type = detail::basic_mutex_front<typename Parking::front_machine>;
     using node = waiter<Parking>;
 
     mutex_core(front_type& front, mutex_queue<Parking>& queue) noexcept : m_front(front), m_queue(queue) {}
@@ -67,13 +67,11 @@ private:
     enum class entry { queued, acquired, unsettled };
 
     static constexpr std::uint32_t k_quiet = 1000;
-    static constexpr std::uint16_t k_most_tries = 2;
-    static constexpr std::uint64_t k_longest_wait_ns = 1'000'000;
-    static constexpr std::uint32_t k_passed_per_clock = 16;
 
     // --- waiters ---------------------------------------------------------------------------------------------------
     [[nodiscard]] static bool is_granted(node const* self) noexcept {
-        return self != nullptr && self->load_state() == outcome::granted;
+        // relaxed: take_turn takes the queue's lock before it returns, and so comes after what the granter did.
+        return self != nullptr && self->state.load(std::memory_order_relaxed) == outcome::granted;
     }
     [[nodiscard]] bool spin(node const* self) noexcept {
         std::uint32_t pauses = 1;
@@ -91,10 +89,7 @@ private:
         auto const enter_queue = [this, &self, &result] { return (result = enter(self)) == entry::queued; };
         if (!park_in_queue(self, enter_queue)) return false;
         if (result == entry::acquired) return true;
-        if (!spin(&self)) {
-            ++self.tries;
-            return false;
-        }
+        if (!spin(&self)) return false;
         section const held(m_queue.lock);
         if (m_queue.on_its_way == &self) m_queue.on_its_way = nullptr;
         m_queue.settled = true; // it has seen `contended` under this lock
@@ -111,18 +106,24 @@ private:
     // Under the queue's lock, with the caller suspended.
     [[nodiscard]] entry enter(node& self) noexcept {
         if (is_granted(&self)) return entry::acquired;
-        if (m_queue.on_its_way == &self) m_queue.on_its_way = nullptr;
-        announce(); // B1
+        if (m_queue.on_its_way == &self) {
+            m_queue.on_its_way = nullptr;
+            ++self.tries;
+        }
+        announce();                                     // B1
         if (m_front.try_lock()) return entry::acquired; // B2
         if (!m_queue.settled) return entry::unsettled;
         self.state.store(outcome::waiting, std::memory_order_relaxed); // relaxed: published by the lock
-        if (self.tries == 0) m_queue.waiting.push_back(self);
-        else m_queue.waiting.push_front(self);
+        if (self.tries == 0)
+            m_queue.waiting.push_back(self);
+        else
+            m_queue.waiting.push_front(self);
         return entry::queued;
     }
     void announce() noexcept {
         if (m_front.contended.load(std::memory_order_relaxed) != 0) return; // relaxed: written under this lock
-        m_front.contended.store(1, std::memory_order_relaxed); // B1; relaxed: the heavy fence follows, or it is not settled yet
+        m_front.contended.store(
+            1, std::memory_order_relaxed); // B1; relaxed: the heavy fence follows, or it is not settled yet
         m_queue.quiet = 0;
         m_queue.settled = Parking::has_heavy_fence();
         if (m_queue.settled) machine::heavy_fence();
@@ -144,8 +145,10 @@ private:
     void unlock_contended() noexcept {
         m_queue.lock.lock();
         node* const candidate = m_queue.on_its_way != nullptr ? m_queue.on_its_way : m_queue.waiting.first();
-        if (candidate == nullptr) note_quiet();
-        else if (is_overdue(*candidate)) return hand_off();
+        if (candidate == nullptr)
+            note_quiet();
+        else if (is_overdue(*candidate))
+            return hand_off();
         node* const woken = m_queue.on_its_way == nullptr ? m_queue.waiting.pop_front() : nullptr;
         if (woken != nullptr) m_queue.on_its_way = woken;
         release(woken);
@@ -164,18 +167,20 @@ private:
         if (heir == nullptr) return release(nullptr); // all had timed out
         auto const thread = heir->thread;
         m_queue.on_its_way = nullptr;
-        heir->state.store(outcome::granted, std::memory_order_release); // pairs with the acquire in is_granted
+        heir->state.store(outcome::granted, std::memory_order_relaxed); // relaxed: the heir takes the queue's lock next
         m_queue.lock.unlock();
         if (awake == nullptr) Parking::resume(thread);
     }
     [[nodiscard]] bool is_overdue(node const& w) noexcept {
         m_queue.quiet = 0;
-        if (w.tries >= k_most_tries) return true;
-        return ++m_queue.passed % k_passed_per_clock == 0 && Parking::now() - w.since > k_longest_wait_ns;
+        if (w.tries >= Parking::k_most_tries) return true;
+        return ++m_queue.passed % Parking::k_passed_per_clock == 0 &&
+               Parking::now() - w.since >= Parking::k_longest_wait_ns;
     }
     void note_quiet() noexcept {
         if (!Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet) return;
-        m_front.contended.store(0, std::memory_order_relaxed); // relaxed: who misses it takes the queue's lock once more
+        m_front.contended.store(0,
+                                std::memory_order_relaxed); // relaxed: who misses it takes the queue's lock once more
     }
 
     front_type& m_front;

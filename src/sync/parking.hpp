@@ -16,12 +16,17 @@ namespace tulle::sync {
 
 struct parking {
     using machine = os::machine;
+    using front_machine = os::machine::front_machine; // of inline code in public headers
     using handle = sched::fiber*;
     using timer = sched::timer;
     using lock = base::basic_spin_lock<os::machine>;
 
-    static constexpr int k_spin_rounds = 40;           // before a thread queues for a mutex
+    static constexpr int k_spin_rounds = 40;            // before a thread queues for a mutex
     static constexpr std::uint32_t k_most_pauses = 128; // in one round
+    // A mutex goes to a waiter without a contest when it has lost this often, or waited this long.
+    static constexpr std::uint16_t k_most_tries = 2;
+    static constexpr std::uint64_t k_longest_wait_ns = 1'000'000;
+    static constexpr std::uint32_t k_passed_per_clock = 16; // contended unlocks between two looks at the clock
 
     // Attaches a foreign OS thread, and starts the run time if need be.
     [[nodiscard]] static handle self() { return &sched::this_fiber(); }

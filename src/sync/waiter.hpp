@@ -24,25 +24,28 @@ template <class Parking> struct waiter {
     std::uint32_t epoch = 0; // of the list when it was linked
     bool linked = false;
     bool timed = false;
-    std::uint16_t tries = 0;  // mutex: woken so often, and others were faster
-    std::uint64_t since = 0;  // mutex: when it queued, ns
+    std::uint16_t tries = 0; // mutex: woken so often, and others were faster
+    std::uint64_t since = 0; // mutex: when it queued, ns
 
     // By the waker, in any case before it resumes the thread. False: the timer came first. After true the caller must resume it.
-    // acq_rel: release pairs with the acquire in load_state; acquire with a timer's release, so that its accesses come first.
+    // relaxed, here and in try_time_out: the outcome decides who resumes; what must be visible comes with resume and with the locks.
     [[nodiscard]] bool try_wake() noexcept {
         if (!timed) {
-            state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
+            state.store(outcome::woken, std::memory_order_relaxed);
             return true;
         }
         outcome expected = outcome::waiting;
-        return state.compare_exchange_strong(expected, outcome::woken, std::memory_order_acq_rel, std::memory_order_acquire);
+        return state.compare_exchange_strong(expected, outcome::woken, std::memory_order_relaxed,
+                                             std::memory_order_relaxed);
     }
     // By the timer. As above.
     [[nodiscard]] bool try_time_out() noexcept {
         outcome expected = outcome::waiting;
-        return state.compare_exchange_strong(expected, outcome::timed_out, std::memory_order_acq_rel, std::memory_order_acquire);
+        return state.compare_exchange_strong(expected, outcome::timed_out, std::memory_order_relaxed,
+                                             std::memory_order_relaxed);
     }
-    [[nodiscard]] outcome load_state() const noexcept { return state.load(std::memory_order_acquire); } // pairs with all writers
+    // acquire pairs with the release in wait_batch::wake_all.
+    [[nodiscard]] outcome load_state() const noexcept { return state.load(std::memory_order_acquire); }
 };
 
 // With a place in the timer queue.

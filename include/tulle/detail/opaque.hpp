@@ -7,8 +7,6 @@
 
 namespace tulle::detail {
 
-template <std::size_t Bytes> struct alignas(8) opaque {
-    unsigned char bytes[Bytes]{};
-};
+template <std::size_t Bytes> struct alignas(8) opaque { unsigned char bytes[Bytes]{}; };
 
 } // namespace tulle::detail

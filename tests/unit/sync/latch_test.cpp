@@ -29,9 +29,7 @@ TEST(latch, smoke) {
     EXPECT_TRUE(two.wait_for(-1s));
 }
 
-TEST(latch, refuses_bad_counts) {
-    EXPECT_THROW(tulle::latch(-1), std::invalid_argument);
-}
+TEST(latch, refuses_bad_counts) { EXPECT_THROW(tulle::latch(-1), std::invalid_argument); }
 
 TEST(latch_death, ends_the_program_when_too_many_arrive) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -99,8 +97,10 @@ TEST(latch, may_be_destroyed_when_it_is_zero) {
     for (int i = 0; i < 3000; ++i) {
         auto l = std::make_unique<tulle::latch>(1);
         auto t = tulle::spawn([p = l.get()] { p->count_down(); });
-        if (i % 2 == 0) l->wait();
-        else while (!l->try_wait()) tulle::this_thread::yield();
+        if (i % 2 == 0)
+            l->wait();
+        else
+            while (!l->try_wait()) tulle::this_thread::yield();
         l.reset();
         t.join();
     }
@@ -110,7 +110,8 @@ TEST(latch, timed_waiters_race_with_the_last_count_down) {
     for (int i = 0; i < 500; ++i) {
         tulle::latch l(1);
         std::vector<tulle::thread<bool>> waiters;
-        for (int k = 0; k < 4; ++k) waiters.push_back(tulle::spawn([&l, k] { return l.wait_for(std::chrono::microseconds(10 * k)); }));
+        for (int k = 0; k < 4; ++k)
+            waiters.push_back(tulle::spawn([&l, k] { return l.wait_for(std::chrono::microseconds(10 * k)); }));
         tulle::this_thread::sleep_for(std::chrono::microseconds(i % 50));
         l.count_down();
         for (auto& w : waiters) static_cast<void>(w.join());

@@ -18,7 +18,9 @@ constinit tulle::once_flag g_static_flag;
 
 TEST(call_once, calls_once) {
     int calls = 0;
-    for (int i = 0; i < 3; ++i) tulle::call_once(g_static_flag, [&calls](int by) { calls += by; }, 2);
+    for (int i = 0; i < 3; ++i)
+        tulle::call_once(
+            g_static_flag, [&calls](int by) { calls += by; }, 2);
     EXPECT_EQ(calls, 2);
 }
 
@@ -55,7 +57,9 @@ TEST(call_once, an_exception_leaves_it_to_a_waiter) {
                 tulle::this_thread::sleep_for(1ms);
                 if (++attempts < 4) throw std::runtime_error("not yet");
             });
-        } catch (std::runtime_error const&) { ++thrown; }
+        } catch (std::runtime_error const&) {
+            ++thrown;
+        }
     };
     std::vector<tulle::thread<void>> threads;
     for (int i = 0; i < 10; ++i) threads.push_back(tulle::spawn(use));
@@ -73,7 +77,8 @@ TEST(call_once, waiting_blocks_no_worker) {
         });
     });
     std::vector<tulle::thread<void>> waiters;
-    for (int i = 0; i < 4 * tulle::worker_count(); ++i) waiters.push_back(tulle::spawn([&] { tulle::call_once(flag, [] {}); }));
+    for (int i = 0; i < 4 * tulle::worker_count(); ++i)
+        waiters.push_back(tulle::spawn([&] { tulle::call_once(flag, [] {}); }));
     tulle::spawn([&go] { go.store(true); }).join();
     first.join();
     for (auto& w : waiters) w.join();

@@ -28,9 +28,7 @@ TEST(signal, smoke) {
     s.wait();
 }
 
-TEST(signal, refuses_bad_counts) {
-    EXPECT_THROW(tulle::signal(0x80000000U), std::invalid_argument);
-}
+TEST(signal, refuses_bad_counts) { EXPECT_THROW(tulle::signal(0x80000000U), std::invalid_argument); }
 
 TEST(signal, waits_for_all_and_sees_what_they_did) {
     constexpr int k_children = 50;
@@ -105,8 +103,10 @@ TEST(signal, may_be_destroyed_when_it_is_zero) {
     for (int i = 0; i < 3000; ++i) {
         auto s = std::make_unique<tulle::signal>(1);
         auto t = tulle::spawn([p = s.get()] { p->notify(); });
-        if (i % 2 == 0) s->wait();
-        else while (!s->wait_for(1us)) {}
+        if (i % 2 == 0)
+            s->wait();
+        else
+            while (!s->wait_for(1us)) {}
         s.reset();
         t.join();
     }
