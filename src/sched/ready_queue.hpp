@@ -86,13 +86,15 @@ private:
     }
     void take(runnable_list& taken) noexcept {
         runnable_list kept;
-        std::uint32_t wanted = (m_count.load(std::memory_order_relaxed) + 1) / 2;
+        std::uint32_t wanted = (m_stealable.load(std::memory_order_relaxed) + 1) / 2;
         if (wanted > k_most_stolen) wanted = k_most_stolen;
-        for (std::uint32_t looked = 0; looked < wanted; ++looked) {
+        while (wanted != 0) {
             runnable* const r = m_list.pop_front();
             if (r == nullptr) break;
-            if (!r->bound) count(*r, ~std::uint32_t{0});
             (r->bound ? kept : taken).push_back(*r);
+            if (r->bound) continue;
+            count(*r, ~std::uint32_t{0});
+            --wanted;
         }
         kept.append(m_list);
         m_list = kept;
