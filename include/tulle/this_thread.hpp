@@ -28,10 +28,10 @@ TULLE_API int shepherd_index() noexcept; // likewise
 TULLE_API void sleep_until_steady(detail::time_point deadline) noexcept;
 
 template <class Rep, class Period> void sleep_for(std::chrono::duration<Rep, Period> time) {
-    sleep_until_steady(std::chrono::steady_clock::now() + std::chrono::ceil<detail::time_point::duration>(time));
+    sleep_until_steady(detail::deadline_after(time));
 }
 template <class Clock, class Duration> void sleep_until(std::chrono::time_point<Clock, Duration> deadline) {
-    sleep_for(deadline - Clock::now());
+    sleep_until_steady(detail::deadline_of(deadline));
 }
 
 } // namespace tulle::this_thread

@@ -40,11 +40,22 @@ void post_wait_for(void* record, void* waiter) noexcept {
         resume(*static_cast<fiber*>(waiter));
 }
 
-void post_push_front(void* f, void*) noexcept { this_worker()->ready.push_front(*static_cast<fiber*>(f)); }
+// The spawner of a child that goes first. Others are told: it may go on elsewhere while the child computes.
+void post_push_front(void* pending, void*) noexcept {
+    worker& w = *this_worker();
+    auto& f = *static_cast<fiber*>(pending);
+    if (f.shepherd >= 0) return w.owner->inject(f, f.shepherd);
+    w.ready.push_front(f);
+    w.owner->notify_light();
+}
 
 // The joiner got there first: the thread runs in its frame.
 void run_in_place(thread_record& t) noexcept {
+    fiber& self = *this_worker()->current;
+    std::int16_t const before = self.shepherd;
+    if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
     run_thread_body(t);
+    self.shepherd = before;
     worker& w = *this_worker();
     w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1,
                           std::memory_order_relaxed); // relaxed: one writer
@@ -61,17 +72,30 @@ struct timed_join : timer {
     fiber* waiter = nullptr;
 };
 
+bool arm_timed_join(timer& t) noexcept {
+    auto& p = static_cast<timed_join&>(t);
+    return join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(p.waiter));
+}
+
+// From the moment when it is armed, `pending` is gone as soon as the timers' lock is free. Not armed: done, or no memory for the timer.
 void post_timed_join(void* pending, void*) noexcept {
     auto& p = *static_cast<timed_join*>(pending);
     fiber& f = *p.waiter;
-    if (!join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f))) return resume(f);
-    if (!scheduler::instance().insert_timer(p)) p.fire(p);
+    if (!scheduler::instance().insert_timer(p, &arm_timed_join)) resume(f);
 }
 
 void fire_timed_join(timer& t) noexcept {
     auto& p = static_cast<timed_join&>(t);
     fiber& f = *p.waiter;
     if (join_word(p.joined->word).clear_waiter(reinterpret_cast<std::uintptr_t>(&f))) resume(f);
+}
+
+// Nobody but the guest itself looks at its deadline: the workers may all be busy.
+void wait_as_guest_until(thread_record& t, fiber& self, std::uint64_t deadline) noexcept {
+    auto const waiter = reinterpret_cast<std::uintptr_t>(&self);
+    if (!join_word(t.word).set_waiter(waiter)) return;
+    if (wait_guest(self, deadline) || join_word(t.word).clear_waiter(waiter)) return;
+    static_cast<void>(wait_guest(self, k_never)); // finish() came first: take its wake-up
 }
 
 } // namespace
@@ -133,9 +157,14 @@ void wait_thread(thread_core* core) noexcept {
 bool wait_thread_until(thread_core* core, time_point deadline) noexcept {
     thread_record& t = sched::as_record(core);
     if (join_word(t.word).is_done()) return true;
+    fiber& self = this_fiber();
+    if (self.kind_of_stack == fiber_kind::guest) {
+        sched::wait_as_guest_until(t, self, to_ns(deadline));
+        return join_word(t.word).is_done();
+    }
     sched::timed_join pending;
     pending.joined = &t;
-    pending.waiter = &this_fiber();
+    pending.waiter = &self;
     pending.deadline = to_ns(deadline);
     pending.fire = &sched::fire_timed_join;
     suspend(&sched::post_timed_join, &pending, nullptr);

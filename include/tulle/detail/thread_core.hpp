@@ -3,9 +3,9 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/deadline.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -38,13 +38,10 @@ struct thread_core {
     std::uint8_t stack_class = 0;            // meaningful with own_stack
     bool own_stack = false;                  // not of the default class
     bool named = false;
-    bool inline_run = false; // by the joiner, as a function call
     std::int16_t shepherd = -1;
     thread_id id = 0;
     alignas(8) std::byte body[k_thread_body_size]{};
 };
-
-using time_point = std::chrono::steady_clock::time_point;
 
 // A record, not started. Throws std::system_error: the attributes are wrong (EINVAL), or no memory (ENOMEM).
 TULLE_API thread_core* new_thread(attributes const& how);
