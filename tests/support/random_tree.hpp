@@ -112,11 +112,12 @@ private:
     }
 
     long run_children(node n) {
-        switch (draw(n, s_way, 5)) {
+        switch (draw(n, s_way, 6)) {
             case 0: return last_first(n);
             case 1: return first_first(n);
             case 2: return middle_first(n);
             case 3: return in_scope(n);
+            case 4: return in_two_scopes(n);
             default: return as_threads(n);
         }
     }
@@ -162,6 +163,18 @@ private:
             s.join();
         }
         return sum.load();
+    }
+    // The children of each lie between those of the other.
+    long in_two_scopes(node n) {
+        std::atomic<long> sum{0};
+        tulle::scope below, above;
+        for (int k = 0; k < children(n); ++k) {
+            below.spawn([this, &sum, n, k] { sum += catch_value([&] { return run_or_throw(child(n, k)); }); });
+            above.spawn([&sum, k] { sum += k; });
+        }
+        below.join();
+        above.join();
+        return sum.load() - children(n) * (children(n) - 1) / 2;
     }
     long as_threads(node n) {
         std::vector<tulle::thread<long>> threads;
