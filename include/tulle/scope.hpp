@@ -39,8 +39,7 @@ template <class F> struct scope_body {
     static void run(record* slot) noexcept {
         try {
             F f = take(slot);
-            // relaxed: only the owner cancels, and only what it runs itself.
-            if (slot->state.load(std::memory_order_relaxed) != k_cancelled) static_cast<void>(f());
+            if (TULLE_LIKELY(slot->exception == nullptr)) static_cast<void>(f()); // else cancelled
         } catch (...) {
             slot->exception = std::current_exception();
         }
@@ -86,6 +85,8 @@ public:
     }
 
 private:
+    struct cancelled {}; // never thrown: tells a body that it is to be dropped
+
     // Children in neighbouring slots of one deque. A full deque, or another scope's children in between, begin a new run.
     struct run_of_slots {
         detail::deque_front* deque = nullptr;
@@ -107,18 +108,12 @@ private:
         while (run.end != run.begin) join_child(run.deque, --run.end, cancel);
     }
     TULLE_INLINE void join_child(detail::deque_front* deque, detail::record* slot, bool cancel) {
+        auto* const run = slot->run; // a record below others gets another one when it is joined, for thieves
         if (TULLE_LIKELY(deque->retract(slot)) || detail::join_cold(deque, slot)) {
-            if (TULLE_UNLIKELY(cancel))
-                cancel_child(slot);
-            else
-                slot->run(slot);
+            if (TULLE_UNLIKELY(cancel)) slot->exception = std::make_exception_ptr(cancelled{});
+            run(slot);
         }
         if (TULLE_UNLIKELY(slot->exception != nullptr)) keep_exception(slot);
-    }
-    static void cancel_child(detail::record* slot) noexcept {
-        slot->state.store(detail::k_cancelled, std::memory_order_relaxed);
-        slot->run(slot);
-        slot->state.store(detail::k_running, std::memory_order_relaxed);
     }
     TULLE_COLD void keep_exception(detail::record* slot) noexcept {
         m_exception = std::exchange(slot->exception, nullptr);

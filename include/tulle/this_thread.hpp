@@ -2,6 +2,7 @@
 // What a thread can ask and do about itself. Contexts: any thread of the process.
 #pragma once
 
+#include <tulle/detail/deadline.hpp>
 #include <tulle/detail/thread_core.hpp>
 
 #include <chrono>
@@ -25,13 +26,13 @@ worker_index() noexcept; // 0 .. worker_count()-1; -1 on an OS thread that is no
 TULLE_API int shepherd_index() noexcept; // likewise
 
 // The worker runs other threads meanwhile. A deadline in the past yields.
-TULLE_API void sleep_until_steady(detail::time_point deadline) noexcept;
+TULLE_API void sleep_until_ns(std::uint64_t deadline) noexcept;
 
 template <class Rep, class Period> void sleep_for(std::chrono::duration<Rep, Period> time) {
-    sleep_until_steady(std::chrono::steady_clock::now() + std::chrono::ceil<detail::time_point::duration>(time));
+    sleep_until_ns(detail::deadline_after(time));
 }
 template <class Clock, class Duration> void sleep_until(std::chrono::time_point<Clock, Duration> deadline) {
-    sleep_for(deadline - Clock::now());
+    sleep_until_ns(detail::deadline_at(deadline));
 }
 
 } // namespace tulle::this_thread

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tulle/detail/closure.hpp>
+#include <tulle/detail/deadline.hpp>
 #include <tulle/detail/thread_core.hpp>
 
 #include <chrono>
@@ -133,12 +134,12 @@ public:
     // The same, after waiting for the end, but no longer than until the deadline.
     template <class Clock, class Duration>
     [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
-        return join_for(deadline - Clock::now());
+        require();
+        return detail::wait_thread_until(m_core, detail::deadline_at(deadline));
     }
     template <class Rep, class Period> [[nodiscard]] bool join_for(std::chrono::duration<Rep, Period> timeout) const {
         require();
-        auto const ticks = std::chrono::ceil<detail::time_point::duration>(timeout);
-        return detail::wait_thread_until(m_core, std::chrono::steady_clock::now() + ticks);
+        return detail::wait_thread_until(m_core, detail::deadline_after(timeout));
     }
     // Nobody will join it. An exception that leaves a detached thread ends the program.
     void detach() {

@@ -44,6 +44,17 @@ public:
         silence();
     }
 
+    // Empties a deque that open() was called for and whose owner has gone. Under the lock: a thief may still be in it, between D1 and D2,
+    // and would share what the next owner takes back.
+    void reopen() noexcept {
+        m_lock.lock();
+        this->head.store(m_base, std::memory_order_relaxed); // relaxed: as in open
+        this->split.store(m_base, std::memory_order_relaxed);
+        m_tail.store(m_base, std::memory_order_relaxed);
+        silence();
+        m_lock.unlock();
+    }
+
     // A hint, by anyone: holds records that a thief could take. relaxed: deque_thief::steal decides under the lock.
     [[nodiscard]] bool looks_stealable() const noexcept {
         Slot* const shared = this->split.load(std::memory_order_relaxed);
@@ -91,7 +102,8 @@ public:
     explicit deque_owner(deque_type& deque) noexcept : m_deque(deque) {}
 
     // The youngest slot, after retract() failed: head may already be at `slot`.
-    [[nodiscard]] reclaim_result reclaim(Slot* slot) noexcept {
+    // `keep_shared`: what is left is joined through the cold path only (see reclaim_below).
+    [[nodiscard]] reclaim_result reclaim(Slot* slot, bool keep_shared = false) noexcept {
         guard const held(m_deque.m_lock);
         m_deque.check_invariants();
         Slot* const tail = m_deque.m_tail.load(std::memory_order_relaxed);
@@ -101,16 +113,18 @@ public:
         }
         m_deque.head.store(slot, std::memory_order_relaxed);
         if (slot < m_deque.split.load(std::memory_order_relaxed)) {
-            m_deque.split.store(tail + (slot - tail) / 2,
+            m_deque.split.store(keep_shared ? slot : tail + (slot - tail) / 2,
                                 std::memory_order_relaxed); // keep half of the older ones private
         }
         return reclaim_result::mine;
     }
     // A slot with younger ones above it. On `mine` the slot stays where it is; the caller leaves a record in it that may be stolen idly.
+    // The younger ones become shared, so that their joins come to reclaim(), after which the caller takes idle records off.
     template <class Replace> [[nodiscard]] reclaim_result reclaim_below(Slot* slot, Replace replace) noexcept {
         guard const held(m_deque.m_lock);
         bool const stolen = slot < m_deque.m_tail.load(std::memory_order_relaxed);
         replace(stolen);
+        m_deque.split.store(m_deque.top(), std::memory_order_relaxed); // ordered by the lock: the owner itself moves it
         return stolen ? reclaim_result::stolen : reclaim_result::mine;
     }
     // The youngest slot was stolen and is done: it may be used again.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C face of the run time and of threads. Out of line: measured, that costs no more than an inline header.
 #include <tulle.h>
+#include <tulle/detail/deadline.hpp>
 #include <tulle/fork.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/this_thread.hpp>
@@ -85,10 +86,9 @@ tulle::attributes attributes_of(tulle_attr const* attr) noexcept {
     return {attr->stack_size, attr->shepherd, attr->child_first != 0, attr->name};
 }
 
-tulle::detail::time_point after(std::uint64_t nanoseconds) noexcept {
-    constexpr auto k_most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 2;
-    return std::chrono::steady_clock::now() +
-           std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, k_most)));
+std::uint64_t after(std::uint64_t nanoseconds) noexcept {
+    std::uint64_t const now = tulle::detail::deadline_after(std::chrono::nanoseconds(1));
+    return nanoseconds < tulle::detail::k_no_deadline - now ? now + nanoseconds : tulle::detail::k_no_deadline;
 }
 
 } // namespace
@@ -171,7 +171,7 @@ int tulle_yield(void) {
     return 0;
 }
 int tulle_sleep_ns(uint64_t nanoseconds) {
-    tulle::this_thread::sleep_until_steady(after(nanoseconds));
+    tulle::this_thread::sleep_until_ns(after(nanoseconds));
     return 0;
 }
 uint64_t tulle_self_id(void) { return tulle::this_thread::get_id(); }

@@ -10,8 +10,6 @@ namespace tulle::sched {
 
 namespace {
 
-constexpr std::uint32_t k_decisions_per_look = 61;
-
 runnable* as_ready(thread_record* t) noexcept { return t; }
 
 // The first of the list is for now, the rest for the thief's own queue.
@@ -105,7 +103,7 @@ bool scheduler::has_other_work(worker& w) noexcept {
     if (!w.ready.looks_empty() || w.mailbox.load(std::memory_order_relaxed) != nullptr) return true;
     if (w.current->records != nullptr && w.current->records->looks_stealable()) return true;
     if (!m_parked.looks_empty() || w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
-    return ++w.tick % k_decisions_per_look == 0 || something_to_do(w);
+    return something_to_do(w);
 }
 
 bool scheduler::something_to_do(worker& w) noexcept {

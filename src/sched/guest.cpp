@@ -4,6 +4,7 @@
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "sched/first_use.hpp"
+#include "sched/join.hpp"
 
 #include <new>
 
@@ -13,18 +14,14 @@ namespace tulle::sched {
 struct guest_exit {
     worker* attached = nullptr;
     ~guest_exit() {
-        if (attached != nullptr) scheduler::instance().detach_guest(*attached);
+        if (attached != nullptr) scheduler::instance().detach_guest(*std::exchange(attached, nullptr));
     }
 };
 
-namespace {
-
-TULLE_NOINLINE void detach_at_exit(worker& w) noexcept {
+TULLE_NOINLINE void detach_at_exit(worker* w) noexcept {
     static thread_local guest_exit hook;
-    hook.attached = &w;
+    hook.attached = w;
 }
-
-} // namespace
 
 worker& scheduler::attach_guest() {
     std::lock_guard const held(m_guests_lock);
@@ -44,7 +41,7 @@ worker& scheduler::attach_guest() {
     g->frame = {nullptr, draw_ids(1), false};
     g->stack.frame = &g->frame;
     set_this_worker(&w);
-    detach_at_exit(w);
+    detach_at_exit(&w);
     return w;
 }
 
@@ -69,9 +66,10 @@ void scheduler::detach_guest(worker& w) noexcept {
     guest* g = m_guests.load(std::memory_order_acquire); // pairs with attach_guest
     while (&g->as_worker != &w) g = g->next;
     if (g->stack.records != nullptr) {
-        if (!g->stack.records->is_empty()) base::fatal("an OS thread ends with forked threads that it has not joined");
-        show_deque(w, nullptr);
+        if (!discard_joined_records(g->stack))
+            base::fatal("an OS thread ends with forked threads that it has not joined");
         close_deques(g->stack);
+        show_deque(w, nullptr); // last: closing shows the one below
         m_deques.release(*std::exchange(g->stack.records, nullptr));
     }
     free_cached_records(w);

@@ -17,4 +17,7 @@ struct scheduler::guest {
     guest* next_free = nullptr; // guarded by m_guests_lock
 };
 
+// Has the calling OS thread detach this guest when it ends; null: no more.
+void detach_at_exit(worker* w) noexcept;
+
 } // namespace tulle::sched

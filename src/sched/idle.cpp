@@ -52,7 +52,7 @@ void nap(worker& w) noexcept {
     w.owner->idle().begin_search();
 }
 
-// From searching to searching, with a sleep in between if there is really nothing. True: woken by somebody.
+// From searching to searching, with a sleep in between if there is really nothing. True: there should be something.
 bool sleep_until_woken(worker& w) noexcept {
     scheduler& s = *w.owner;
     auto& idle = s.idle();
@@ -62,7 +62,7 @@ bool sleep_until_woken(worker& w) noexcept {
     os::machine::heavy_fence();
     if (s.something_to_do(w)) { // H2, B2
         idle.withdraw(w.sleeper);
-        return false;
+        return true;
     }
     std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
     bool const woken =
@@ -87,19 +87,27 @@ work search_and_sleep(worker& w) noexcept {
     }
 }
 
+// What waits behind a ready queue that is never empty.
+work look_far(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    w.look_due = false;
+    if (w.start_next != nullptr || !reserve_spare(w)) return {};
+    s.expire_timers();
+    if (runnable* const r = s.take_shared(w)) return as_work(r);
+    return {nullptr, s.steal_record(w), false};
+}
+
 } // namespace
 
 work find_work(worker& w) noexcept {
     scheduler& s = *w.owner;
-    if (++w.tick % k_decisions_per_look != 0) {
-        if (runnable* const r = s.take_local(w)) {
-            if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
-            w.ready.push_back(*r);
-        }
-    } else if (w.start_next == nullptr && reserve_spare(w)) {
-        s.expire_timers();
-        if (runnable* const r = s.take_shared(w)) return as_work(r);
-        if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
+    if (++w.tick % k_decisions_per_look == 0 || w.look_due) {
+        work const found = look_far(w);
+        if (is_work(found)) return found;
+    }
+    if (runnable* const r = s.take_local(w)) {
+        if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
+        w.ready.push_back(*r);
     }
     s.idle().begin_search();
     work const found = search_and_sleep(w);

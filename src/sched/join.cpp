@@ -33,23 +33,28 @@ void wait_stolen(record& slot) noexcept {
 // The youngest record: off the deque. True: it is the caller's; false: a thief's, and done.
 bool take_youngest(record_deque& deque, record* slot) noexcept {
     record_owner owner(deque);
-    if (owner.reclaim(slot) == deque::reclaim_result::mine) return true;
+    if (owner.reclaim(slot, deque.holes != 0) == deque::reclaim_result::mine) return true;
     wait_stolen(*slot);
     join_word(slot->state).reset();
     owner.settle(slot);
     return false;
 }
 
+// Takes holes off down to `slot`: they are at the top once everything above them has been joined.
 void discard_joined_above(record_deque& deque, record* slot) noexcept {
-    while (deque.top() > slot && (deque.top() - 1)->run == &run_joined)
+    while (deque.holes != 0 && deque.top() > slot && (deque.top() - 1)->run == &run_joined) {
+        --deque.holes;
         static_cast<void>(take_youngest(deque, deque.top() - 1));
+    }
 }
 
-// A record with younger ones above it stays in its slot as one that does nothing.
+// A record with younger ones above it stays in its slot as one that does nothing: a hole. INV: no hole is at the top after a join, as the
+// joins of all that is above one come through join_cold.
 bool take_from_below(record_deque& deque, record* slot) noexcept {
     auto const result = record_owner(deque).reclaim_below(slot, [slot](bool stolen) {
         if (!stolen) slot->run = &run_joined;
     });
+    ++deque.holes;
     if (result == deque::reclaim_result::mine) return true;
     wait_stolen(*slot);
     slot->run = &run_joined; // state stays done: nobody waits when the slot is taken off
@@ -101,8 +106,10 @@ void published_cold(deque_front* front) noexcept {
 
 bool join_cold(deque_front* front, record* slot) noexcept {
     record_deque& deque = sched::as_deque(front);
-    if (deque.top() > slot + 1) discard_joined_above(deque, slot + 1);
-    return deque.top() > slot + 1 ? take_from_below(deque, slot) : take_youngest(deque, slot);
+    if (deque.top() > slot + 1) return take_from_below(deque, slot);
+    bool const mine = take_youngest(deque, slot);
+    discard_joined_above(deque, deque.base());
+    return mine;
 }
 
 void close_empty_deques_cold() noexcept {

@@ -6,6 +6,7 @@
 #include "os/futex.hpp"
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
+#include "sched/guest.hpp"
 #include "sched/join.hpp"
 #include "sched/scheduler.hpp"
 
@@ -23,6 +24,11 @@ namespace {
 constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
 void post_nothing(void*, void*) noexcept {}
+
+// Threads that their joiners have run, and which nobody has taken off a queue since.
+void drop_joined(runnable_list& queue) noexcept {
+    while (runnable* const r = queue.pop_front()) drop_reference(*static_cast<thread_record*>(r));
+}
 
 // Gives the stacks and records that a worker has cached to the pool.
 void flush_caches(worker& w) noexcept {
@@ -61,6 +67,7 @@ void* worker_main(void* self) {
 int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
+    m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0});
     make_shepherds();
     make_workers();
@@ -106,7 +113,10 @@ void scheduler::make_workers() {
 }
 
 void scheduler::adopt_caller(worker& w) {
-    if (worker* const as_guest = this_worker()) detach_guest(*as_guest);
+    if (worker* const as_guest = this_worker()) {
+        detach_guest(*as_guest);
+        detach_at_exit(nullptr);
+    }
     m_adopted.bind(w);
     m_adopted.sanitizer.adopt_current_thread();
     m_adopted_frame.id = draw_ids(1);
@@ -139,7 +149,7 @@ int scheduler::start_os_threads() {
 }
 
 std::int64_t scheduler::live_threads() const noexcept {
-    std::int64_t live = live_threads_of_guests();
+    std::int64_t live = live_threads_of_guests() - m_guests_surplus;
     for (auto const& w : m_workers) { // relaxed: a snapshot
         live += w->threads_made.load(std::memory_order_relaxed) - w->threads_ended.load(std::memory_order_relaxed);
     }
@@ -182,6 +192,13 @@ void scheduler::free_everything() noexcept {
     }
     for (auto const& w : m_workers) flush_caches(*w);
     while (fiber* const f = pop_shared_spare()) release_fiber(*f);
+    for (auto const& w : m_workers) {
+        while (runnable* const r = w->ready.pop()) drop_reference(*static_cast<thread_record*>(r));
+    }
+    for (auto const& s : m_shepherds) {
+        drop_joined(s->placed);
+        drop_joined(s->injected);
+    }
     m_workers.clear();
     m_shepherds.clear();
     m_stacks.reset();

@@ -49,8 +49,10 @@ void run_stolen(record& slot) noexcept {
 }
 
 void run_started(thread_record& t) noexcept {
-    fiber* const waiter = run_thread(t);
     fiber& f = *this_worker()->current;
+    f.shepherd = t.shepherd; // also after its waits
+    fiber* const waiter = run_thread(t);
+    f.shepherd = -1;
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
     go_on_with(waiter);
 }

@@ -27,13 +27,14 @@ deque_pool::~deque_pool() {
 record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept {
     std::lock_guard const held(m_lock);
     record_deque* deque = m_free[level];
-    if (deque != nullptr)
+    if (deque != nullptr) {
         m_free[level] = deque->next_free;
-    else
-        deque = carve(level);
-    if (deque == nullptr) return nullptr;
-    deque->older = nullptr;
-    deque->open(slots_of(*deque), (bytes(level) - k_header) / sizeof(record), asymmetric);
+        deque->older = nullptr;
+        deque->reopen();
+        return deque;
+    }
+    deque = carve(level);
+    if (deque != nullptr) deque->open(slots_of(*deque), (bytes(level) - k_header) / sizeof(record), asymmetric);
     return deque;
 }
 

@@ -22,6 +22,7 @@ using record_thief = deque::deque_thief<os::machine, record>;
 
 struct record_deque : deque::split_deque<os::machine, record> {
     record_deque* older = nullptr;       // the full one below, of the same stack
+    std::uint32_t holes = 0;             // records that were joined out of order and are still in it; the owner's
     record_deque* next_free = nullptr;   // in the pool; guarded by its lock
     record_deque* next_parked = nullptr; // guarded by the parked list's lock
     bool is_parked = false;              // guarded by the parked list's lock

@@ -89,8 +89,8 @@ public:
     void close_deques(fiber& f) noexcept;       // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
-    // False: no memory.
-    [[nodiscard]] bool insert_timer(timer& t) noexcept;
+    // False: no memory, or not armed (timer_queue::insert).
+    [[nodiscard]] bool insert_timer(timer& t, bool (*arm)(timer&) noexcept = nullptr) noexcept;
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] std::vector<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; }
@@ -144,6 +144,7 @@ private:
     std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
     std::mutex m_guests_lock;
     guest* m_free_guests = nullptr;
+    std::int64_t m_guests_surplus = 0; // threads that guests had made more than ended when the scheduler started
     friend struct guest_exit;
 };
 

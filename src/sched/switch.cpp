@@ -37,31 +37,46 @@ TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post) noexcept
     after_switch();
 }
 
-void post_push_back(void* f, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(f)); }
+// For a yield to something that only this worker may run, or that is not known yet: another worker may sleep because there was nothing for
+// it, and now there is. Placed threads wait where only workers of their shepherd take them.
+void post_push_back_and_tell(void* pending, void*) noexcept {
+    worker& w = *this_worker();
+    auto& f = *static_cast<fiber*>(pending);
+    if (f.shepherd >= 0) return w.owner->inject(f, f.shepherd);
+    w.ready.push_back(f);
+    w.owner->notify_light();
+}
 
 void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
     post(a, b);
-    // acquire pairs with the release in resume.
-    while (self.wake.load(std::memory_order_acquire) == 0) static_cast<void>(os::futex_wait(self.wake, 0));
-    self.wake.store(0, std::memory_order_relaxed); // relaxed: the next resume comes after the next publication
+    static_cast<void>(wait_guest(self, k_never));
 }
 
 void resume_guest(fiber& f) noexcept {
-    f.wake.store(1, std::memory_order_release); // pairs with the acquire in wait_as_guest
+    f.wake.store(1, std::memory_order_release); // pairs with the acquire in wait_guest
     os::futex_wake(f.wake, 1);
 }
 
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
-    if (++w.tick % k_decisions_per_look == 0) return nullptr; // let the loop look around
+    if (++w.tick % k_decisions_per_look == 0) w.look_due = true; // let the loop look around
+    if (TULLE_UNLIKELY(w.look_due)) return nullptr;
     return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
 }
 
 TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
-    if (w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
+    if (w.look_due || w.owner->has_other_work(w)) suspend(&post_push_back_and_tell, &self, nullptr);
 }
 
 } // namespace
+
+bool wait_guest(fiber& self, std::uint64_t deadline) noexcept {
+    while (self.wake.load(std::memory_order_acquire) == 0) { // pairs with the release in resume_guest
+        if (os::futex_wait(self.wake, 0, deadline) == os::wait_result::timed_out) return false;
+    }
+    self.wake.store(0, std::memory_order_relaxed); // relaxed: the next resume comes after the next publication
+    return true;
+}
 
 void first_switch() noexcept { after_switch(); }
 
@@ -100,8 +115,10 @@ void yield() noexcept {
     worker* const w = this_worker();
     if (TULLE_UNLIKELY(w == nullptr || w->is_guest())) return os::machine::yield_processor();
     fiber& self = *w->current;
-    bool const may_switch = self.records == nullptr || !self.records->looks_stealable();
-    if (TULLE_LIKELY(may_switch && ++w->tick % k_decisions_per_look != 0)) {
+    // A placed thread waits elsewhere, and a bound next one is to be told of: both by the cold path.
+    bool const may_rotate = self.shepherd < 0 && (self.records == nullptr || !self.records->looks_stealable());
+    if (TULLE_UNLIKELY(++w->tick % k_decisions_per_look == 0)) w->look_due = true;
+    if (TULLE_LIKELY(may_rotate && !w->look_due)) {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
             return switch_inline(*w, static_cast<fiber&>(*next), {});
         }

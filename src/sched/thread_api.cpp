@@ -40,7 +40,25 @@ void post_wait_for(void* record, void* waiter) noexcept {
         resume(*static_cast<fiber*>(waiter));
 }
 
-void post_push_front(void* f, void*) noexcept { this_worker()->ready.push_front(*static_cast<fiber*>(f)); }
+// The spawner of a child that goes first. Others are told: it may go on elsewhere while the child computes.
+void post_push_front(void* pending, void*) noexcept {
+    worker& w = *this_worker();
+    auto& f = *static_cast<fiber*>(pending);
+    if (f.shepherd >= 0) return w.owner->inject(f, f.shepherd);
+    w.ready.push_front(f);
+    w.owner->notify_light();
+}
+
+// The joiner got there first: the thread runs in its frame.
+void run_in_place(thread_record& t) noexcept {
+    fiber& self = *this_worker()->current;
+    std::int16_t const before = self.shepherd;
+    if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
+    t.references.fetch_add(1,
+                           std::memory_order_relaxed); // for run_thread; relaxed: the handle's keeps the record alive
+    static_cast<void>(run_thread(t));
+    self.shepherd = before;
+}
 
 bool may_run_in_place(thread_record const& t) noexcept {
     worker& w = *this_worker();
@@ -50,22 +68,32 @@ bool may_run_in_place(thread_record const& t) noexcept {
 struct timed_join : timer {
     thread_record* joined = nullptr;
     fiber* waiter = nullptr;
-    std::atomic<std::uint32_t> posted{0}; // 1: post_timed_join is over
 };
 
+bool arm_timed_join(timer& t) noexcept {
+    auto& p = static_cast<timed_join&>(t);
+    return join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(p.waiter));
+}
+
+// From the moment when it is armed, `pending` is gone as soon as the timers' lock is free. Not armed: done, or no memory for the timer.
 void post_timed_join(void* pending, void*) noexcept {
     auto& p = *static_cast<timed_join*>(pending);
     fiber& f = *p.waiter;
-    bool const waits = join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
-    if (waits && !scheduler::instance().insert_timer(p)) p.fire(p); // no memory: the time is up at once
-    p.posted.store(1, std::memory_order_release);                   // pairs with the acquire in wait_thread_until
-    if (!waits) resume(f);
+    if (!scheduler::instance().insert_timer(p, &arm_timed_join)) resume(f);
 }
 
 void fire_timed_join(timer& t) noexcept {
     auto& p = static_cast<timed_join&>(t);
     fiber& f = *p.waiter;
     if (join_word(p.joined->word).clear_waiter(reinterpret_cast<std::uintptr_t>(&f))) resume(f);
+}
+
+// Nobody but the guest itself looks at its deadline: the workers may all be busy.
+void wait_as_guest_until(thread_record& t, fiber& self, std::uint64_t deadline) noexcept {
+    auto const waiter = reinterpret_cast<std::uintptr_t>(&self);
+    if (!join_word(t.word).set_waiter(waiter)) return;
+    if (wait_guest(self, deadline) || join_word(t.word).clear_waiter(waiter)) return;
+    static_cast<void>(wait_guest(self, k_never)); // finish() came first: take its wake-up
 }
 
 } // namespace
@@ -121,26 +149,24 @@ void wait_thread(thread_core* core) noexcept {
     thread_record& t = sched::as_record(core);
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
-    if (sched::may_run_in_place(t) && claim(t)) { // the joiner got there first: the thread runs in its frame
-        t.references.fetch_add(
-            1, std::memory_order_relaxed); // for run_thread; relaxed: the handle's keeps the record alive
-        static_cast<void>(run_thread(t));
-        return;
-    }
+    if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
     suspend(&sched::post_wait_for, &t, &self);
 }
 
-bool wait_thread_until(thread_core* core, time_point deadline) noexcept {
+bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     thread_record& t = sched::as_record(core);
     if (join_word(t.word).is_done()) return true;
+    fiber& self = this_fiber();
+    if (self.kind_of_stack == fiber_kind::guest) {
+        sched::wait_as_guest_until(t, self, deadline);
+        return join_word(t.word).is_done();
+    }
     sched::timed_join pending;
     pending.joined = &t;
-    pending.waiter = &this_fiber();
-    pending.deadline = to_ns(deadline);
+    pending.waiter = &self;
+    pending.deadline = deadline;
     pending.fire = &sched::fire_timed_join;
     suspend(&sched::post_timed_join, &pending, nullptr);
-    // The thread may have ended, and resumed this one, before the timer was started. acquire pairs with post_timed_join.
-    while (pending.posted.load(std::memory_order_acquire) == 0) sched::yield();
     scheduler::instance().timers().remove(pending);
     return join_word(t.word).is_done();
 }
@@ -192,6 +218,6 @@ int shepherd_index() noexcept {
     return w == nullptr || w->home == nullptr ? -1 : w->home->index;
 }
 
-void sleep_until_steady(detail::time_point deadline) noexcept { sleep_until_ns(to_ns(deadline)); }
+void sleep_until_ns(std::uint64_t deadline) noexcept { sleep_until_ns(deadline); }
 
 } // namespace tulle::this_thread

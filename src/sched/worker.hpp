@@ -49,6 +49,7 @@ struct alignas(128) worker {
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
     std::uint32_t tick = 0;            // scheduling decisions, for fairness
+    bool look_due = false;             // the next decision looks at timers and far places first
     ready_queue ready;
     runnable_list spares; // suspended fibers with an idle loop
     int spare_count = 0;

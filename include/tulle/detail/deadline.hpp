@@ -23,9 +23,14 @@ template <class Rep, class Period>
 }
 template <class Clock, class Duration>
 [[nodiscard]] std::uint64_t deadline_at(std::chrono::time_point<Clock, Duration> const& point) {
+    using wide = std::chrono::duration<double>;
     if (point == std::chrono::time_point<Clock, Duration>::max()) return k_no_deadline;
     auto const now = Clock::now();
-    return point <= now ? 0 : deadline_after(point - now);
+    if (point <= now) return 0;
+    if (point.time_since_epoch() > Duration::zero() && now.time_since_epoch() < Clock::duration::zero())
+        return deadline_after(wide(point.time_since_epoch()) -
+                              wide(now.time_since_epoch())); // the difference may not fit
+    return deadline_after(point - now);
 }
 
 } // namespace tulle::detail

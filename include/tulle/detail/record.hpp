@@ -19,12 +19,11 @@ inline constexpr std::size_t k_body_size = 40;
 // Zero at rest, so that the fast path never touches it.
 inline constexpr std::uintptr_t k_running = 0;
 inline constexpr std::uintptr_t k_done = 1;
-inline constexpr std::uintptr_t k_cancelled = 2; // by the owner, for a record that it takes back: drop the body
 
 struct alignas(k_record_size) record {
     void (*run)(record*) noexcept;          // runs the body, leaves its result or exception here
     std::atomic<std::uintptr_t> state;      // k_running, k_done, or the thread that waits (sched/join_word.hpp)
-    std::exception_ptr exception;           // set by the thief, taken by the parent after k_done
+    std::exception_ptr exception;           // set by who runs it, taken by the parent after k_done
     alignas(8) std::byte body[k_body_size]; // captures, then the result
 };
 static_assert(sizeof(record) == k_record_size);

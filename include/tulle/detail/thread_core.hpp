@@ -3,9 +3,9 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/deadline.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -44,14 +44,13 @@ struct thread_core {
     alignas(8) std::byte body[k_thread_body_size]{};
 };
 
-using time_point = std::chrono::steady_clock::time_point;
-
 // A record, not started. Throws std::system_error: the attributes are wrong (EINVAL), or no memory (ENOMEM).
 TULLE_API thread_core* new_thread(attributes const& how);
 TULLE_API void discard_thread(thread_core* t) noexcept; // of new_thread, when the closure could not be built
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;
 TULLE_API void wait_thread(thread_core* t) noexcept; // returns when it has run, perhaps by running it
-TULLE_API bool wait_thread_until(thread_core* t, time_point deadline) noexcept; // false: not finished at the deadline
+TULLE_API bool wait_thread_until(thread_core* t,
+                                 std::uint64_t deadline) noexcept; // false: not finished at the deadline
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle
 TULLE_API void

@@ -1,0 +1,10 @@
+// expect: use of deleted function|call to deleted constructor
+// SPDX-License-Identifier: Apache-2.0
+
+#include <tulle/tulle.hpp>
+
+int main() {
+    auto child = tulle::fork([] { return 1; });
+    auto copy = child;
+    return copy.join();
+}

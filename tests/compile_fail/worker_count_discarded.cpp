@@ -1,0 +1,6 @@
+// expect: ignoring return value
+// SPDX-License-Identifier: Apache-2.0
+
+#include <tulle/tulle.hpp>
+
+int main() { tulle::worker_count(); }

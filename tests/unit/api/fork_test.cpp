@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tulle/tulle.hpp>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+class fork_test : public ::testing::TestWithParam<int> {
+protected:
+    void SetUp() override { tulle::initialize({.workers = GetParam()}); }
+    void TearDown() override { tulle::finalize(); }
+};
+INSTANTIATE_TEST_SUITE_P(workers, fork_test, ::testing::Values(1, 2, 4));
+
+TEST_P(fork_test, results_of_all_kinds) {
+    int x = 0;
+    auto number = tulle::fork([] { return 42; });
+    auto nothing = tulle::fork([&x] { x = 1; });
+    auto movable = tulle::fork([] { return std::make_unique<int>(7); });
+    auto reference = tulle::fork([&x]() -> int& { return x; });
+    auto text = tulle::fork([s = std::string(100, 'a')] { return s + "b"; });
+    EXPECT_EQ(text.join(), std::string(100, 'a') + "b");
+    EXPECT_EQ(&reference.join(), &x);
+    EXPECT_EQ(*movable.join(), 7);
+    nothing.join();
+    EXPECT_EQ(number.join(), 42);
+    EXPECT_EQ(x, 1);
+}
+
+TEST_P(fork_test, callables_of_all_sizes) {
+    std::array<int, 2> const small{1, 2};
+    std::array<int, 100> large{};
+    large[99] = 3;
+    struct alignas(64) wide {
+        int value = 4;
+    };
+    auto a = tulle::fork([small] { return small[1]; });
+    auto b = tulle::fork([large] { return large[99]; });
+    auto c = tulle::fork([w = wide{}] { return reinterpret_cast<std::uintptr_t>(&w) % 64 == 0 ? w.value : 0; });
+    auto d = tulle::fork([p = std::make_unique<int>(5)] { return *p; });
+    EXPECT_EQ(d.join(), 5);
+    EXPECT_EQ(c.join(), 4);
+    EXPECT_EQ(b.join(), 3);
+    EXPECT_EQ(a.join(), 2);
+}
+
+int free_function() { return 11; }
+
+TEST_P(fork_test, functions_and_mutable_callables) {
+    auto a = tulle::fork(free_function);
+    auto b = tulle::fork(&free_function);
+    auto c = tulle::fork([n = 0]() mutable { return ++n; });
+    EXPECT_EQ(c.join() + b.join() + a.join(), 23);
+}
+
+TEST_P(fork_test, child_that_is_not_joined_is_joined_at_the_end_of_its_scope) {
+    std::atomic<int> ran{0};
+    {
+        auto const child = tulle::fork([&ran] { ++ran; });
+    }
+    EXPECT_EQ(ran, 1);
+}
+
+TEST_P(fork_test, exception_of_a_child_that_is_not_joined_leaves_its_scope) {
+    auto const scope_with_child = [] {
+        auto const child = tulle::fork([] { throw std::runtime_error("not joined"); });
+    };
+    EXPECT_THROW(scope_with_child(), std::runtime_error);
+}
+
+TEST_P(fork_test, exceptions_at_the_join) {
+    auto child = tulle::fork([]() -> int { throw std::runtime_error("why"); });
+    try {
+        static_cast<void>(child.join());
+        FAIL() << "nothing was thrown";
+    } catch (std::runtime_error const& e) {
+        EXPECT_STREQ(e.what(), "why");
+    }
+}
+
+TEST_P(fork_test, unwinding_scope_drops_the_exceptions_of_its_children) {
+    auto const both_throw = [] {
+        auto const child = tulle::fork([] { throw std::logic_error("the child's"); });
+        throw std::runtime_error("the parent's");
+    };
+    for (int k = 0; k < 100; ++k) EXPECT_THROW(both_throw(), std::runtime_error);
+}
+
+TEST_P(fork_test, parent_sees_what_the_child_wrote) {
+    for (int k = 0; k < 1000; ++k) {
+        int written = 0;
+        auto child = tulle::fork([&written, k] { written = k; });
+        tulle::this_thread::yield();
+        child.join();
+        ASSERT_EQ(written, k);
+    }
+}
+
+} // namespace

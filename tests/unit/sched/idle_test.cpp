@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory_probe.hpp"
+#include "runtime_fixture.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace tulle;
+using std::chrono::steady_clock;
+
+double cpu_seconds() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    auto const seconds = [](timeval const& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+// Processor time of all workers while main sleeps in the kernel for as long as it computed before.
+double idle_share() {
+    double const begin = cpu_seconds();
+    auto const start = steady_clock::now();
+    while (cpu_seconds() < begin + 0.1) {}
+    auto const length = std::max<steady_clock::duration>(steady_clock::now() - start, std::chrono::milliseconds(100));
+    double const busy = cpu_seconds();
+    std::this_thread::sleep_for(length);
+    return (cpu_seconds() - busy) / (busy - begin);
+}
+
+class idle_test : public over_workers {};
+INSTANTIATE_TEST_SUITE_P(workers, idle_test, ::testing::Values(1, 2, 4));
+
+TEST_P(idle_test, idle_workers_use_no_processor_time) {
+    scope s;
+    for (int k = 0; k < 1000; ++k) s.spawn([] { this_thread::yield(); });
+    s.join();
+    this_thread::sleep_for(std::chrono::milliseconds(100)); // past the time after which memory is given back
+    EXPECT_LT(idle_share(), 0.1);
+}
+
+TEST_P(idle_test, waiting_threads_use_no_processor_time) {
+    std::vector<one_shot> events(100);
+    std::vector<thread<void>> threads;
+    for (one_shot& e : events) threads.push_back(spawn([&e] { e.wait(); }));
+    auto sleeper = spawn([] { this_thread::sleep_for(std::chrono::milliseconds(400)); });
+    this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_LT(idle_share(), 0.1);
+    for (one_shot& e : events) e.fire();
+    for (auto& t : threads) t.join();
+    sleeper.join();
+}
+
+TEST_P(idle_test, foreign_thread_wakes_an_idle_worker) {
+    if (GetParam() < 2) GTEST_SKIP() << "the only worker is main, which waits in the system";
+    for (int round = 0; round < 100; ++round) {
+        std::thread([] { EXPECT_EQ(spawn([] { return 1; }).join(), 1); }).join();
+    }
+}
+
+TEST_P(idle_test, sleeper_is_woken_in_the_middle_of_a_nap) {
+    // Bursts of work that is gone again at once make workers nap; none of it may be lost.
+    for (int round = 0; round < 2000; ++round) {
+        auto t = spawn([] { return 1; });
+        if (round % 7 == 0) std::this_thread::yield();
+        ASSERT_EQ(t.join(), 1);
+    }
+    std::atomic<bool> ran{false};
+    auto t = spawn([&ran] { ran = true; });
+    if (GetParam() > 1) compute_until(ran);
+    t.join();
+}
+
+#if !defined(TULLE_ANNOTATE_ADDRESS) && !defined(TULLE_ANNOTATE_THREAD) // their shadow memory is not given back
+// A trim takes place 50 ms after the last work; the test waits for its effect, not for a time.
+bool falls_below(std::size_t limit) {
+    auto const give_up = steady_clock::now() + std::chrono::seconds(20);
+    while (resident_bytes() > limit && steady_clock::now() < give_up)
+        this_thread::sleep_for(std::chrono::milliseconds(100)); // long enough to count as idle
+    return resident_bytes() <= limit;
+}
+
+TEST_P(idle_test, memory_of_threads_that_have_ended_is_given_back) {
+    constexpr int k_threads = 20000;
+    std::size_t const before = resident_bytes();
+    {
+        std::vector<one_shot> events(k_threads);
+        std::vector<thread<void>> threads;
+        std::atomic<int> waiting{0};
+        for (one_shot& e : events) {
+            threads.push_back(spawn([&] {
+                waiting.fetch_add(1);
+                e.wait();
+            }));
+        }
+        while (waiting.load() < k_threads) this_thread::yield();
+        EXPECT_GT(resident_bytes(), before + k_threads * 4000UL);
+        for (one_shot& e : events) e.fire();
+        for (auto& t : threads) t.join();
+    }
+    EXPECT_TRUE(falls_below(before + k_threads * 800UL)) << resident_bytes() - before << " bytes more than before";
+}
+#endif
+
+} // namespace

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime_fixture.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace tulle;
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+class timed_test : public over_workers {};
+INSTANTIATE_TEST_SUITE_P(workers, timed_test, ::testing::Values(1, 2, 4));
+
+TEST_P(timed_test, sleeps_at_least_as_long_as_asked) {
+    std::vector<thread<void>> threads;
+    for (int k = 0; k < 50; ++k) {
+        threads.push_back(spawn([k] {
+            auto const deadline = steady_clock::now() + std::chrono::microseconds(100 * k);
+            this_thread::sleep_until(deadline);
+            ASSERT_GE(steady_clock::now(), deadline);
+        }));
+    }
+    for (auto& t : threads) t.join();
+}
+
+TEST_P(timed_test, later_deadlines_wake_later) {
+    std::mutex lock;
+    std::vector<int> order;
+    std::vector<thread<void>> threads;
+    auto const start = steady_clock::now();
+    for (int k = 0; k < 4; ++k) {
+        threads.push_back(spawn([&, k] {
+            this_thread::sleep_until(start + 60ms * (4 - k));
+            std::lock_guard const held(lock);
+            order.push_back(k);
+        }));
+    }
+    for (auto& t : threads) t.join();
+    EXPECT_EQ(order, (std::vector<int>{3, 2, 1, 0}));
+}
+
+TEST_P(timed_test, deadline_in_the_past_returns) {
+    this_thread::sleep_for(-1h);
+    this_thread::sleep_for(0s);
+    this_thread::sleep_until(steady_clock::time_point::min());
+    auto t = spawn([] { this_thread::sleep_for(-1s); });
+    t.join();
+}
+
+TEST_P(timed_test, timed_join_gives_up_and_can_be_repeated) {
+    one_shot event;
+    auto t = spawn([&event] {
+        event.wait();
+        return 9;
+    });
+    EXPECT_FALSE(t.try_join());
+    EXPECT_FALSE(t.join_for(0s));
+    EXPECT_FALSE(t.join_for(1ms));
+    EXPECT_FALSE(t.join_until(steady_clock::now() + 1ms));
+    event.fire();
+    EXPECT_TRUE(t.join_for(1h));
+    EXPECT_TRUE(t.try_join());
+    EXPECT_EQ(t.join(), 9);
+}
+
+// A duration that does not fit into the clock's range counted as one in the past.
+TEST_P(timed_test, timeout_beyond_the_range_of_the_clock_is_for_ever) {
+    one_shot event;
+    auto t = spawn([&event] { event.wait(); });
+    auto firing = spawn([&event] {
+        for (int k = 0; k < 100; ++k) this_thread::yield();
+        event.fire();
+    });
+    EXPECT_TRUE(t.join_for(std::chrono::hours::max()));
+    EXPECT_TRUE(t.join_until(steady_clock::time_point::max()));
+    EXPECT_TRUE(t.join_for(std::chrono::duration<double>(1e300)));
+    t.join();
+    firing.join();
+}
+
+// The waiter that was woken at once had left the frame in which its timer was about to be queued.
+TEST_P(timed_test, timed_join_that_ends_with_the_thread) {
+    std::uint64_t const seed = test_seed();
+    base::rng random(seed);
+    for (int round = 0; round < 3000; ++round) {
+        std::uint32_t const spins = random.below(200);
+        auto t = spawn([spins] {
+            for (std::uint32_t k = 0; k < spins; ++k) detail::cpu_pause();
+            if (spins % 2 == 0) this_thread::yield();
+            return spins;
+        });
+        while (!t.join_for(std::chrono::nanoseconds(random.below(20000)))) {}
+        ASSERT_EQ(t.join(), spins);
+    }
+}
+
+TEST_P(timed_test, many_sleepers) {
+    std::vector<thread<void>> threads;
+    std::atomic<int> woken{0};
+    for (int k = 0; k < 2000; ++k) {
+        threads.push_back(spawn([&woken, k] {
+            this_thread::sleep_for(std::chrono::microseconds(k % 97 * 10));
+            woken.fetch_add(1);
+        }));
+    }
+    for (auto& t : threads) t.join();
+    EXPECT_EQ(woken.load(), 2000);
+}
+
+TEST_P(timed_test, foreign_thread_sleeps_and_joins_in_time) {
+    one_shot event;
+    auto t = spawn([&event] { event.wait(); });
+    std::atomic<bool> ended{false};
+    std::thread outside([&] {
+        auto const deadline = steady_clock::now() + 2ms;
+        this_thread::sleep_until(deadline);
+        EXPECT_GE(steady_clock::now(), deadline);
+        EXPECT_FALSE(t.join_for(1ms));
+        event.fire();
+        EXPECT_TRUE(t.join_for(1h));
+        ended = true;
+    });
+    yield_until(ended);
+    outside.join();
+    t.join();
+}
+
+// Only workers fire timers: a foreign thread waited as long as they computed.
+TEST(timed_foreign, timeout_ends_though_all_workers_compute) {
+    initialize({.workers = 1});
+    std::atomic<bool> given_up{false};
+    auto t = spawn([] {});
+    std::thread outside([&] {
+        EXPECT_FALSE(t.join_for(1ms));
+        given_up = true;
+    });
+    compute_until(given_up);
+    outside.join();
+    t.join();
+    finalize();
+}
+
+} // namespace
