@@ -95,7 +95,7 @@ void own_stack_main(void* argument) {
     fiber* const waiter = finish_thread(t);
     if (waiter != nullptr) resume(*waiter);
     worker& w = *this_worker();
-    switch_to(w, take_spare(w), &post_release_fiber, &self, nullptr);
+    leave_to(w, take_spare(w), &post_release_fiber, &self, nullptr);
     base::fatal("a stack that was given back has been resumed");
 }
 

@@ -23,14 +23,14 @@ TULLE_INLINE void after_switch() noexcept {
     if (post.run != nullptr) post.run(post.a, post.b);
 }
 
-TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post) noexcept {
+TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post, bool is_ending = false) noexcept {
     fiber& from = *w.current;
     w.post = post;
     w.current = &to;
     ++w.switches;
     if (from.records != to.records) w.owner->show_deque(w, to.records);
     arch::swap(from.exceptions, to.exceptions, w.exception_globals);
-    arch::before_switch(from.sanitizer, to.sanitizer, false);
+    arch::before_switch(from.sanitizer, to.sanitizer, is_ending);
     arch::backend::switch_to(from.context, to.context);
     after_switch();
 }
@@ -82,6 +82,10 @@ void first_switch() noexcept { after_switch(); }
 
 void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
     switch_inline(w, to, {post, a, b});
+}
+
+void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
+    switch_inline(w, to, {post, a, b}, true);
 }
 
 void suspend_to_loop(post_function post, void* a, void* b) noexcept {
