@@ -66,7 +66,8 @@ void scheduler::detach_guest(worker& w) noexcept {
     guest* g = m_guests.load(std::memory_order_acquire); // pairs with attach_guest
     while (&g->as_worker != &w) g = g->next;
     if (g->stack.records != nullptr) {
-        if (!discard_joined_records(g->stack)) base::fatal("an OS thread ends with forked threads that it has not joined");
+        if (!discard_joined_records(g->stack))
+            base::fatal("an OS thread ends with forked threads that it has not joined");
         close_deques(g->stack);
         show_deque(w, nullptr); // last: closing shows the one below
         m_deques.release(*std::exchange(g->stack.records, nullptr));

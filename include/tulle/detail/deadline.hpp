@@ -24,7 +24,8 @@ template <class Clock, class Duration>
     auto const now = Clock::now();
     if (deadline <= now) return std::chrono::steady_clock::now();
     if (deadline.time_since_epoch() > Duration::zero() && now.time_since_epoch() < Clock::duration::zero())
-        return deadline_after(wide(deadline.time_since_epoch()) - wide(now.time_since_epoch())); // the difference may not fit
+        return deadline_after(wide(deadline.time_since_epoch()) -
+                              wide(now.time_since_epoch())); // the difference may not fit
     return deadline_after(deadline - now);
 }
 

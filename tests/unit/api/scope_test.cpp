@@ -93,8 +93,7 @@ TEST_P(scope_test, scopes_that_are_cancelled_below_others) {
                 outer.spawn([&ran] { ++ran; });
             }
             throw 1;
-        } catch (int) {
-        }
+        } catch (int) {}
         outer.join();
         ASSERT_EQ(ran % 100, 20);
     }
@@ -124,8 +123,7 @@ TEST_P(scope_test, scope_in_a_destructor_while_unwinding_runs_its_children) {
     try {
         cleaner const c{ran};
         throw 1;
-    } catch (int) {
-    }
+    } catch (int) {}
     EXPECT_EQ(ran, 20);
 }
 

@@ -64,7 +64,9 @@ TEST_P(thread_test, handles_change_hands_between_threads) {
 TEST_P(thread_test, result_that_nobody_takes_is_destroyed) {
     auto const shared = std::make_shared<int>(1);
     tulle::spawn([shared] { return shared; }).detach();
-    { auto const dropped = tulle::spawn([shared] { return shared; }); }
+    {
+        auto const dropped = tulle::spawn([shared] { return shared; });
+    }
     while (shared.use_count() != 1) tulle::this_thread::yield();
     for (bool busy = true; busy;) { // the detached one may still be on its way out
         try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/guest.hpp"
 #include "runtime_fixture.hpp"
+#include "sched/guest.hpp"
 
 #include <stdexcept>
 #include <thread>
@@ -217,7 +217,7 @@ TEST(guest_life, guest_outlives_the_run_time) {
         EXPECT_EQ(fib(10), 55);
         phase = 1;
         while (phase != 2) std::this_thread::yield();
-        EXPECT_EQ(fib(10), 55); // no workers: runs them itself
+        EXPECT_EQ(fib(10), 55);                       // no workers: runs them itself
         EXPECT_EQ(spawn([] { return 5; }).join(), 5); // starts the run time again
         finalize();
     });

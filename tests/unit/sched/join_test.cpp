@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/join.hpp"
 #include "memory_probe.hpp"
 #include "runtime_fixture.hpp"
+#include "sched/join.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -161,8 +161,7 @@ TEST_P(join_test, unwinding_waits_for_children_that_have_started) {
             }
             this_thread::yield();
             throw 7;
-        } catch (int) {
-        }
+        } catch (int) {}
         ASSERT_EQ(inside.load(), 0);
         ASSERT_LE(ran.load(), 10);
     }
@@ -177,8 +176,7 @@ TEST_P(join_test, captures_of_cancelled_children_are_destroyed) {
             auto child = fork([shared] { return *shared; });
             auto large = fork([shared, padding = std::array<char, 200>{}] { return *shared + padding[0]; });
             throw 1;
-        } catch (int) {
-        }
+        } catch (int) {}
         ASSERT_EQ(shared.use_count(), 1);
     }
 }

@@ -106,7 +106,9 @@ TEST(lifecycle, initializing_twice_is_refused) {
     finalize();
 }
 
-TEST(lifecycle, finalizing_what_does_not_run_is_refused) { EXPECT_EQ(error_of([] { finalize(); }), EINVAL); }
+TEST(lifecycle, finalizing_what_does_not_run_is_refused) {
+    EXPECT_EQ(error_of([] { finalize(); }), EINVAL);
+}
 
 TEST(lifecycle, absurd_options_are_refused) {
     EXPECT_EQ(error_of([] { initialize({.workers = -1}); }), EINVAL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/record_deque.hpp"
 #include "arch/fiber_annotations.hpp"
-#include "os/membarrier.hpp"
 #include "memory_probe.hpp"
+#include "os/membarrier.hpp"
+#include "sched/record_deque.hpp"
 
 #include <atomic>
 #include <thread>

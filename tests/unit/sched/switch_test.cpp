@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/switch.hpp"
 #include "runtime_fixture.hpp"
+#include "sched/switch.hpp"
 
 #include <cfenv>
 #include <stdexcept>
@@ -153,8 +153,7 @@ TEST_P(switch_test, waits_while_unwinding_keep_the_count_of_exceptions) {
                 try {
                     yields_when_destroyed const guard{in_flight};
                     if (k % 2 == 0) throw std::runtime_error("unwinds");
-                } catch (std::runtime_error const&) {
-                }
+                } catch (std::runtime_error const&) {}
                 ASSERT_EQ(in_flight, k % 2 == 0 ? 1 : 0);
             }
         }));
