@@ -20,7 +20,7 @@ struct options {
 TULLE_API void initialize(options const& chosen = {});
 
 // Ends the workers and gives all memory back; may be followed by another initialize. Forked children, and threads with a handle, must
-// have been joined, detached ones have ended. Errors: std::system_error: threads are alive (EBUSY), the caller is not the thread that
+// have been joined, detached ones have ended or be about to. Errors: std::system_error: threads are alive (EBUSY), the caller is not the thread that
 // initialized (EPERM), not running (EINVAL). After an error the run time goes on.
 TULLE_API void finalize();
 

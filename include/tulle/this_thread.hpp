@@ -25,13 +25,13 @@ worker_index() noexcept; // 0 .. worker_count()-1; -1 on an OS thread that is no
 TULLE_API int shepherd_index() noexcept; // likewise
 
 // The worker runs other threads meanwhile. A deadline in the past yields.
-TULLE_API void sleep_until_steady(detail::time_point deadline) noexcept;
+TULLE_API void sleep_until_steady(std::uint64_t nanoseconds) noexcept;
 
 template <class Rep, class Period> void sleep_for(std::chrono::duration<Rep, Period> time) {
     sleep_until_steady(detail::deadline_after(time));
 }
 template <class Clock, class Duration> void sleep_until(std::chrono::time_point<Clock, Duration> deadline) {
-    sleep_until_steady(detail::deadline_of(deadline));
+    sleep_until_steady(detail::deadline_at(deadline));
 }
 
 } // namespace tulle::this_thread

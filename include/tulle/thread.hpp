@@ -42,6 +42,12 @@ template <class F> struct thread_body {
         if constexpr (!k_inline) delete &find(t);
     }
     static void run(thread_core* t) { find(t).evaluate(); }
+    static void run_detached(thread_core* t) {
+        F f = find(t).take_callable();
+        free_closure(t);
+        retire_thread(t);
+        static_cast<void>(f());
+    }
     static void close(thread_core* t) noexcept {
         find(t).destroy_result();
         free_closure(t);
@@ -64,7 +70,7 @@ template <class F> std::invoke_result_t<F&> take_thread_result(thread_core* t) {
     return thread_body<F>::find(t).take_result();
 }
 
-template <class F> thread_core* make_thread(attributes const& how, F&& callable) {
+template <class F> thread_core* make_thread(attributes const& how, F&& callable, bool detached) {
     using body = thread_body<std::decay_t<F>>;
     thread_core* const t = new_thread(how);
     try {
@@ -73,7 +79,8 @@ template <class F> thread_core* make_thread(attributes const& how, F&& callable)
         discard_thread(t);
         throw;
     }
-    t->run = &body::run;
+    t->run = detached ? &body::run_detached : &body::run;
+    t->detached = detached;
     t->close = &body::close;
     return t;
 }
@@ -127,7 +134,7 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
         require();
-        return detail::wait_thread_until(m_core, detail::deadline_of(deadline));
+        return detail::wait_thread_until(m_core, detail::deadline_at(deadline));
     }
     template <class Rep, class Period> [[nodiscard]] bool join_for(std::chrono::duration<Rep, Period> timeout) const {
         require();
@@ -161,7 +168,7 @@ template <class F, class... A> [[nodiscard]] auto spawn(attributes how, F&& call
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using bound_type = decltype(bound);
     using result = std::invoke_result_t<bound_type&>;
-    detail::thread_core* const core = detail::make_thread(how, std::move(bound));
+    detail::thread_core* const core = detail::make_thread(how, std::move(bound), false);
     detail::start_thread(core, false, how.child_first);
     return thread<result>(core, &detail::take_thread_result<bound_type>);
 }
@@ -173,7 +180,7 @@ requires(!std::is_same_v<std::decay_t<F>, attributes>) [[nodiscard]] auto spawn(
 // Starts a thread that nobody joins. An exception that leaves it ends the program.
 template <class F, class... A> void spawn_detached(attributes how, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
-    detail::start_thread(detail::make_thread(how, std::move(bound)), true, how.child_first);
+    detail::start_thread(detail::make_thread(how, std::move(bound), true), true, how.child_first);
 }
 template <class F, class... A>
 requires(!std::is_same_v<std::decay_t<F>, attributes>) void spawn_detached(F&& callable, A&&... arguments) {

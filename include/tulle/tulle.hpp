@@ -2,9 +2,15 @@
 // All of Tulle.
 #pragma once
 
+#include <tulle/barrier.hpp>
+#include <tulle/condition_variable.hpp>
 #include <tulle/fork.hpp>
+#include <tulle/latch.hpp>
+#include <tulle/mutex.hpp>
+#include <tulle/once.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/scope.hpp>
+#include <tulle/signal.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/version.hpp>

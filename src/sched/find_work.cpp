@@ -101,7 +101,7 @@ void scheduler::expire_timers() noexcept {
 
 bool scheduler::has_other_work(worker& w) noexcept {
     if (!w.ready.looks_empty() || w.mailbox.load(std::memory_order_relaxed) != nullptr) return true;
-    if (w.current->records != nullptr && !w.current->records->is_empty()) return true;
+    if (w.current->records != nullptr && w.current->records->looks_stealable()) return true;
     if (!m_parked.looks_empty() || w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
     return something_to_do(w);
 }

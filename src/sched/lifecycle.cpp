@@ -2,6 +2,7 @@
 // Starting and stopping the workers.
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
+#include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
@@ -14,9 +15,13 @@
 #include <cstdio>
 #include <new>
 
+#include <sched.h>
+
 namespace tulle::sched {
 
 namespace {
+
+constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
 void post_nothing(void*, void*) noexcept {}
 
@@ -121,16 +126,24 @@ void scheduler::adopt_caller(worker& w) {
     set_this_worker(&w);
 }
 
+// Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
+// long to separate threads that were born on one processor. Locality only: a refusal does no harm.
+void scheduler::place(worker& w) noexcept {
+    auto const& cpus = w.home->cpus;
+    auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
+    auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
+    static_cast<void>(os::pin_to(w.os_thread, {cpus[chosen]}));
+    static_cast<void>(os::pin_to(w.os_thread, cpus));
+}
+
 int scheduler::start_os_threads() {
-    bool const several = m_shepherds.size() > 1;
     for (auto const& w : m_workers) {
         if (w->kind != worker_kind::dedicated) continue;
         char name[16];
         static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w->index));
         if (int const error = os::start_thread(w->os_thread, name, &worker_main, w.get())) return error;
         w->has_os_thread = true;
-        if (several)
-            static_cast<void>(os::pin_to(w->os_thread, w->home->cpus)); // locality only: a refusal does no harm
+        place(*w);
     }
     return 0;
 }
@@ -147,6 +160,9 @@ int scheduler::stop() {
     worker* const self = this_worker();
     if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
     if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
+    // Detached threads that are done with their work may not quite have ended.
+    std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
+    while (live_threads() != 0 && os::monotonic_ns() < give_up) yield();
     if (live_threads() != 0) return EBUSY;
     if (self != nullptr && !discard_joined_records(*self->current)) return EBUSY;
     m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
@@ -198,6 +214,7 @@ void scheduler::trim(worker& w) noexcept {
     w.stacks.flush(*m_stacks);
     free_cached_records(w);
     m_stacks->trim();
+    m_deques.trim();
 }
 
 } // namespace tulle::sched

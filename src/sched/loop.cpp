@@ -51,10 +51,10 @@ void run_stolen(record& slot) noexcept {
 void run_started(thread_record& t) noexcept {
     fiber& f = *this_worker()->current;
     f.shepherd = t.shepherd; // also after its waits
-    run_thread_body(t);
+    fiber* const waiter = run_thread(t);
     f.shepherd = -1;
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
-    go_on_with(finish_thread(t));
+    go_on_with(waiter);
 }
 
 void start_thread_record(thread_record& t) noexcept {
@@ -89,10 +89,9 @@ void loop_main(void*) {
 void own_stack_main(void* argument) {
     first_switch();
     thread_record& t = *static_cast<thread_record*>(argument);
-    run_thread_body(t);
+    fiber* const waiter = run_thread(t);
     fiber& self = *this_worker()->current;
     if (self.records != nullptr) clean_deques(self);
-    fiber* const waiter = finish_thread(t);
     if (waiter != nullptr) resume(*waiter);
     worker& w = *this_worker();
     leave_to(w, take_spare(w), &post_release_fiber, &self, nullptr);

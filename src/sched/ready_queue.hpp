@@ -5,7 +5,7 @@
 
 #include "deque/biased_lock.hpp"
 #include "os/machine.hpp"
-#include "sched/runnable.hpp"
+#include "sched/fiber.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -31,7 +31,9 @@ public:
         if (looks_empty()) return nullptr;
         owner_section const held(m_lock);
         runnable* const r = m_list.pop_front();
-        if (r != nullptr) count_pop(*r);
+        if (r == nullptr) return nullptr;
+        count_pop(*r);
+        prefetch_next(*r);
         return r;
     }
     // The next one, if it is of this kind; else it stays.
@@ -44,6 +46,24 @@ public:
         count_pop(*r);
         return r;
     }
+
+    // For yield: the next one, with `self` at the end in its place. Null: none of this kind and as
+    // free to move (another worker would have to be told of `self`). Otherwise the queue stays locked, so that nobody
+    // takes `self` before its registers are saved; the next context unlocks it.
+    [[nodiscard]] runnable* begin_rotation(runnable& self, runnable_kind kind) noexcept {
+        if (looks_empty()) return nullptr;
+        m_lock.owner_lock();
+        runnable* const next = m_list.first();
+        if (next == nullptr || next->kind != kind || next->bound != self.bound) {
+            m_lock.owner_unlock();
+            return nullptr;
+        }
+        m_list.pop_front();
+        m_list.push_back(self);
+        m_pops.store(m_pops.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        return next;
+    }
+    void end_rotation() noexcept { m_lock.owner_unlock(); }
 
     // --- thieves -------------------------------------------------------------------------------------------------
     // Takes up to half, the oldest first, at most k_most_stolen; bound ones stay with the owner.
@@ -75,6 +95,12 @@ private:
         owner_section& operator=(owner_section const&) = delete;
         deque::biased_lock<os::machine>& lock;
     };
+    // A thread that waited long is cold: fetch the stack of the next one, and the fiber of the one after it.
+    static void prefetch_next(runnable const& r) noexcept {
+        if (r.next == nullptr) return;
+        __builtin_prefetch(r.next->next);
+        if (r.next->kind == runnable_kind::fiber) static_cast<fiber const*>(r.next)->prefetch_stack();
+    }
     // Under the lock: only one writer at a time, hence load and store. `sign`: 1 or all ones.
     void count(runnable const& r, std::uint32_t sign) noexcept {
         m_count.store(m_count.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);

@@ -39,14 +39,20 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
 }
 
 void deque_pool::release(record_deque& deque) noexcept {
-    std::size_t const size = bytes(deque.level);
-    if (deque.level > 0) { // a large one: keep the first page, which thieves may look at
-        static_cast<void>(
-            m_memory.discard(reinterpret_cast<std::byte*>(&deque) + os::page_size(), size - os::page_size()));
-    }
     std::lock_guard const held(m_lock);
     deque.next_free = m_free[deque.level];
     m_free[deque.level] = &deque;
+}
+
+// Keeps the first page, which thieves may look at.
+void deque_pool::trim() noexcept {
+    std::lock_guard const held(m_lock);
+    for (std::uint8_t level = 1; level < k_levels; ++level) {
+        for (record_deque* d = m_free[level]; d != nullptr; d = d->next_free) {
+            static_cast<void>(
+                m_memory.discard(reinterpret_cast<std::byte*>(d) + os::page_size(), bytes(level) - os::page_size()));
+        }
+    }
 }
 
 // Under the lock. Level 0 is cut from slabs, a larger deque is a slab of its own. Fresh memory is zero: that is a record at rest.

@@ -40,6 +40,8 @@ public:
     // An open, empty deque; null when there is no memory. Level n holds about 250 * 64^n records; pages are touched on use.
     [[nodiscard]] record_deque* allocate(std::uint8_t level, bool asymmetric) noexcept;
     void release(record_deque& deque) noexcept;
+    // Gives the pages of large free deques back to the system.
+    void trim() noexcept;
 
     // Bytes that a deque of this level reserves, header included.
     [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept {

@@ -82,7 +82,7 @@ void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
 }
 
 void scheduler::park_records(fiber& f) noexcept {
-    if (f.records->is_empty()) return;
+    if (!f.records->looks_stealable()) return;
     m_parked.add(*f.records);
     notify_light();
 }
@@ -177,9 +177,9 @@ void scheduler::close_deques(fiber& f) noexcept {
     while (f.records->older != nullptr) close_newest_deque(f);
 }
 
-bool scheduler::insert_timer(timer& t, bool (*arm)(timer&) noexcept) noexcept {
+bool scheduler::insert_timer(timer& t) noexcept {
     bool becomes_first = false;
-    if (!m_timers.insert(t, becomes_first, arm)) return false;
+    if (!m_timers.insert(t, becomes_first)) return false;
     if (becomes_first && this_worker() != nullptr) notify_all_idle();
     return true;
 }

@@ -89,8 +89,8 @@ public:
     void close_deques(fiber& f) noexcept;       // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
-    // False: no memory, or not armed (timer_queue::insert).
-    [[nodiscard]] bool insert_timer(timer& t, bool (*arm)(timer&) noexcept = nullptr) noexcept;
+    // False: no memory.
+    [[nodiscard]] bool insert_timer(timer& t) noexcept;
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] std::vector<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; }
@@ -105,6 +105,7 @@ private:
     void make_shepherds();
     void make_workers();
     [[nodiscard]] int start_os_threads();
+    static void place(worker& w) noexcept;
     void adopt_caller(worker& w);
     void join_os_threads() noexcept;
     void wake_all() noexcept;

@@ -20,14 +20,16 @@ TULLE_INLINE void after_switch() noexcept {
     worker& w = *this_worker();
     arch::after_switch(w.current->sanitizer);
     post_action const post = w.post;
-    if (post.run != nullptr) post.run(post.a, post.b);
+    if (post.run == nullptr)
+        w.ready.end_rotation(); // from yield
+    else
+        post.run(post.a, post.b);
 }
 
 TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post, bool is_ending = false) noexcept {
     fiber& from = *w.current;
     w.post = post;
     w.current = &to;
-    ++w.switches;
     if (from.records != to.records) w.owner->show_deque(w, to.records);
     arch::swap(from.exceptions, to.exceptions, w.exception_globals);
     arch::before_switch(from.sanitizer, to.sanitizer, is_ending);
@@ -35,11 +37,9 @@ TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post, bool is_
     after_switch();
 }
 
-void post_push_back(void* f, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(f)); }
-
 // For a yield to something that only this worker may run, or that is not known yet: another worker may sleep because there was nothing for
 // it, and now there is. Placed threads wait where only workers of their shepherd take them.
-void post_push_back_and_tell(void* pending, void*) noexcept {
+void post_push_back(void* pending, void*) noexcept {
     worker& w = *this_worker();
     auto& f = *static_cast<fiber*>(pending);
     if (f.shepherd >= 0) return w.owner->inject(f, f.shepherd);
@@ -65,7 +65,7 @@ fiber* next_fiber(worker& w) noexcept {
 }
 
 TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
-    if (w.look_due || w.owner->has_other_work(w)) suspend(&post_push_back_and_tell, &self, nullptr);
+    if (w.look_due || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
 }
 
 } // namespace
@@ -119,10 +119,12 @@ void yield() noexcept {
     worker* const w = this_worker();
     if (TULLE_UNLIKELY(w == nullptr || w->is_guest())) return os::machine::yield_processor();
     fiber& self = *w->current;
-    if (TULLE_LIKELY(self.records == nullptr || self.records->is_empty())) {
-        if (fiber* const next = next_fiber(*w)) {
-            bool const plain = TULLE_LIKELY(!next->bound && self.shepherd < 0);
-            return switch_inline(*w, *next, {plain ? &post_push_back : &post_push_back_and_tell, &self, nullptr});
+    bool const may_switch = (self.records == nullptr || !self.records->looks_stealable()) && self.shepherd < 0;
+    if (TULLE_UNLIKELY(++w->tick % k_decisions_per_look == 0)) {
+        w->look_due = true;
+    } else if (TULLE_LIKELY(may_switch)) {
+        if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
+            return switch_inline(*w, static_cast<fiber&>(*next), {});
         }
     }
     yield_cold(*w, self);

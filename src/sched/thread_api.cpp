@@ -49,19 +49,6 @@ void post_push_front(void* pending, void*) noexcept {
     w.owner->notify_light();
 }
 
-// The joiner got there first: the thread runs in its frame.
-void run_in_place(thread_record& t) noexcept {
-    fiber& self = *this_worker()->current;
-    std::int16_t const before = self.shepherd;
-    if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
-    run_thread_body(t);
-    self.shepherd = before;
-    worker& w = *this_worker();
-    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1,
-                          std::memory_order_relaxed); // relaxed: one writer
-    static_cast<void>(join_word(t.word).finish());
-}
-
 bool may_run_in_place(thread_record const& t) noexcept {
     worker& w = *this_worker();
     return !t.own_stack && !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
@@ -70,18 +57,16 @@ bool may_run_in_place(thread_record const& t) noexcept {
 struct timed_join : timer {
     thread_record* joined = nullptr;
     fiber* waiter = nullptr;
+    std::atomic<std::uint32_t> posted{0}; // 1: post_timed_join is over
 };
 
-bool arm_timed_join(timer& t) noexcept {
-    auto& p = static_cast<timed_join&>(t);
-    return join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(p.waiter));
-}
-
-// From the moment when it is armed, `pending` is gone as soon as the timers' lock is free. Not armed: done, or no memory for the timer.
 void post_timed_join(void* pending, void*) noexcept {
     auto& p = *static_cast<timed_join*>(pending);
     fiber& f = *p.waiter;
-    if (!scheduler::instance().insert_timer(p, &arm_timed_join)) resume(f);
+    bool const waits = join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
+    if (waits && !scheduler::instance().insert_timer(p)) p.fire(p); // no memory: the time is up at once
+    p.posted.store(1, std::memory_order_release);                   // pairs with the acquire in wait_thread_until
+    if (!waits) resume(f);
 }
 
 void fire_timed_join(timer& t) noexcept {
@@ -125,6 +110,7 @@ thread_core* new_thread(attributes const& how) {
 }
 
 void discard_thread(thread_core* t) noexcept {
+    if (t->named) forget_name(t->id);
     t->references.store(1, std::memory_order_relaxed); // relaxed: nobody else knows it
     drop_reference(sched::as_record(t));
 }
@@ -150,24 +136,34 @@ void wait_thread(thread_core* core) noexcept {
     thread_record& t = sched::as_record(core);
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
-    if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
+    if (sched::may_run_in_place(t) && claim(t)) { // the joiner got there first: the thread runs in its frame
+        t.references.fetch_add(
+            1, std::memory_order_relaxed); // for run_thread; relaxed: the handle's keeps the record alive
+        std::int16_t const before = self.shepherd;
+        if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
+        static_cast<void>(run_thread(t));
+        self.shepherd = before;
+        return;
+    }
     suspend(&sched::post_wait_for, &t, &self);
 }
 
-bool wait_thread_until(thread_core* core, time_point deadline) noexcept {
+bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     thread_record& t = sched::as_record(core);
     if (join_word(t.word).is_done()) return true;
     fiber& self = this_fiber();
     if (self.kind_of_stack == fiber_kind::guest) {
-        sched::wait_as_guest_until(t, self, to_ns(deadline));
+        sched::wait_as_guest_until(t, self, deadline);
         return join_word(t.word).is_done();
     }
     sched::timed_join pending;
     pending.joined = &t;
     pending.waiter = &self;
-    pending.deadline = to_ns(deadline);
+    pending.deadline = deadline;
     pending.fire = &sched::fire_timed_join;
     suspend(&sched::post_timed_join, &pending, nullptr);
+    // The thread may have ended, and resumed this one, before the timer was started. acquire pairs with post_timed_join.
+    while (pending.posted.load(std::memory_order_acquire) == 0) sched::yield();
     scheduler::instance().timers().remove(pending);
     return join_word(t.word).is_done();
 }
@@ -177,6 +173,11 @@ bool thread_is_done(thread_core const* t) noexcept {
 }
 
 void release_thread(thread_core* t) noexcept { drop_reference(sched::as_record(t)); }
+
+void retire_thread(thread_core* t) noexcept {
+    t->close = nullptr;
+    drop_reference(sched::as_record(t));
+}
 
 void rethrow_thread(thread_core* t) { std::rethrow_exception(std::exchange(t->exception, nullptr)); }
 
@@ -201,7 +202,7 @@ void set_name(std::string_view name) {
     thread_id const id = get_id();
     fiber& f = this_fiber();
     remember_name(id, name);
-    if (f.frame != nullptr && f.frame->named != nullptr) *f.frame->named = true;
+    if (f.frame != nullptr) f.frame->named = true;
 }
 
 int worker_index() noexcept {
@@ -214,6 +215,6 @@ int shepherd_index() noexcept {
     return w == nullptr || w->home == nullptr ? -1 : w->home->index;
 }
 
-void sleep_until_steady(detail::time_point deadline) noexcept { sleep_until_ns(to_ns(deadline)); }
+void sleep_until_steady(std::uint64_t nanoseconds) noexcept { sleep_until_ns(nanoseconds); }
 
 } // namespace tulle::this_thread

@@ -15,7 +15,6 @@ namespace {
 constexpr int k_most_cached = 256;
 
 void free_record(thread_record& t) noexcept {
-    if (t.named) forget_name(t.id);
     t.~thread_record();
     worker* const w = this_worker();
     if (w == nullptr || w->free_record_count >= k_most_cached) {
@@ -52,22 +51,31 @@ void drop_reference(thread_record& t) noexcept {
     free_record(t);
 }
 
-void run_thread_body(thread_record& t) noexcept {
-    fiber* const on = this_worker()->current; // the stack stays the same whatever the body does
-    thread_frame frame{on->frame, t.id, &t.named};
-    on->frame = &frame;
+namespace {
+
+void run_body(thread_record& t, bool detached) noexcept {
     try {
         t.run(&t);
     } catch (...) {
+        if (detached) base::fatal("a detached thread ended with an exception"); // its record is gone
         t.exception = std::current_exception();
     }
-    on->frame = frame.outer;
 }
 
-fiber* finish_thread(thread_record& t) noexcept {
+} // namespace
+
+fiber* run_thread(thread_record& t) noexcept {
+    fiber* const on = this_worker()->current; // the stack stays the same whatever the body does
+    bool const detached = t.detached;
+    thread_frame frame{on->frame, t.id, t.named};
+    on->frame = &frame;
+    run_body(t, detached);
+    on->frame = frame.outer;
+    if (frame.named) forget_name(frame.id);
     worker& w = *this_worker();
-    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1,
-                          std::memory_order_relaxed); // relaxed: one writer, statistics
+    // relaxed: one writer; whoever stops the scheduler has its own reasons to know that the thread has ended
+    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (detached) return nullptr;
     auto* const waiter = reinterpret_cast<fiber*>(join_word(t.word).finish());
     drop_reference(t);
     return waiter;

@@ -24,10 +24,9 @@ struct thread_record : runnable, detail::thread_core {
 }
 void drop_reference(thread_record& t) noexcept;
 
-// By the claimer, in its own frame: runs the body under the thread's identity.
-void run_thread_body(thread_record& t) noexcept;
-// By the claimer, afterwards: the waiter to go on with, or null; `t` may be gone.
-[[nodiscard]] fiber* finish_thread(thread_record& t) noexcept;
+// By the claimer, in its own frame: runs the thread under its identity and ends it. The waiter to go on with, or null; `t` is gone unless
+// the caller holds a reference.
+[[nodiscard]] fiber* run_thread(thread_record& t) noexcept;
 
 // A pool of records per worker. Null: no memory.
 [[nodiscard]] thread_record* allocate_record(worker& w) noexcept;

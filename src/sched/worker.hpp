@@ -11,6 +11,8 @@
 #include "sched/record_deque.hpp"
 #include "sched/stack_cache.hpp"
 
+#include <tulle/detail/current.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -61,7 +63,7 @@ struct alignas(128) worker {
     int barren_wakes = 0;            // woken in a row without finding work
     bool has_worked = false;         // since it last gave memory back
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
-    std::uint64_t steals = 0, suspends = 0, switches = 0;
+    std::uint64_t steals = 0, suspends = 0;
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) std::atomic<record_deque*> visible{nullptr}; // the deque of `current`, for thieves
@@ -76,7 +78,9 @@ struct alignas(128) worker {
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.
-[[nodiscard]] worker* this_worker() noexcept;
+[[nodiscard]] TULLE_INLINE worker* this_worker() noexcept {
+    return static_cast<worker*>(detail::read_current<offsetof(detail::current_block, worker)>(&tulle_read_current));
+}
 void set_this_worker(worker* w) noexcept;
 // Also what the inline hot path reads.
 void set_current_deque(record_deque* deque) noexcept;

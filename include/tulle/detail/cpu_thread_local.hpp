@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the thread-local pointer `tulle_current_deque` so that no two reads are merged: the compiler must not remember where a thread-local
-// variable lies over a wait, after which the thread may run on another OS thread. Where there is no short sequence, an outlined call.
+// Reads a word of the thread-local block `tulle_current` so that no two reads are merged: the compiler must not remember where a
+// thread-local variable lies over a wait, after which the thread may run on another OS thread. Where there is no short sequence, by an
+// outlined call.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -8,13 +9,15 @@
 namespace tulle::detail {
 
 #if defined(__x86_64__) && !defined(__ILP32__)
-template <class T> TULLE_INLINE T* read_current_deque(T* (*)() noexcept) noexcept {
-    T* deque;
-    __asm__ __volatile__("movq tulle_current_deque@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(deque));
-    return deque;
+template <int Offset> TULLE_INLINE void* read_current(void* (*)(int) noexcept) noexcept {
+    void* word;
+    __asm__ __volatile__("movq tulle_current@gottpoff(%%rip), %0\n\tmovq %%fs:%c1(%0), %0" : "=&r"(word) : "i"(Offset));
+    return word;
 }
 #else
-template <class T> TULLE_INLINE T* read_current_deque(T* (*outlined)() noexcept) noexcept { return outlined(); }
+template <int Offset> TULLE_INLINE void* read_current(void* (*outlined)(int) noexcept) noexcept {
+    return outlined(Offset);
+}
 #endif
 
 } // namespace tulle::detail

@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deque of the stack that the caller stands on. It is read afresh at each fork, through code that the compiler cannot merge with an
-// earlier read: a thread may go on after a wait on another OS thread, whose thread-local variables lie elsewhere.
+// What belongs to the calling OS thread: the worker that runs on it, and the deque of the stack that the caller stands on. Read afresh at
+// each use (cpu_thread_local.hpp).
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
 #include <tulle/detail/cpu_thread_local.hpp>
 #include <tulle/detail/deque_front.hpp>
 
+#include <cstddef>
+
+namespace tulle::detail {
+
+// Both null on an OS thread that has not used Tulle yet; the deque also on a stack that has not forked yet.
+struct current_block {
+    deque_front* deque;
+    void* worker;
+};
+
+} // namespace tulle::detail
+
 extern "C" {
-// Null on threads that have not forked yet. Name and model are part of the ABI.
-TULLE_API extern constinit thread_local tulle::detail::deque_front* tulle_current_deque
+// Name, layout and model are part of the ABI.
+TULLE_API extern constinit thread_local tulle::detail::current_block tulle_current
     __attribute__((tls_model("initial-exec")));
-TULLE_API tulle::detail::deque_front* tulle_current_deque_outlined(void) noexcept;
+TULLE_API void* tulle_read_current(int offset) noexcept;
 }
 
 namespace tulle::detail {
 
 TULLE_INLINE deque_front* current_deque() noexcept {
-    return read_current_deque<deque_front>(&tulle_current_deque_outlined);
+    return static_cast<deque_front*>(read_current<offsetof(current_block, deque)>(&tulle_read_current));
 }
 
 } // namespace tulle::detail

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines from durations and from time points of any clock; what lies beyond the range of the steady clock is its end.
+// Time-outs and points in time as the library takes them: nanoseconds of the monotonic clock, which is std::chrono::steady_clock.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace tulle::detail {
 
-using time_point = std::chrono::steady_clock::time_point;
+inline constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};
 
-// Rounded up, so that nothing ends early.
-template <class Rep, class Period> [[nodiscard]] time_point deadline_after(std::chrono::duration<Rep, Period> time) {
-    using seconds = std::chrono::duration<double>;
-    auto const now = std::chrono::steady_clock::now();
-    if (time <= std::chrono::duration<Rep, Period>::zero()) return now;
-    constexpr double k_margin = 1.0; // of rounding, in seconds
-    if (seconds(time).count() >= seconds(time_point::max() - now).count() - k_margin) return time_point::max();
-    return now + std::chrono::ceil<time_point::duration>(time);
+// A time-out of zero or less has passed already; one beyond the clock's range never passes.
+template <class Rep, class Period>
+[[nodiscard]] std::uint64_t deadline_after(std::chrono::duration<Rep, Period> const& timeout) {
+    constexpr double k_longest_ns = 9e18; // 285 years
+    if (!(timeout > timeout.zero())) return 0;
+    if (std::chrono::duration<double, std::nano>(timeout).count() >= k_longest_ns) return k_no_deadline;
+    auto const ns = std::chrono::ceil<std::chrono::nanoseconds>(timeout).count();
+    auto const now =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+    return static_cast<std::uint64_t>(now) + static_cast<std::uint64_t>(ns);
 }
-
 template <class Clock, class Duration>
-[[nodiscard]] time_point deadline_of(std::chrono::time_point<Clock, Duration> deadline) {
-    using wide = std::chrono::duration<double>;
+[[nodiscard]] std::uint64_t deadline_at(std::chrono::time_point<Clock, Duration> const& point) {
+    if (point == std::chrono::time_point<Clock, Duration>::max()) return k_no_deadline;
     auto const now = Clock::now();
-    if (deadline <= now) return std::chrono::steady_clock::now();
-    if (deadline.time_since_epoch() > Duration::zero() && now.time_since_epoch() < Clock::duration::zero())
-        return deadline_after(wide(deadline.time_since_epoch()) -
-                              wide(now.time_since_epoch())); // the difference may not fit
-    return deadline_after(deadline - now);
+    return point <= now ? 0 : deadline_after(point - now);
 }
 
 } // namespace tulle::detail

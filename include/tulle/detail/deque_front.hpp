@@ -32,7 +32,12 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
 
     // Takes the youngest slot back. False: it is not the youngest, or a thief may have it; call the cold path.
     [[nodiscard]] TULLE_INLINE bool retract(Slot* slot) noexcept {
-        if (TULLE_UNLIKELY(top() != slot + 1)) return false;
+        Slot* own = slot;
+        __asm__(
+            ""
+            : "+r"(
+                own)); // so that slot + 1 is computed afresh, not kept in a register over all that ran since the fork
+        if (TULLE_UNLIKELY(top() != own + 1)) return false;
         // C1; release: a thief that reads this head (D2) must see the older records, and no release sequence reaches back to their publish.
         head.store(slot, std::memory_order_release);
         Machine::compiler_barrier();

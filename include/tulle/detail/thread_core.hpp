@@ -38,6 +38,7 @@ struct thread_core {
     std::uint8_t stack_class = 0;            // meaningful with own_stack
     bool own_stack = false;                  // not of the default class
     bool named = false;
+    bool detached = false; // from the start: `run` retires the record before the body runs
     std::int16_t shepherd = -1;
     thread_id id = 0;
     alignas(8) std::byte body[k_thread_body_size]{};
@@ -48,9 +49,12 @@ TULLE_API thread_core* new_thread(attributes const& how);
 TULLE_API void discard_thread(thread_core* t) noexcept; // of new_thread, when the closure could not be built
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;
 TULLE_API void wait_thread(thread_core* t) noexcept; // returns when it has run, perhaps by running it
-TULLE_API bool wait_thread_until(thread_core* t, time_point deadline) noexcept; // false: not finished at the deadline
+TULLE_API bool wait_thread_until(thread_core* t,
+                                 std::uint64_t deadline) noexcept; // detail/deadline.hpp; false: not finished
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle
+TULLE_API void
+retire_thread(thread_core* t) noexcept; // a detached thread's body has been moved out: its record is free
 TULLE_API TULLE_COLD void rethrow_thread(thread_core* t);
 
 } // namespace detail

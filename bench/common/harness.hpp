@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every benchmark program shares: its options (--workers --runs --n --quick), repeated timing, and one JSON line
+// per figure on standard output. Header only and free of the library, so that a peer's program links nothing of Tulle.
+// Call everything from the program's first thread, before the runtime under test starts.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <sched.h>
+
+namespace tulle::bench {
+
+struct sizes {
+    long full;
+    long quick;
+};
+
+struct settings {
+    int workers = 1;
+    int runs = 5;
+    long n = 0;
+    bool quick = false;
+};
+
+// One measured quantity: what it is counted in, its value in each run, and whether every run's result was right.
+struct figure {
+    std::string unit;
+    std::vector<double> values{};
+    bool ok = true;
+
+    void add(double value, bool right) {
+        values.push_back(value);
+        ok = ok && right;
+    }
+};
+
+inline double seconds() {
+    using clock = std::chrono::steady_clock;
+    return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+}
+
+// Hides a value from the optimiser, so that work which nothing else reads is still done.
+template <class T> inline void keep(T& value) { asm volatile("" : "+m"(value) : : "memory"); }
+
+// Makes the compiler believe that memory is read and written here, so that an empty body stays.
+inline void touch() { asm volatile("" : : : "memory"); }
+
+[[noreturn]] inline void usage(char const* program, char const* complaint) {
+    std::fprintf(stderr, "%s: %s\nusage: %s [--workers N] [--runs K] [--n SIZE] [--quick]\n", program, complaint,
+                 program);
+    std::exit(2);
+}
+
+inline long parse_count(char const* program, char const* text) {
+    char* end = nullptr;
+    long const value = text != nullptr ? std::strtol(text, &end, 10) : 0;
+    if (text == nullptr || *text == '\0' || *end != '\0' || value < 1)
+        usage(program, "an option needs a number of at least 1");
+    return value;
+}
+
+inline settings parse(int argc, char** argv, sizes size) {
+    settings s;
+    for (int i = 1; i < argc; ++i) {
+        std::string const word = argv[i];
+        auto const next = [&] { return parse_count(argv[0], ++i < argc ? argv[i] : nullptr); };
+        if (word == "--quick")
+            s.quick = true;
+        else if (word == "--workers")
+            s.workers = static_cast<int>(std::min(next(), 4096L));
+        else if (word == "--runs")
+            s.runs = static_cast<int>(std::min(next(), 100000L));
+        else if (word == "--n")
+            s.n = next();
+        else
+            usage(argv[0], ("unknown option " + word).c_str());
+    }
+    if (s.n == 0) s.n = s.quick ? size.quick : size.full;
+    return s;
+}
+
+// Figures for one worker are taken on one CPU, so that no peer gains by a helper thread on another.
+inline void pin_if_single(settings const& s) {
+    if (s.workers != 1) return;
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0; --cpu) {
+        if (!CPU_ISSET(cpu, &allowed)) continue;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        return;
+    }
+}
+
+inline double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    std::size_t const half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// The mean without the lowest and highest twentieth: as steady as a median, and finer than the steps of a coarse counter.
+inline double middle_mean(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    std::size_t const cut = values.size() / 20;
+    double sum = 0;
+    for (std::size_t i = cut; i < values.size() - cut; ++i) sum += values[i];
+    return sum / static_cast<double>(values.size() - 2 * cut);
+}
+
+// Prints one figure as `tulle bench` reads it.
+inline void print(char const* bench, char const* library, settings const& s, figure const& f) {
+    auto const [low, high] = std::minmax_element(f.values.begin(), f.values.end());
+    std::printf("{\"bench\": \"%s\", \"library\": \"%s\", \"workers\": %d, \"places\": 1, \"n\": %ld, \"value\": %.6g, "
+                "\"min\": %.6g, \"max\": %.6g, \"unit\": \"%s\", \"runs\": %zu, \"ok\": %s}\n",
+                bench, library, s.workers, s.n, median(f.values), *low, *high, f.unit.c_str(), f.values.size(),
+                f.ok ? "true" : "false");
+    std::fflush(stdout);
+}
+
+// The exit code of a benchmark program: 0 if every result was right.
+inline int print_all(char const* bench, char const* library, settings const& s, std::vector<figure> const& figures) {
+    bool ok = true;
+    for (figure const& f : figures) {
+        print(bench, library, s, f);
+        ok = ok && f.ok;
+    }
+    return ok ? 0 : 1;
+}
+
+template <class F> double time_of(F&& f) {
+    double const start = seconds();
+    f();
+    return seconds() - start;
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Naive Fibonacci: one spawn and one join per call and hardly any work between them.
+//
+// Every kernel in this folder is a template over a fork-join policy:
+//
+//     struct policy { template <class F, class G> static auto invoke(F&& f, G&& g); };
+//
+// invoke runs f and g, possibly in parallel, and returns when both have: std::pair{f(), g()} when they return values,
+// nothing when they return void. f is the one that may be stolen. A kernel may be called wherever the policy may.
+#pragma once
+
+namespace kernels {
+
+template <class ForkJoin> long fib(long n) noexcept {
+    if (n < 2) return n;
+    auto const [a, b] = ForkJoin::invoke([n]() noexcept { return fib<ForkJoin>(n - 1); },
+                                         [n]() noexcept { return fib<ForkJoin>(n - 2); });
+    return a + b;
+}
+
+// Not inlined, so that the base of comparison makes one call where the threaded one makes one thread.
+[[gnu::noinline]] inline long fib_serial(long n) noexcept { return n < 2 ? n : fib_serial(n - 1) + fib_serial(n - 2); }
+
+// The same number by addition, for the check. n <= 90: fits a long of 64 bits.
+inline long fib_expected(int n) {
+    long a = 0;
+    long b = 1;
+    for (int i = 0; i < n; ++i) {
+        long const next = a + b;
+        a = b;
+        b = next;
+    }
+    return a;
+}
+
+// Calls that fork: the number of spawns that one fib(n) makes.
+inline long fib_spawns(int n) { return n < 2 ? 0 : fib_expected(n + 1) - 1; }
+
+} // namespace kernels

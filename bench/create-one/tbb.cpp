@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tbb.hpp"
+#include "create_one.hpp"
+
+int main(int argc, char** argv) {
+    return tulle::bench::create_one_main<tulle::bench::tbb_runtime>(argc, argv, {1'000'000, 50'000});
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tulle_c.hpp"
+#include "create_one.hpp"
+
+int main(int argc, char** argv) { return tulle::bench::create_one_main<tulle::bench::tulle_c_runtime>(argc, argv); }

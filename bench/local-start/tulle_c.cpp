@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tulle_c.hpp"
+#include "local_start.hpp"
+
+int main(int argc, char** argv) { return tulle::bench::local_start_main<tulle::bench::tulle_c_runtime>(argc, argv); }

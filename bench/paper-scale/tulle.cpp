@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/paper.hpp"
+
+int main(int argc, char** argv) { return tulle::bench::paper_scale_main<tulle::arch::backend>(argc, argv, "tulle"); }

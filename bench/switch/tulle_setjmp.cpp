@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend_pair.hpp"
+#include "switch.hpp"
+
+int main(int argc, char** argv) {
+    using pair = tulle::bench::backend_pair<tulle::arch::setjmp_backend>;
+    return tulle::bench::switch_main<pair>(argc, argv, "tulle_setjmp");
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/serial.hpp"
+#include "uts.hpp"
+
+int main(int argc, char** argv) { return tulle::bench::uts_main<tulle::bench::serial_runtime>(argc, argv); }

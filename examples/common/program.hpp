@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every example's main() has in common: the shared options, errors as one clear line, exit codes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstddef>
+#include <functional>
+
+namespace examples {
+
+inline constexpr int k_exit_ok = 0;
+inline constexpr int k_exit_check_failed = 1;
+inline constexpr int k_exit_trouble = 2; // bad options, unreadable files
+
+struct common_options {
+    int workers = 0; // 0: as many as the program may use CPUs
+    int runs = 1;
+    bool progress = false;
+    bool peers = true;
+    bool tsv = false;
+};
+
+// Adds --workers and --progress.
+void add_worker_options(CLI::App& app, common_options& options);
+
+// Adds those and --runs, --no-peers and --tsv, for the programs that compare libraries.
+void add_contest_options(CLI::App& app, common_options& options);
+
+// Parses the command line, then calls body, whose result is the exit code. Both may throw.
+int run_program(CLI::App& app, int argc, char** argv, std::function<int()> const& body);
+
+// The Tulle runtime for the life of this object, with the workers asked for. stack_size 0: the default.
+class runtime_session {
+public:
+    explicit runtime_session(common_options const& options, std::size_t stack_size = 0);
+    ~runtime_session();
+    runtime_session(runtime_session const&) = delete;
+    runtime_session& operator=(runtime_session const&) = delete;
+};
+
+} // namespace examples

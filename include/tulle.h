@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tulle for C (C11), and for other languages: the same powers as <tulle/tulle.hpp>.
+ *
+ * Every function may be called by any thread of the process; the first use starts the run time. Errors are returned as negative errno
+ * values; nothing is printed. A null pointer or a value that makes no sense is -EINVAL. */
+#ifndef TULLE_H
+#define TULLE_H
+
+#include <tulle/detail/version.h>
+#include <tulle/detail/visibility.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- the run time ------------------------------------------------------------------------------------------------ */
+
+/* Zero in a field: what the environment says, else the default. */
+typedef struct tulle_options {
+    int workers;       /* OS threads that run threads; 0: one for each processor that this process may use */
+    size_t stack_size; /* bytes of a thread's own stack */
+} tulle_options;
+
+/* Starts the workers; the caller becomes worker 0. Null: all defaults. -EALREADY: running; -ENOMEM; -EAGAIN: no OS threads. */
+TULLE_API int tulle_init(const tulle_options* options);
+/* Ends them. -EBUSY: threads are alive, nothing was ended; -EPERM: not the thread that initialised; -EINVAL: not running. */
+TULLE_API int tulle_finalize(void);
+TULLE_API int tulle_is_initialized(void);
+/* An option by name, before the start (`tulle info` lists them). -EINVAL: unknown, or no such value; -EALREADY: running. */
+TULLE_API int tulle_set_option(const char* name, const char* value);
+TULLE_API int tulle_worker_count(void);
+TULLE_API int tulle_shepherd_count(void);
+TULLE_API const char* tulle_version(void);
+
+/* --- fork and join: the cheapest threads -------------------------------------------------------------------------- */
+
+/* Two words, to be kept in registers; valid until joined, in the function that forked. */
+typedef struct tulle_child {
+    void* deque;
+    void* record; /* null: the fork was refused */
+} tulle_child;
+
+/* Starts function(argument). A null function gives a child whose join returns -EINVAL. */
+TULLE_API tulle_child tulle_fork(void (*function)(void*), void* argument);
+/* Waits for it; call it once, by the thread that forked. Joining in reverse order of forking is the fast case.
+ * Memory ordering: all that the child did happens before the return. */
+TULLE_API int tulle_join(tulle_child child);
+
+/* --- threads as objects --------------------------------------------------------------------------------------------- */
+
+typedef struct tulle_thread tulle_thread;
+
+/* Initialise with TULLE_ATTR_INIT. */
+typedef struct tulle_attr {
+    size_t
+        stack_size; /* bytes, rounded up to a power of two from 16384; 1024: compact, without a guard; 0: the default */
+    int shepherd;   /* runs only on workers of this shepherd; -1: anywhere */
+    int child_first;  /* nonzero: runs at once; the spawner goes on later, perhaps on another worker */
+    const char* name; /* copied; null: none */
+} tulle_attr;
+/* clang-format off */
+#define TULLE_ATTR_INIT {0, -1, 0, NULL}
+/* clang-format on */
+
+/* Starts function(argument). `out` null: detached. `attr` null: TULLE_ATTR_INIT. -ENOMEM. */
+TULLE_API int tulle_spawn(tulle_thread** out, const tulle_attr* attr, void* (*function)(void*), void* argument);
+/* Waits for the end, stores what the function returned (`result` null: not wanted) and frees the handle. */
+TULLE_API int tulle_thread_join(tulle_thread* thread, void** result);
+/* The same if it has ended; else -EBUSY, and the handle stays. */
+TULLE_API int tulle_thread_try_join(tulle_thread* thread, void** result);
+/* The same, waiting for at most `timeout_ns` nanoseconds; then -ETIMEDOUT, and the handle stays. */
+TULLE_API int tulle_thread_timed_join(tulle_thread* thread, void** result, uint64_t timeout_ns);
+/* Nobody will join it; frees the handle. */
+TULLE_API int tulle_thread_detach(tulle_thread* thread);
+TULLE_API uint64_t tulle_thread_id(const tulle_thread* thread); /* 0: null */
+
+/* --- the calling thread ----------------------------------------------------------------------------------------------- */
+
+TULLE_API int tulle_yield(void);
+TULLE_API int tulle_sleep_ns(uint64_t nanoseconds);
+TULLE_API uint64_t tulle_self_id(void);
+/* -ENOMEM. */
+TULLE_API int tulle_set_name(const char* name);
+/* Copies at most `size` bytes, terminated; the length of the whole name. */
+TULLE_API int tulle_get_name(char* buffer, size_t size);
+TULLE_API int tulle_worker_index(void);   /* -1: the OS thread is no worker */
+TULLE_API int tulle_shepherd_index(void); /* likewise */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

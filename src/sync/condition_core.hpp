@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that wait for a notification, each of which lets go of a mutex in the same step. The queue's lock is held from linking the waiter
+// to the mutex's unlock, so that whoever locks the mutex afterwards finds the waiter. Lock order: this queue, then the mutex's.
+#pragma once
+
+#include "sync/wait_list.hpp"
+
+#include <cstdint>
+#include <mutex>
+
+namespace tulle::sync {
+
+template <class Parking> class condition_core {
+public:
+    // `unlock` lets go of the mutex; it runs when the caller is suspended.
+    template <class Unlock> void wait(Unlock unlock) noexcept {
+        waiter<Parking> self;
+        park(self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
+    }
+    // False: the time was up.
+    template <class Unlock> [[nodiscard]] bool wait_until(std::uint64_t deadline, Unlock unlock) noexcept {
+        timed_waiter<Parking> self(deadline);
+        return park_until(
+            self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
+    }
+    void notify_one() noexcept {
+        m_lock.lock();
+        waiter<Parking>* const first = m_waiting.pop_front();
+        m_lock.unlock();
+        if (first != nullptr) Parking::resume(first->thread);
+    }
+    void notify_all() noexcept {
+        m_lock.lock();
+        wait_batch<Parking> all = m_waiting.take_all();
+        m_lock.unlock();
+        all.wake_all();
+    }
+    [[nodiscard]] bool has_waiters() noexcept {
+        std::lock_guard const held(m_lock);
+        return !m_waiting.empty();
+    }
+
+private:
+    template <class Unlock> bool enter(waiter<Parking>& self, Unlock& unlock) noexcept {
+        m_waiting.push_back(self);
+        unlock();
+        return true;
+    }
+
+    typename Parking::lock m_lock;
+    wait_list<Parking> m_waiting;
+};
+
+} // namespace tulle::sync

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/condition_core.hpp"
+#include "sync/condition_ops.hpp"
+#include "sync/opaque.hpp"
+
+#include <tulle/condition_variable.hpp>
+
+namespace tulle {
+
+using core = sync::condition_core<sync::parking>;
+
+void condition_variable::notify_one() noexcept { sync::open<core>(m_core).notify_one(); }
+
+void condition_variable::notify_all() noexcept { sync::open<core>(m_core).notify_all(); }
+
+bool condition_variable::wait_cold(mutex& m, std::uint64_t deadline) noexcept {
+    return sync::wait_condition(sync::open<core>(m_core), m.m_front, sync::open<sync::native_mutex_queue>(m.m_queue),
+                                deadline);
+}
+
+} // namespace tulle

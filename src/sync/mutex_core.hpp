@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a mutex does when its front (<tulle/detail/mutex_front.hpp>) cannot: spin, queue, wake, hand off.
+//   barging    an unlocker frees the mutex and wakes the first waiter, who competes with newcomers. One is on its way at a time.
+//   hand-off   a waiter that lost twice, or has waited for a millisecond, gets the mutex from the next unlocker without a contest.
+// contended = 1 costs each unlock the queue's lock, and its setting a heavy fence; so it is kept for k_quiet unlocks without waiters.
+// Without heavy fences it is never taken back, and nobody parks before it is settled: before somebody who has seen it has held the mutex.
+// Every later holder then sees it, because it acquires the mutex from that one.
+// Source: asymmetric Dekker synchronization (Dice, Huang and Yang 2001); the throttle is that of Dice, "Malthusian locks", doi:10.1145/3064176.3064203.
+#pragma once
+
+#include "sync/wait_list.hpp"
+
+#include <tulle/detail/mutex_front.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace tulle::sync {
+
+// The part that the public header does not show. All under `lock`.
+template <class Parking> struct mutex_queue {
+    typename Parking::lock lock;
+    std::uint32_t quiet = 0;               // contended unlocks in a row that found nobody
+    std::uint32_t passed = 0;              // contended unlocks that let a waiter wait
+    bool settled = false;                  // meaningful while contended
+    waiter<Parking>* on_its_way = nullptr; // woken, and has neither got the mutex nor queued again
+    wait_list<Parking> waiting;
+};
+
+template <class Parking> class mutex_core {
+public:
+    using machine = typename Parking::machine;
+    using front_type = detail::basic_mutex_front<typename Parking::front_machine>;
+    using node = waiter<Parking>;
+
+    mutex_core(front_type& front, mutex_queue<Parking>& queue) noexcept : m_front(front), m_queue(queue) {}
+
+    // After try_lock failed.
+    void lock() noexcept {
+        if (spin(nullptr)) return;
+        node self;
+        self.since = Parking::now();
+        while (!take_turn(self)) {}
+    }
+    // False: not before the deadline.
+    [[nodiscard]] bool lock_until(std::uint64_t deadline) noexcept {
+        if (Parking::now() >= deadline) return false;
+        if (spin(nullptr)) return true;
+        timed_waiter<Parking> self(deadline);
+        self.since = Parking::now();
+        for (;;) {
+            if (take_turn(self)) return true;
+            if (self.load_state() == outcome::timed_out || Parking::now() >= deadline) return give_up(self);
+        }
+    }
+    // After try_unlock; never suspends.
+    void unlock(detail::unlock_result how_far) noexcept {
+        if (how_far == detail::unlock_result::held_contended) return unlock_contended();
+        // Released. Take it again to look for waiters; whoever holds it otherwise will see `contended` when it unlocks.
+        if (m_front.try_lock_if_free()) unlock_contended();
+    }
+
+private:
+    using section = std::lock_guard<typename Parking::lock>;
+    enum class entry { queued, acquired, unsettled };
+
+    static constexpr std::uint32_t k_quiet = 1000;
+
+    // --- waiters ---------------------------------------------------------------------------------------------------
+    [[nodiscard]] static bool is_granted(node const* self) noexcept {
+        // relaxed: take_turn takes the queue's lock before it returns, and so comes after what the granter did.
+        return self != nullptr && self->state.load(std::memory_order_relaxed) == outcome::granted;
+    }
+    [[nodiscard]] bool spin(node const* self) noexcept {
+        std::uint32_t pauses = 1;
+        for (int round = 0; round < Parking::k_spin_rounds; ++round) {
+            if (is_granted(self) || m_front.try_lock_if_free()) return true;
+            for (std::uint32_t k = 0; k < pauses; ++k) machine::pause();
+            pauses = std::min(2 * pauses, Parking::k_most_pauses);
+            Parking::yield_to_ready();
+        }
+        return false;
+    }
+    // One wait and one contest. True: the caller holds the mutex.
+    template <class Node> [[nodiscard]] bool take_turn(Node& self) noexcept {
+        entry result = entry::queued;
+        auto const enter_queue = [this, &self, &result] { return (result = enter(self)) == entry::queued; };
+        if (!park_in_queue(self, enter_queue)) return false;
+        if (result == entry::acquired) return true;
+        if (!spin(&self)) return false;
+        section const held(m_queue.lock);
+        if (m_queue.on_its_way == &self) m_queue.on_its_way = nullptr;
+        m_queue.settled = true; // it has seen `contended` under this lock
+        return true;
+    }
+    template <class Enter> [[nodiscard]] bool park_in_queue(node& self, Enter enter_queue) noexcept {
+        park(self, m_queue.lock, enter_queue);
+        return true;
+    }
+    template <class Enter> [[nodiscard]] bool park_in_queue(timed_waiter<Parking>& self, Enter enter_queue) noexcept {
+        return park_until(self, m_queue.lock, m_queue.waiting, enter_queue, [] {});
+    }
+
+    // Under the queue's lock, with the caller suspended.
+    [[nodiscard]] entry enter(node& self) noexcept {
+        if (is_granted(&self)) return entry::acquired;
+        if (m_queue.on_its_way == &self) {
+            m_queue.on_its_way = nullptr;
+            ++self.tries;
+        }
+        announce();                                     // B1
+        if (m_front.try_lock()) return entry::acquired; // B2
+        if (!m_queue.settled) return entry::unsettled;
+        self.state.store(outcome::waiting, std::memory_order_relaxed); // relaxed: published by the lock
+        if (self.tries == 0)
+            m_queue.waiting.push_back(self);
+        else
+            m_queue.waiting.push_front(self);
+        return entry::queued;
+    }
+    void announce() noexcept {
+        if (m_front.contended.load(std::memory_order_relaxed) != 0) return; // relaxed: written under this lock
+        m_front.contended.store(
+            1, std::memory_order_relaxed); // B1; relaxed: the heavy fence follows, or it is not settled yet
+        m_queue.quiet = 0;
+        m_queue.settled = Parking::has_heavy_fence();
+        if (m_queue.settled) machine::heavy_fence();
+    }
+    // The time is up. True: the mutex came all the same.
+    [[nodiscard]] bool give_up(node& self) noexcept {
+        {
+            section const held(m_queue.lock);
+            if (is_granted(&self)) return true;
+            if (m_queue.on_its_way != &self) return false;
+            m_queue.on_its_way = nullptr;
+            if (m_queue.waiting.empty() || !m_front.try_lock()) return false; // else the holder wakes the next
+        }
+        unlock_contended();
+        return false;
+    }
+
+    // --- unlockers: the caller holds the mutex -----------------------------------------------------------------------
+    void unlock_contended() noexcept {
+        m_queue.lock.lock();
+        node* const candidate = m_queue.on_its_way != nullptr ? m_queue.on_its_way : m_queue.waiting.first();
+        if (candidate == nullptr)
+            note_quiet();
+        else if (is_overdue(*candidate))
+            return hand_off();
+        node* const woken = m_queue.on_its_way == nullptr ? m_queue.waiting.pop_front() : nullptr;
+        if (woken != nullptr) m_queue.on_its_way = woken;
+        release(woken);
+    }
+    // Frees the mutex and the queue; `woken`, if any, is resumed.
+    void release(node* woken) noexcept {
+        auto const thread = woken != nullptr ? woken->thread : nullptr;
+        m_front.held.store(0, std::memory_order_release); // pairs with the acquire in mutex_front::try_lock
+        m_queue.lock.unlock();
+        if (thread != nullptr) Parking::resume(thread);
+    }
+    // The mutex stays held, by the one on its way or the first in the queue.
+    void hand_off() noexcept {
+        node* const awake = m_queue.on_its_way;
+        node* const heir = awake != nullptr ? awake : m_queue.waiting.pop_front();
+        if (heir == nullptr) return release(nullptr); // all had timed out
+        auto const thread = heir->thread;
+        m_queue.on_its_way = nullptr;
+        heir->state.store(outcome::granted, std::memory_order_relaxed); // relaxed: the heir takes the queue's lock next
+        m_queue.lock.unlock();
+        if (awake == nullptr) Parking::resume(thread);
+    }
+    [[nodiscard]] bool is_overdue(node const& w) noexcept {
+        m_queue.quiet = 0;
+        if (w.tries >= Parking::k_most_tries) return true;
+        return ++m_queue.passed % Parking::k_passed_per_clock == 0 &&
+               Parking::now() - w.since >= Parking::k_longest_wait_ns;
+    }
+    void note_quiet() noexcept {
+        if (!Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet) return;
+        m_front.contended.store(0,
+                                std::memory_order_relaxed); // relaxed: who misses it takes the queue's lock once more
+    }
+
+    front_type& m_front;
+    mutex_queue<Parking>& m_queue;
+};
+
+} // namespace tulle::sync

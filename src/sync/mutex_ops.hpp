@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lock and unlock of the two parts of a mutex, without the checks of debug builds. unlock() never suspends.
+#pragma once
+
+#include "sync/mutex_core.hpp"
+#include "sync/parking.hpp"
+
+namespace tulle::sync {
+
+using native_mutex_core = mutex_core<parking>;
+using native_mutex_queue = mutex_queue<parking>;
+
+// A million threads may wait.
+static_assert(sizeof(waiter<parking>) <= 64);
+
+// False: not before the deadline.
+[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue,
+                                         std::uint64_t deadline) noexcept {
+    static_cast<void>(parking::self()); // may start the run time, on whose fences the rest relies
+    native_mutex_core waiting(front, queue);
+    if (deadline != detail::k_no_deadline) return waiting.lock_until(deadline);
+    waiting.lock();
+    return true;
+}
+inline void lock(detail::mutex_front& front, native_mutex_queue& queue) noexcept {
+    if (!front.try_lock()) static_cast<void>(lock_contended(front, queue, detail::k_no_deadline));
+}
+inline void unlock(detail::mutex_front& front, native_mutex_queue& queue) noexcept {
+    detail::unlock_result const how_far = front.try_unlock();
+    if (how_far != detail::unlock_result::done) native_mutex_core(front, queue).unlock(how_far);
+}
+
+} // namespace tulle::sync

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a wait stands on: the scheduler, its timers, the clock, and the fences of the machine.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "os/clock.hpp"
+#include "os/machine.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/timed.hpp"
+
+#include <tulle/detail/deadline.hpp>
+
+#include <cstdint>
+
+namespace tulle::sync {
+
+struct parking {
+    using machine = os::machine;
+    using front_machine = os::machine::front_machine; // of inline code in public headers
+    using handle = sched::fiber*;
+    using timer = sched::timer;
+    using lock = base::basic_spin_lock<os::machine>;
+
+    static constexpr int k_spin_rounds = 40;            // before a thread queues for a mutex
+    static constexpr std::uint32_t k_most_pauses = 128; // in one round
+    // A mutex goes to a waiter without a contest when it has lost this often, or waited this long.
+    static constexpr std::uint16_t k_most_tries = 2;
+    static constexpr std::uint64_t k_longest_wait_ns = 1'000'000;
+    static constexpr std::uint32_t k_passed_per_clock = 16; // contended unlocks between two looks at the clock
+
+    // Attaches a foreign OS thread, and starts the run time if need be.
+    [[nodiscard]] static handle self() { return &sched::this_fiber(); }
+    static void suspend(sched::post_function post, void* a, void* b) noexcept { sched::suspend(post, a, b); }
+    static void resume(handle thread) noexcept { sched::resume(*thread); }
+    [[nodiscard]] static bool insert_timer(timer& t) noexcept { return sched::scheduler::instance().insert_timer(t); }
+    static void remove_timer(timer& t) noexcept { sched::scheduler::instance().timers().remove(t); }
+    [[nodiscard]] static std::uint64_t now() noexcept { return os::monotonic_ns(); }
+    [[nodiscard]] static bool has_heavy_fence() noexcept { return os::membarrier_available(); }
+
+    // Between two looks at a word that is about to change: other threads of the worker first.
+    static void relax() noexcept { sched::yield(); }
+    // After a round of a spin loop: lets the other ready threads of this worker run, as one of them may be what is waited for.
+    static void yield_to_ready() noexcept {
+        sched::worker* const w = sched::this_worker();
+        if (w != nullptr && !w->is_guest() && !w->ready.looks_empty()) sched::yield();
+    }
+};
+
+} // namespace tulle::sync

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "sync/opaque.hpp"
+#include "sync/parking.hpp"
+#include "sync/signal_core.hpp"
+
+#include <tulle/signal.hpp>
+
+#include <stdexcept>
+
+namespace tulle {
+
+namespace {
+
+using core = sync::signal_core<sync::parking>;
+using error = sync::signal_error;
+
+[[noreturn]] void refuse_waiter(void const* signal) noexcept {
+    base::fatal("signal %p: a second thread waits; a signal has one waiter, use a latch or a barrier for more", signal);
+}
+
+} // namespace
+
+signal::signal(std::uint32_t count) {
+    if (count > core::k_most) throw std::invalid_argument("tulle::signal: a count must be below 2^31");
+    sync::open<core>(m_core).open(count);
+}
+
+void signal::notify() noexcept {
+    if (sync::open<core>(m_core).notify() != error::none)
+        base::fatal("signal %p is notified more often than its count says; raise it by add_signalers() first",
+                    static_cast<void*>(this));
+}
+
+void signal::add_signalers(std::uint32_t more) noexcept {
+    if (sync::open<core>(m_core).add(more) != error::none)
+        base::fatal("signal %p: %u more signalers make more than %u", static_cast<void*>(this), more, core::k_most);
+}
+
+bool signal::try_wait() const noexcept { return sync::open<core>(m_core).is_zero(); }
+
+void signal::wait() noexcept {
+    if (sync::open<core>(m_core).wait() != error::none) refuse_waiter(this);
+}
+
+bool signal::wait_before(std::uint64_t deadline) noexcept {
+    bool in_time = false;
+    if (sync::open<core>(m_core).wait_until(deadline, in_time) != error::none) refuse_waiter(this);
+    return in_time;
+}
+
+} // namespace tulle

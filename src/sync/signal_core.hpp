@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A count of notifications still to come, and at most one thread that waits for the last. One word decides:
+//   bits 0..31 the count | bit 32: a thread waits | bits 33..63: number of the wait, so that no two waits look alike
+// The notification that makes the count zero also takes the waiting bit away, and with it the duty to resume the waiter; a timer takes the
+// bit away while the count is not zero. So exactly one of them resumes it. Nobody touches the signal after having made the count zero.
+// Source: the SimpleSignal of OctoPOS, the operating system of invasive computing.
+#pragma once
+
+#include "sync/waiter.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::sync {
+
+enum class signal_error { none, too_many_notifications, second_waiter, too_many_signalers };
+
+template <class Parking> class signal_core {
+    using machine = typename Parking::machine;
+    using handle = typename Parking::handle;
+    template <class T> using atomic = typename machine::template atomic<T>;
+
+public:
+    static constexpr std::uint32_t k_most = 0x7FFFFFFF;
+
+    void open(std::uint32_t count) noexcept {
+        m_word.store(count, std::memory_order_relaxed);
+    } // relaxed: before it is shared
+
+    // acquire pairs with the release in notify.
+    [[nodiscard]] bool is_zero() const noexcept { return count_of(m_word.load(std::memory_order_acquire)) == 0; }
+    // Whether a thread waits: a snapshot.
+    [[nodiscard]] bool has_waiter() const noexcept { return (m_word.load(std::memory_order_relaxed) & k_waiting) != 0; }
+
+    [[nodiscard]] signal_error notify() noexcept {
+        std::uint64_t word =
+            m_word.load(std::memory_order_acquire); // pairs with the release in enter: m_waiter is that of this wait
+        for (;;) {
+            if (count_of(word) == 0) return signal_error::too_many_notifications;
+            bool const wakes = count_of(word) == 1 && (word & k_waiting) != 0;
+            // relaxed: if it belongs to a later wait, the word has changed as well, and the exchange fails.
+            handle const waiter = wakes ? m_waiter.load(std::memory_order_relaxed) : nullptr;
+            // acq_rel: release pairs with is_zero and enter; acquire keeps m_waiter, and makes this one carry on what others released.
+            if (!m_word.compare_exchange_weak(word, (wakes ? word & ~k_waiting : word) - 1, std::memory_order_acq_rel,
+                                              std::memory_order_acquire))
+                continue;
+            if (wakes) Parking::resume(waiter);
+            return signal_error::none;
+        }
+    }
+    [[nodiscard]] signal_error add(std::uint32_t more) noexcept {
+        std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
+        do {
+            if (more > k_most - count_of(word)) return signal_error::too_many_signalers;
+        } while (
+            !m_word.compare_exchange_weak(word, word + more, std::memory_order_relaxed, std::memory_order_relaxed));
+        return signal_error::
+            none; // relaxed: it publishes nothing, and every notification passes it on (release sequence)
+    }
+    [[nodiscard]] signal_error wait() noexcept {
+        if (is_zero()) return signal_error::none;
+        request r{*this, Parking::self()};
+        Parking::suspend(&post_wait, &r, nullptr);
+        return r.error;
+    }
+    // `in_time`: whether it was zero before the deadline.
+    [[nodiscard]] signal_error wait_until(std::uint64_t deadline, bool& in_time) noexcept {
+        in_time = is_zero();
+        if (in_time || Parking::now() >= deadline) return signal_error::none;
+        timed_request r(*this, deadline);
+        Parking::suspend(&post_timed_wait, &r, nullptr);
+        while (r.posted.load(std::memory_order_acquire) == 0) Parking::relax(); // pairs with post_timed_wait
+        Parking::remove_timer(r);
+        in_time = !r.timed_out;
+        return r.error;
+    }
+
+private:
+    static constexpr std::uint64_t k_waiting = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t k_one_wait = std::uint64_t{1} << 33;
+
+    enum class entry { waits, is_zero, taken };
+
+    struct request {
+        signal_core& of;
+        handle thread;
+        signal_error error = signal_error::none;
+    };
+    struct timed_request : request, Parking::timer {
+        timed_request(signal_core& signal, std::uint64_t deadline_ns) noexcept : request{signal, Parking::self()} {
+            this->deadline = deadline_ns;
+            this->fire = &time_out;
+        }
+        bool timed_out = false;
+        atomic<std::uint32_t> posted{0};
+    };
+
+    [[nodiscard]] static std::uint32_t count_of(std::uint64_t word) noexcept {
+        return static_cast<std::uint32_t>(word);
+    }
+
+    // By the waiter, suspended already.
+    [[nodiscard]] entry enter(handle thread) noexcept {
+        std::uint64_t word = m_word.load(std::memory_order_acquire); // pairs with the release in notify
+        if ((word & k_waiting) != 0) return entry::taken;
+        m_waiter.store(thread, std::memory_order_relaxed); // relaxed: published by the exchange
+        for (;;) {
+            if (count_of(word) == 0) return entry::is_zero;
+            if ((word & k_waiting) != 0) return entry::taken;
+            // release pairs with notify; acquire: the failing case may see zero.
+            if (m_word.compare_exchange_weak(word, (word + k_one_wait) | k_waiting, std::memory_order_release,
+                                             std::memory_order_acquire))
+                return entry::waits;
+        }
+    }
+    // By the timer. False: a notification came first and resumes the waiter.
+    [[nodiscard]] bool withdraw() noexcept {
+        std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
+        while ((word & k_waiting) != 0) {
+            // relaxed: it says nothing; what others have released through the word goes on with it (release sequence).
+            if (m_word.compare_exchange_weak(word, word & ~k_waiting, std::memory_order_relaxed,
+                                             std::memory_order_relaxed))
+                return true;
+        }
+        return false;
+    }
+    // True: it waits, and the request may be gone.
+    [[nodiscard]] static bool begin(request& r) noexcept {
+        handle const thread = r.thread;
+        entry const e = r.of.enter(thread);
+        if (e == entry::waits) return true;
+        if (e == entry::taken) r.error = signal_error::second_waiter;
+        return false;
+    }
+    static void post_wait(void* of, void*) noexcept {
+        auto& r = *static_cast<request*>(of);
+        if (!begin(r)) Parking::resume(r.thread);
+    }
+    // The timer starts after the waiter is known, when a notification may have resumed it already: it waits for `posted`.
+    static void post_timed_wait(void* of, void*) noexcept {
+        auto& r = *static_cast<timed_request*>(of);
+        handle const thread = r.thread;
+        bool const waits = begin(r);
+        if (waits && !Parking::insert_timer(r)) time_out(r); // no memory: the time is up at once
+        r.posted.store(1, std::memory_order_release);        // pairs with wait_until; the last access if it waits
+        if (!waits) Parking::resume(thread);
+    }
+    static void time_out(typename Parking::timer& t) noexcept {
+        auto& r = static_cast<timed_request&>(t);
+        handle const thread = r.thread;
+        if (!r.of.withdraw()) return;
+        r.timed_out = true;
+        Parking::resume(thread);
+    }
+
+    atomic<std::uint64_t> m_word{0};
+    atomic<handle> m_waiter{nullptr};
+};
+
+} // namespace tulle::sync

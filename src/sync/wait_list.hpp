@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// First-in first-out list of waiters, linked through their nodes; and the two ways to wait in one. The guarding lock is the caller's.
+// take_all() is O(1) however many wait: it starts a new epoch, and nodes of older epochs are no longer in the list.
+#pragma once
+
+#include "sync/waiter.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::sync {
+
+// Waiters that were taken off their list together, to be woken without any lock.
+template <class Parking> class wait_batch {
+public:
+    explicit wait_batch(waiter<Parking>* first) noexcept : m_first(first) {}
+
+    void wake_all() noexcept {
+        while (waiter<Parking>* const w = m_first) {
+            m_first = w->next;
+            auto const thread = w->thread;
+            if (!w->timed)
+                w->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
+            // release pairs with await_release: a waiter whose time was up may go on, and this is the last access to its node.
+            else if (w->state.exchange(outcome::woken, std::memory_order_release) != outcome::waiting)
+                continue;
+            Parking::resume(thread);
+        }
+    }
+
+private:
+    waiter<Parking>* m_first;
+};
+
+template <class Parking> class wait_list {
+public:
+    using node = waiter<Parking>;
+
+    [[nodiscard]] bool empty() const noexcept { return m_first == nullptr; }
+    [[nodiscard]] node* first() const noexcept { return m_first; }
+    [[nodiscard]] bool contains(node const& w) const noexcept { return w.linked && w.epoch == m_epoch; }
+
+    void push_back(node& w) noexcept {
+        enter(w);
+        w.prev = m_last;
+        w.next = nullptr;
+        (m_last == nullptr ? m_first : m_last->next) = &w;
+        m_last = &w;
+    }
+    void push_front(node& w) noexcept {
+        enter(w);
+        w.prev = nullptr;
+        w.next = m_first;
+        (m_first == nullptr ? m_last : m_first->prev) = &w;
+        m_first = &w;
+    }
+    void unlink(node& w) noexcept {
+        (w.prev == nullptr ? m_first : w.prev->next) = w.next;
+        (w.next == nullptr ? m_last : w.next->prev) = w.prev;
+        w.linked = false;
+    }
+    // The first whose wait the caller may end: it is off the list, and must be resumed. Null: none.
+    [[nodiscard]] node* pop_front() noexcept {
+        while (node* const w = m_first) {
+            unlink(*w);
+            if (w->try_wake()) return w;
+        }
+        return nullptr;
+    }
+    [[nodiscard]] wait_batch<Parking> take_all() noexcept {
+        wait_batch<Parking> const all(m_first);
+        m_first = m_last = nullptr;
+        ++m_epoch;
+        return all;
+    }
+
+private:
+    void enter(node& w) noexcept {
+        w.linked = true;
+        w.epoch = m_epoch;
+    }
+
+    node* m_first = nullptr;
+    node* m_last = nullptr;
+    std::uint32_t m_epoch = 0;
+};
+
+namespace detail_park {
+
+template <class Parking, class Lock, class Enter> struct request {
+    Lock& guard;
+    waiter<Parking>& self;
+    Enter& enter; // under the guard: links the waiter and says true, or says false: no need to wait
+};
+
+// False: no memory for the timer, so that the time is up at once.
+template <class Parking> [[nodiscard]] bool start_timer(waiter<Parking>& w) noexcept {
+    auto& t = static_cast<timed_waiter<Parking>&>(w);
+    return Parking::insert_timer(t) || !t.try_time_out();
+}
+
+// The timer starts under the guard: once that is released the node may be gone.
+template <class Parking, class Lock, class Enter> void post_park(void* of, void*) noexcept {
+    auto& r = *static_cast<request<Parking, Lock, Enter>*>(of);
+    Lock& guard = r.guard;
+    auto const thread = r.self.thread;
+    guard.lock();
+    bool const waits = r.enter();
+    if (!waits) r.self.state.store(outcome::woken, std::memory_order_relaxed); // relaxed: nobody else knows the node
+    bool const go_on = !waits || (r.self.timed && !start_timer(r.self));
+    guard.unlock();
+    if (go_on) Parking::resume(thread);
+}
+
+} // namespace detail_park
+
+// Suspends the caller, takes the guard, and waits in the list that `enter` links the node into. The guard is not held afterwards.
+template <class Parking, class Lock, class Enter> void park(waiter<Parking>& w, Lock& guard, Enter enter) noexcept {
+    detail_park::request<Parking, Lock, Enter> r{guard, w, enter};
+    Parking::suspend(&detail_park::post_park<Parking, Lock, Enter>, &r, nullptr);
+}
+
+// A waiter that timed out while it was in a batch: its node is the taker's until then.
+template <class Parking> void await_release(waiter<Parking>& w) noexcept {
+    while (w.load_state() != outcome::woken) Parking::relax();
+}
+
+// The same with a deadline. False: the time is up, and the node is off the list; `leave` then ran under the guard, if it was in it.
+template <class Parking, class Lock, class Enter, class Leave>
+[[nodiscard]] bool park_until(timed_waiter<Parking>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
+                              Leave leave) noexcept {
+    park(static_cast<waiter<Parking>&>(w), guard, enter);
+    Parking::remove_timer(w);
+    if (w.load_state() != outcome::timed_out) return true;
+    guard.lock();
+    bool const in_batch = w.linked && !list.contains(w);
+    if (list.contains(w)) {
+        list.unlink(w);
+        leave();
+    }
+    guard.unlock();
+    if (in_batch) await_release<Parking>(w);
+    return in_batch;
+}
+
+} // namespace tulle::sync

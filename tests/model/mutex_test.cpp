@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The asymmetric mutex: no two holders, no lost wake-up (it would show as a deadlock), with hand-off, time-outs, and without heavy fences.
+#include "sync/mutex_core.hpp"
+#include "sync_world.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace tulle;
+using enum std::memory_order;
+
+template <class Parking> struct mutex {
+    detail::basic_mutex_front<model::machine> front;
+    sync::mutex_queue<Parking> queue;
+
+    sync::mutex_core<Parking> core() { return {front, queue}; }
+    void lock() {
+        if (!front.try_lock()) core().lock();
+    }
+    bool lock_until(std::uint64_t deadline) { return front.try_lock() || core().lock_until(deadline); }
+    void unlock() {
+        auto const how_far = front.try_unlock();
+        if (how_far != detail::unlock_result::done) core().unlock(how_far);
+    }
+};
+
+template <class Parking> struct guarded {
+    model::parking_world world;
+    mutex<Parking> lock;
+    model::plain<int> value{0};
+    model::atomic<int> refused{0};
+
+    void add(bool slowly) {
+        lock.lock();
+        if (slowly) model::machine::pause();
+        value.store(value.load() + 1);
+        lock.unlock();
+    }
+    void add_in_time() {
+        if (!lock.lock_until(2)) {
+            refused.fetch_add(1, relaxed);
+            return;
+        }
+        value.store(value.load() + 1);
+        lock.unlock();
+    }
+};
+
+struct shape {
+    int threads = 2;
+    int rounds = 1;
+    int hasty = 0; // threads that lock with a time-out, once
+};
+
+struct counts {
+    int parks = 0;
+    int refused = 0;
+};
+
+template <class Parking = model::parking> model::test_body body(shape s, counts* seen = nullptr) {
+    return [=](model::test& t) {
+        auto& g = t.make<guarded<Parking>>();
+        for (int i = 0; i < s.threads; ++i) {
+            t.thread([&g, s] {
+                for (int k = 0; k < s.rounds; ++k) g.add(s.hasty > 0);
+            });
+        }
+        for (int i = 0; i < s.hasty; ++i) t.thread([&g] { g.add_in_time(); });
+        if (s.hasty > 0) t.thread([&g] { g.world.time_passes(); });
+        if (s.hasty > 0) t.thread([&g] { g.world.time_passes(); });
+        t.at_end([=, &g] {
+            int const refused = g.refused.load(relaxed);
+            model::check(g.value.load() + refused == s.threads * s.rounds + s.hasty, "each round counts once");
+            model::check(g.lock.front.held.load(relaxed) == 0, "it is free in the end");
+            model::check(g.lock.queue.waiting.empty() && g.lock.queue.on_its_way == nullptr,
+                         "nobody is left in the queue");
+            if (seen == nullptr) return;
+            seen->parks += g.world.parks;
+            seen->refused += refused;
+        });
+    };
+}
+
+model::options exhaustive(unsigned preemptions) {
+    model::options o;
+    o.how = model::search::exhaustive;
+    o.preemptions = preemptions;
+    o.executions = 150000;
+    return o;
+}
+
+model::options random(std::size_t executions) {
+    model::options o;
+    o.executions = executions;
+    return o;
+}
+
+TEST(mutex, two_threads) {
+    counts seen;
+    model::result const r = model::explore("mutex_two", exhaustive(2), body({.threads = 2}, &seen));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(seen.parks, 50); // or nothing was tested
+}
+
+TEST(mutex, three_threads_two_rounds) {
+    counts seen;
+    model::result const r = model::explore("mutex_three", random(40000), body({.threads = 3, .rounds = 2}, &seen));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(seen.parks, 1000);
+}
+
+TEST(mutex, stampede) {
+    model::result const r = model::explore("mutex_stampede", random(20000), body({.threads = 5}));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(mutex, time_outs) {
+    counts seen;
+    model::result const r =
+        model::explore("mutex_timed", random(40000), body({.threads = 2, .rounds = 1, .hasty = 2}, &seen));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(seen.refused, 200);
+}
+
+TEST(mutex, without_heavy_fences) {
+    model::result const r =
+        model::explore("mutex_light", random(40000), body<model::basic_parking<false>>({.threads = 3, .rounds = 2}));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(mutex, time_outs_without_heavy_fences) {
+    model::result const r = model::explore("mutex_light_timed", random(20000),
+                                           body<model::basic_parking<false>>({.threads = 2, .rounds = 1, .hasty = 2}));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(mutex, every_order_is_needed) {
+    auto const mutants = model::weaken_each("mutex_weakened", random(40000), body({.threads = 3, .rounds = 2}));
+    EXPECT_GE(mutants.size(), 3U);
+    EXPECT_EQ(model::survivors_in_code(mutants), "");
+}
+
+// The error of an unlock that looks for waiters only before it lets go.
+struct careless : guarded<model::parking> {
+    void add_carelessly() {
+        lock.lock();
+        value.store(value.load() + 1);
+        if (lock.front.contended.load(relaxed) != 0)
+            lock.core().unlock(detail::unlock_result::held_contended);
+        else
+            lock.front.held.store(0, release);
+    }
+};
+
+TEST(mutex, needs_the_second_look) {
+    model::options o = random(20000);
+    o.expect_failure = true;
+    model::result const r = model::explore("mutex_careless", o, [](model::test& t) {
+        auto& c = t.make<careless>();
+        for (int i = 0; i < 3; ++i) t.thread([&c] { c.add_carelessly(); });
+    });
+    EXPECT_TRUE(r.failed);
+    EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
+}
+
+} // namespace

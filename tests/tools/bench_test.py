@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tulle bench`: names, JSON lines, table, page, and programs that fail. The figures themselves are not tested: real
+benchmark programs run only where they are built, and fast ones only. Argument: the path of the program."""
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+BUILT = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "libexec", "tulle")
+NAMES = ["fib", "switch", "yield", "create-one", "create-many", "blocked", "mutex", "mutex-contended", "quicksort",
+         "matmul", "uts", "wake", "idle"]
+FIELDS = {"bench": str, "library": str, "workers": int, "places": int, "n": int, "value": (int, float),
+          "min": (int, float), "max": (int, float), "unit": str, "runs": int, "ok": bool}
+LINE = ('{"bench": "%s", "library": "%s", "workers": \'$2\', "places": 1, "n": 9, "value": %g, "min": %g, "max": %g, '
+        '"unit": "%s", "runs": 1, "ok": %s}')
+
+
+def bench(*words):
+    return subprocess.run([PROGRAM, "bench", *words], capture_output=True, text=True, timeout=110)
+
+
+def figures(done):
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+class Faked(unittest.TestCase):
+    """Shell scripts stand in for benchmark programs, so the figures are known."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def program(self, name, script):
+        path = os.path.join(self.folder, "bench-" + name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + script)
+        os.chmod(path, stat.S_IRWXU)
+
+    def prints(self, name, library, value, unit="ns", ok="true"):
+        line = LINE % (name, library, value, value, value, unit, ok)
+        self.program(f"{name}-{library}", f"echo '{line}'\n")
+
+    def bench(self, *words):
+        return bench("--dir", self.folder, *words)
+
+    def test_json_repeats_every_figure(self):
+        self.prints("mutex", "tulle", 5)
+        self.prints("mutex", "pthread", 20)
+        done = self.bench("mutex", "--json", "--runs", "3")
+        self.assertEqual(done.returncode, 0, done)
+        rows = {row["library"]: row for row in figures(done)}
+        self.assertEqual(set(rows), {"tulle", "pthread"})
+        self.assertEqual((rows["tulle"]["value"], rows["tulle"]["runs"], rows["tulle"]["workers"]), (5, 3, 1))
+
+    def test_median_least_and_greatest_of_the_runs(self):
+        line = LINE % ("mutex", "tulle", 0, 0, 0, "ns", "true")
+        line = line.replace('"value": 0, "min": 0, "max": 0', '"value": \'$v\', "min": \'$v\', "max": \'$v\'')
+        count = os.path.join(self.folder, "count")
+        self.program("mutex-tulle", f"v=$(cat {count} 2>/dev/null || echo 1)\necho $((v * 10)) > {count}\necho '{line}'\n")
+        row, = figures(self.bench("mutex", "--json", "--runs", "3"))
+        self.assertEqual((row["value"], row["min"], row["max"]), (10, 1, 100))
+
+    def test_programs_take_turns(self):
+        log = os.path.join(self.folder, "log")
+        for library in ("tulle", "pthread"):
+            line = LINE % ("mutex", library, 1, 1, 1, "ns", "true")
+            self.program(f"mutex-{library}", f"echo {library} >> {log}\necho '{line}'\n")
+        self.bench("mutex", "--runs", "3")
+        with open(log, encoding="utf-8") as file:
+            self.assertEqual(file.read().split(), ["tulle", "pthread"] * 3)
+
+    def test_table_has_the_ratio_to_the_best_peer(self):
+        for library, value in (("tulle", 5), ("boost_fiber", 40), ("pthread", 20), ("serial", 1)):
+            self.prints("mutex", library, value)
+        text = self.bench("mutex", "--quick").stdout
+        self.assertRegex(text, r"(?m)^\s+\* tulle .* 0\.25$")
+        self.assertRegex(text, r"(?m)^\s+pthread .* 1\.00$")
+        self.assertRegex(text, r"(?m)^\s+boost_fiber .* 2\.00$")
+
+    def test_no_peers_leaves_ours_and_the_floor(self):
+        for library in ("tulle", "tulle_c", "serial", "tbb"):
+            self.prints("fib", library, 1)
+        done = self.bench("fib", "--no-peers", "--json", "--workers", "1")
+        self.assertEqual([row["library"] for row in figures(done)], ["tulle", "tulle_c", "serial"])
+
+    def test_workers_reach_the_program(self):
+        self.prints("fib", "tulle", 1)
+        self.assertEqual([row["workers"] for row in figures(self.bench("fib", "--json"))], [1, 2])
+        self.assertEqual([row["workers"] for row in figures(self.bench("fib", "--json", "--workers", "5"))], [5])
+
+    def test_a_wrong_result_is_an_error(self):
+        self.prints("mutex", "tulle", 5, ok="false")
+        done = self.bench("mutex", "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertFalse(figures(done)[0]["ok"])
+
+    def test_a_program_that_dies_is_reported_and_the_rest_goes_on(self):
+        self.program("mutex-tulle", "kill -SEGV $$\n")
+        self.prints("mutex", "pthread", 20)
+        done = self.bench("mutex", "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("signal 11", done.stderr)
+        rows = {row["library"]: row for row in figures(done)}
+        self.assertEqual((rows["tulle"]["ok"], rows["tulle"]["value"]), (False, None))
+        self.assertTrue(rows["pthread"]["ok"])
+
+    def test_a_program_that_prints_nothing_is_an_error(self):
+        self.program("mutex-tulle", "exit 0\n")
+        self.assertEqual(self.bench("mutex").returncode, 1)
+
+    def test_page(self):
+        self.prints("mutex", "tulle", 5)
+        self.prints("mutex", "a<b&c", 2000)
+        page = os.path.join(self.folder, "page.html")
+        self.assertEqual(self.bench("mutex", "--html", page).returncode, 0)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(text.count("<svg"), 1)
+        self.assertNotIn("http", text)
+        self.assertIn("prefers-color-scheme: dark", text)
+        xml.fromstring(text.replace("<!DOCTYPE html>", "", 1))  # well-formed
+        self.assertIn("a&lt;b&amp;c", text)
+
+    def test_page_that_cannot_be_written(self):
+        self.prints("mutex", "tulle", 5)
+        done = self.bench("mutex", "--html", "/nowhere/page.html")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/nowhere/page.html", done.stderr)
+
+    def test_empty_folder(self):
+        done = self.bench()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(self.folder, done.stderr)
+
+    def test_absent_peers_are_a_line_and_no_error(self):
+        self.prints("mutex", "tulle", 5)
+        done = self.bench("mutex")
+        self.assertEqual(done.returncode, 0)
+        for peer in ("go", "java", "rayon"):
+            self.assertRegex(done.stdout, rf"(?m)^{peer} is left out: ")
+
+
+class Usage(unittest.TestCase):
+    def test_list(self):
+        done = bench("--list")
+        self.assertEqual(done.returncode, 0)
+        listed = [line.split()[0] for line in done.stdout.splitlines()]
+        self.assertEqual(len(listed), len(set(listed)))
+        self.assertLessEqual(set(NAMES), set(listed))
+
+    def test_wrong_usage(self):
+        for words, complaint in ((["blah"], "blah"), (["--runs", "0"], "--runs"), (["--runs", "x"], "--runs"),
+                                 (["--workers", "0"], "--workers"), (["--blah"], "--blah")):
+            done = bench(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(complaint, done.stderr)
+
+
+@unittest.skipUnless(os.path.exists(os.path.join(BUILT, "bench-fib-tulle")), "built without benchmarks")
+class Built(unittest.TestCase):
+    def test_json_lines_keep_the_contract(self):
+        done = bench("fib", "switch", "create-one", "--quick", "--json")
+        self.assertEqual(done.returncode, 0, done)
+        rows = figures(done)
+        self.assertEqual({row["bench"] for row in rows if row["library"] == "tulle"}, {"fib", "switch", "create-one"})
+        for row in rows:
+            self.assertEqual(set(row), set(FIELDS), row)
+            for field, kind in FIELDS.items():
+                self.assertIsInstance(row[field], kind, row)
+            self.assertTrue(row["ok"], row)
+            self.assertLessEqual(row["min"], row["value"])
+            self.assertLessEqual(row["value"], row["max"])
+
+    def test_a_program_refuses_what_it_does_not_know(self):
+        for words in (["--blah"], ["--runs", "0"], ["--n"], ["--workers", "two"]):
+            done = subprocess.run([os.path.join(BUILT, "bench-fib-tulle"), *words], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("usage:", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

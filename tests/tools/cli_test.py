@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program `tulle`: help, version, info, run, and what it says of wrong usage. Argument: the path of the program."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+OPTIONS = {"workers", "stack_size", "guard", "shepherds", "spin_us", "seed"}
+
+
+def tulle(*words, **variables):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=60, env={**kept, **variables})
+
+
+class Usage(unittest.TestCase):
+    def refused(self, words, complaint, code=2, **variables):
+        done = tulle(*words, **variables)
+        self.assertEqual(done.returncode, code, done)
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("tulle: "), done.stderr)
+        self.assertIn(complaint, done.stderr)
+
+    def test_help_names_the_commands(self):
+        done = tulle("--help")
+        self.assertEqual(done.returncode, 0)
+        for command in ("info", "bench", "run"):
+            self.assertRegex(done.stdout, rf"(?m)^\s+{command}\s")
+
+    def test_each_command_has_help(self):
+        for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size")):
+            done = tulle(command, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(option, done.stdout)
+
+    def test_version(self):
+        done = tulle("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"\Atulle \d+\.\d+\.\d+\n\Z")
+
+    def test_no_command(self):
+        self.refused([], "command")
+
+    def test_unknown_command(self):
+        self.refused(["blah"], "blah")
+
+    def test_unknown_option(self):
+        self.refused(["info", "--blah"], "--blah")
+
+    def test_environment_that_makes_no_sense(self):
+        self.refused(["info"], "TULLE_WORKERS", TULLE_WORKERS="many")
+
+
+class Info(unittest.TestCase):
+    def info(self, **variables):
+        done = tulle("info", "--json", **variables)
+        self.assertEqual(done.returncode, 0, done)
+        return json.loads(done.stdout)
+
+    def option(self, name, **variables):
+        return next(row for row in self.info(**variables)["options"] if row["name"] == name)
+
+    def test_schema(self):
+        found = self.info()
+        kinds = {"version": str, "machine": str, "cpus": int, "quota": (int, float, type(None)), "shepherds": list,
+                 "workers": int, "guard": str, "membarrier": bool, "context": str, "options": list}
+        self.assertEqual(set(found), set(kinds))
+        for key, kind in kinds.items():
+            self.assertIsInstance(found[key], kind, key)
+        for row in found["options"]:
+            self.assertEqual(set(row), {"name", "value", "default", "unit", "source", "variable", "description"})
+
+    def test_every_option_is_shown_with_its_default(self):
+        rows = {row["name"]: row for row in self.info()["options"]}
+        self.assertLessEqual(OPTIONS, set(rows))
+        for row in rows.values():
+            self.assertEqual(row["value"], row["default"])
+            self.assertEqual(row["source"], "default")
+
+    def test_processors_are_those_of_the_affinity_mask(self):
+        allowed = os.sched_getaffinity(0)
+        found = self.info()
+        self.assertEqual(found["cpus"], len(allowed))
+        listed = [cpu for shepherd in found["shepherds"] for cpu in shepherd["cpus"]]
+        self.assertEqual(sorted(listed), sorted(allowed))
+
+    def test_an_option_of_the_environment_says_so(self):
+        row = self.option("workers", TULLE_WORKERS="3")
+        self.assertEqual((row["value"], row["source"]), ("3", "environment"))
+        self.assertEqual(self.info(TULLE_WORKERS="3")["workers"], 3)
+
+    def test_text_shows_the_same(self):
+        text = tulle("info").stdout
+        for name in OPTIONS | {"membarrier", "stack guards", "quota"}:
+            self.assertIn(name, text)
+
+
+class Run(unittest.TestCase):
+    def echo(self, *options):
+        done = tulle("run", *options, "--", "sh", "-c", "echo $TULLE_WORKERS,$TULLE_STACK_SIZE,$TULLE_GUARD")
+        self.assertEqual(done.returncode, 0, done)
+        return done.stdout.strip()
+
+    def test_options_reach_the_program(self):
+        self.assertEqual(self.echo(), ",,")
+        self.assertEqual(self.echo("--workers", "3"), "3,,")
+        self.assertEqual(self.echo("--stack-size", "64K", "--set", "guard=none", "--set", "workers=2"), "2,64K,none")
+
+    def test_the_library_takes_what_run_hands_over(self):
+        done = tulle("run", "--workers", "3", "--", PROGRAM, "info", "--json")
+        self.assertEqual(json.loads(done.stdout)["workers"], 3)
+
+    def test_exit_code_passes_through(self):
+        for code in (0, 1, 7, 255):
+            self.assertEqual(tulle("run", "sh", "-c", f"exit {code}").returncode, code)
+
+    def test_a_signal_passes_through(self):
+        self.assertEqual(tulle("run", "sh", "-c", "kill -TERM $$").returncode, -15)
+
+    def test_options_after_the_program_are_its_own(self):
+        done = tulle("run", "echo", "--workers", "2", "--", "x")
+        self.assertEqual(done.stdout, "--workers 2 -- x\n")
+
+    def test_missing_program(self):
+        done = tulle("run", "/nowhere/to/be/found")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("/nowhere/to/be/found", done.stderr)
+
+    def test_file_that_is_no_program(self):
+        self.assertEqual(tulle("run", "/").returncode, 126)
+
+    def test_wrong_usage(self):
+        for words, complaint in ((["--workers", "x", "true"], "workers"), (["--workers", "-1", "true"], "workers"),
+                                 (["--set", "colour=red", "true"], "colour"), (["--set", "workers", "true"], "workers"),
+                                 (["--stack-size", "1", "true"], "stack_size"), (["--blah", "true"], "--blah"),
+                                 ([], "PROG"), (["--workers", "2"], "PROG")):
+            done = tulle("run", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(complaint, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for tulle; what can be completed is asked of the program itself.
+
+_tulle_benches() { "${1:-tulle}" bench --list 2>/dev/null | cut -d' ' -f1; }
+_tulle_options() { "${1:-tulle}" info --json 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1=/p'; }
+
+_tulle_run() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            --workers | --stack-size | --set) ((i++)) ;;
+            --workers=* | --stack-size=* | --set=* | -h | --help) ;;
+            --) ((i++)); break ;;
+            *) break ;;
+        esac
+    done
+    if ((i < COMP_CWORD)) || [[ ${COMP_WORDS[COMP_CWORD - 1]} == -- ]]; then
+        COMPREPLY=($(compgen -f -- "$cur"))
+        return
+    fi
+    case $prev in
+        --set) COMPREPLY=($(compgen -W "$(_tulle_options "${COMP_WORDS[0]}")" -- "$cur")); compopt -o nospace ;;
+        --workers | --stack-size) COMPREPLY=() ;;
+        *) COMPREPLY=($(compgen -W "--workers --stack-size --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+    esac
+}
+
+_tulle_bench() {
+    case $prev in
+        --html) COMPREPLY=($(compgen -f -- "$cur")) ;;
+        --dir) COMPREPLY=($(compgen -d -- "$cur")) ;;
+        --runs | --workers) COMPREPLY=() ;;
+        *)
+            COMPREPLY=($(compgen -W "--list --quick --json --html --runs --workers --peers --no-peers --dir --help
+                $(_tulle_benches "${COMP_WORDS[0]}")" -- "$cur"))
+            ;;
+    esac
+}
+
+_tulle() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W "info bench run --help --version" -- "$cur"))
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+        info) COMPREPLY=($(compgen -W "--json --help" -- "$cur")) ;;
+        bench) _tulle_bench ;;
+        run) _tulle_run ;;
+    esac
+}
+
+complete -o bashdefault -F _tulle tulle

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# fish completion for tulle; what can be completed is asked of the program itself.
+
+function __tulle_benches
+    tulle bench --list 2>/dev/null | string replace -r ' +' \t
+end
+
+function __tulle_options
+    tulle info --json 2>/dev/null | string replace -rf '^ *"name": "(.*)",$' '$1='
+end
+
+set -l commands info bench run
+complete -c tulle -f
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a info -d 'Show the machine and the options'
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure the library beside its peers'
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run a program with options of the library'
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
+complete -c tulle -s h -l help -d 'Print help'
+
+complete -c tulle -n '__fish_seen_subcommand_from info' -l json -d 'Print one JSON object'
+
+complete -c tulle -n '__fish_seen_subcommand_from bench' -a '(__tulle_benches)'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l list -d 'List the benchmarks'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l quick -d 'Small sizes'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l json -d 'Print JSON lines'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l html -r -F -d 'Write a page with plots'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l runs -x -d 'Runs of each program'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l workers -x -d 'Number of workers'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l peers -d 'Measure the peers'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l no-peers -d 'Leave the peers out'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l dir -x -a '(__fish_complete_directories)' -d 'Folder of the programs'
+
+complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS threads that run threads'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l set -x -a '(__tulle_options)' -d 'Any option'
+complete -c tulle -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand)'

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_catalog.hpp"
+
+#include "bench_figure.hpp"
+#include "command.hpp"
+
+#include <algorithm>
+
+namespace tulle::tool {
+
+namespace fs = std::filesystem;
+
+std::vector<workload> const& workloads() {
+    static std::vector<workload> const all{
+        {"fib", "a thread per call of Fibonacci; cost of a spawn and join over the serial program", {1, 2}},
+        {"switch", "two stacks in turn, no scheduler", {1}},
+        {"yield", "two threads yield to each other on one worker", {1}},
+        {"create-one", "create a thread, join it", {1}},
+        {"create-many", "create a million threads, then join all; time and memory of each", {1, 2}},
+        {"blocked", "a million threads alive and waiting at once, then released; time, and memory of each", {1}},
+        {"mutex", "lock and unlock a mutex that nobody else wants", {1}},
+        {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},
+        {"quicksort", "sort 2 million random doubles", {1, 2}},
+        {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
+        {"uts", "unbalanced tree search, tree T1", {1, 2}},
+        {"nqueens", "all placements of 13 queens", {1, 2}},
+        {"wake", "a foreign thread hands work to an idle program; until it runs", {2}},
+        {"idle", "processor time that a program with nothing to do uses", {2}},
+        {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
+        {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend", {1, 2}},
+        {"paper-scale", "the same with a larger n", {1, 2}},
+        {"paper-create", "create and join by a small thread library over each switch backend", {1}},
+    };
+    return all;
+}
+
+workload const& workload_named(std::string const& name) {
+    for (workload const& w : workloads())
+        if (w.name == name) return w;
+    throw failure(k_exit_usage, "bench: there is no benchmark '" + name + "'; `tulle bench --list` names them all");
+}
+
+std::vector<contestant> find_contestants(fs::path const& folder) {
+    std::vector<contestant> found;
+    std::error_code none;
+    for (fs::directory_entry const& entry : fs::directory_iterator(folder, none)) {
+        std::string const name = entry.path().filename().string();
+        auto const dash = name.rfind('-');
+        if (!name.starts_with("bench-") || dash <= 5 || !entry.is_regular_file()) continue;
+        found.push_back({name.substr(6, dash - 6), name.substr(dash + 1), {entry.path().string()}});
+    }
+    std::sort(found.begin(), found.end(), [](contestant const& a, contestant const& b) {
+        if (is_ours(a.library) != is_ours(b.library)) return is_ours(a.library);
+        return a.command < b.command;
+    });
+    return found;
+}
+
+fs::path default_bench_folder() {
+    std::error_code none;
+    fs::path const self = fs::read_symlink("/proc/self/exe", none);
+    return self.parent_path().parent_path() / "libexec" / "tulle";
+}
+
+} // namespace tulle::tool

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be measured: the workloads, and the programs that measure them, found beside this program.
+#pragma once
+
+#include "process.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tulle::tool {
+
+struct workload {
+    std::string_view name;
+    std::string_view sentence;
+    std::vector<int> workers; // the numbers of workers that it is run with
+};
+
+[[nodiscard]] std::vector<workload> const& workloads();
+[[nodiscard]] workload const& workload_named(std::string const& name); // throws failure (usage)
+
+// One library's program for one workload.
+struct contestant {
+    std::string bench;
+    std::string library;
+    arguments command;
+};
+
+// The programs bench-WORKLOAD-LIBRARY of a folder, in alphabetical order, ours before the others.
+[[nodiscard]] std::vector<contestant> find_contestants(std::filesystem::path const& folder);
+
+// Where they are: ../libexec/tulle beside this program, in the build tree as where installed.
+[[nodiscard]] std::filesystem::path default_bench_folder();
+
+} // namespace tulle::tool

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One measured quantity of one library, as benchmark programs print it and `tulle bench --json` repeats it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tulle::tool {
+
+struct figure {
+    std::string bench{};
+    std::string library{};
+    int workers = 1;
+    int places = 1;
+    long n = 0;
+    std::vector<double> values{}; // one per process that measured it; empty: nothing was measured
+    double min = 0;
+    double max = 0;
+    std::string unit{};
+    int runs = 0;
+    bool ok = true;
+
+    [[nodiscard]] double value() const; // the median; 0 when nothing was measured
+    [[nodiscard]] bool measured() const { return !values.empty(); }
+    [[nodiscard]] bool same_quantity(figure const& other) const;
+    void merge(figure const& other); // more runs of the same quantity
+};
+
+// Reads the JSON lines that a program printed; lines that are no figure are skipped.
+[[nodiscard]] std::vector<figure> parse_figures(std::string_view output);
+
+// One JSON object on one line; `value`, `min` and `max` are null when nothing was measured.
+[[nodiscard]] std::string to_json_line(figure const& f);
+
+// Ours, a peer, or a floor: `serial` and `futex` are what the machine does without threads of any library.
+[[nodiscard]] bool is_ours(std::string_view library);
+[[nodiscard]] bool is_peer(std::string_view library);
+
+// Rows of one table: the same bench, unit and number of workers, best first.
+struct figure_group {
+    std::string bench{};
+    std::string unit{};
+    int workers = 1;
+    std::vector<figure> rows{};
+
+    // What `row` is of the best peer's value; 0 where there is none to compare with, or `row` is of another size.
+    [[nodiscard]] double ratio(figure const& row) const;
+
+    // Elapsed times compare only at the size that ours has; a value per thread or per call does across sizes.
+    [[nodiscard]] bool comparable(figure const& row) const;
+};
+
+[[nodiscard]] std::vector<figure_group> group(std::vector<figure> const& figures);
+
+// Three digits, no exponent where it can be helped.
+[[nodiscard]] std::string short_number(double value);
+
+} // namespace tulle::tool

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_runner.hpp"
+
+#include "bench_foreign.hpp"
+#include "command.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include <unistd.h>
+
+namespace tulle::tool {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class progress {
+public:
+    explicit progress(std::size_t total) : m_total(total), m_live(isatty(STDERR_FILENO) == 1) {}
+
+    void step(contestant const& c, int workers) {
+        ++m_done;
+        if (!m_live) return;
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %d worker%s", m_done, m_total, c.bench.c_str(),
+                     c.library.c_str(), workers, workers == 1 ? "" : "s");
+    }
+
+    void skip(std::size_t steps) { m_done += steps; }
+
+    void finish(std::string_view bench) {
+        if (m_live)
+            std::fputs("\r\033[K", stderr);
+        else
+            std::fprintf(stderr, "bench: %.*s done (%zu of %zu)\n", static_cast<int>(bench.size()), bench.data(),
+                         m_done, m_total);
+    }
+
+private:
+    std::size_t m_total;
+    std::size_t m_done = 0;
+    bool m_live;
+};
+
+class bench_session {
+public:
+    explicit bench_session(bench_settings const& settings) : m_settings(settings) {}
+
+    bench_result run(bench_report const& report) {
+        std::vector<workload const*> const chosen = choose();
+        gather(chosen);
+        progress meter(count_steps(chosen));
+        for (workload const* const w : chosen) measure(*w, meter, report);
+        return std::move(m_result);
+    }
+
+private:
+    // A quick run asks each program once for three runs inside it; else the programs take turns with one run each.
+    [[nodiscard]] int rounds() const { return m_settings.quick ? 1 : m_settings.runs; }
+
+    [[nodiscard]] std::vector<int> worker_counts(workload const& w) const {
+        return m_settings.workers > 0 ? std::vector<int>{m_settings.workers} : w.workers;
+    }
+
+    [[nodiscard]] std::vector<workload const*> choose() const {
+        std::vector<workload const*> chosen;
+        for (std::string const& name : m_settings.names) chosen.push_back(&workload_named(name));
+        if (chosen.empty())
+            for (workload const& w : workloads()) chosen.push_back(&w);
+        return chosen;
+    }
+
+    void gather(std::vector<workload const*> const& chosen) {
+        for (contestant const& c : find_contestants(m_settings.folder)) admit(c);
+        if (m_contestants.empty())
+            throw failure(k_exit_failed, "bench: there are no benchmark programs in " + m_settings.folder.string() +
+                                             "; build with -DTULLE_BUILD_BENCH=ON, or name a folder with --dir");
+        if (m_settings.peers) gather_foreign();
+        for (workload const* const w : chosen)
+            if (m_contestants[std::string(w->name)].empty())
+                note(std::string(w->name) + " is left out: no program for it");
+    }
+
+    void gather_foreign() {
+        foreign_peers const foreign = find_foreign_peers(m_settings.folder, !m_settings.quick);
+        for (std::string const& sentence : foreign.absent) note(sentence);
+        for (contestant const& c : foreign.contestants) admit(c);
+    }
+
+    void admit(contestant const& c) {
+        if (m_settings.peers || !is_peer(c.library)) m_contestants[c.bench].push_back(c);
+    }
+
+    void note(std::string const& sentence) {
+        std::fprintf(stderr, "bench: %s\n", sentence.c_str());
+        m_result.notes.push_back(sentence);
+    }
+
+    [[nodiscard]] std::size_t count_steps(std::vector<workload const*> const& chosen) {
+        std::size_t steps = 0;
+        for (workload const* const w : chosen)
+            steps += m_contestants[std::string(w->name)].size() * worker_counts(*w).size();
+        return steps * static_cast<std::size_t>(rounds());
+    }
+
+    void measure(workload const& w, progress& meter, bench_report const& report) {
+        auto const& contestants = m_contestants[std::string(w.name)];
+        if (contestants.empty()) return;
+        std::vector<figure> figures;
+        m_failed.clear();
+        for (int round = 0; round < rounds(); ++round)
+            for (int const workers : worker_counts(w))
+                for (contestant const& c : contestants) {
+                    meter.step(c, workers);
+                    run_one(c, workers, figures);
+                }
+        meter.finish(w.name);
+        report(w, figures);
+        m_result.figures.insert(m_result.figures.end(), figures.begin(), figures.end());
+    }
+
+    // One process. A program that has failed once is not asked again.
+    void run_one(contestant const& c, int workers, std::vector<figure>& figures) {
+        std::pair const key{c.library, workers};
+        if (m_failed.contains(key)) return;
+        arguments command = c.command;
+        command.insert(command.end(), {"--workers", std::to_string(workers), "--runs", m_settings.quick ? "3" : "1"});
+        if (m_settings.quick) command.emplace_back("--quick");
+        outcome const done = capture(command, {m_settings.quick ? 20s : 180s, false, {}});
+        std::vector<figure> const printed = parse_figures(done.output);
+        for (figure const& f : printed) add(f, figures);
+        if (done.ok() && !printed.empty()) return;
+        m_failed.insert(key);
+        if (printed.empty()) figures.push_back(failed_figure(c, workers));
+        m_result.ok = false;
+        note(c.bench + ": " + c.library + " with " + std::to_string(workers) +
+             " worker(s) failed: " + (done.ok() ? "it printed no figure" : done.reason()));
+    }
+
+    static figure failed_figure(contestant const& c, int workers) {
+        figure f;
+        f.bench = c.bench;
+        f.library = c.library;
+        f.workers = workers;
+        f.ok = false;
+        return f;
+    }
+
+    void add(figure const& f, std::vector<figure>& figures) {
+        m_result.ok = m_result.ok && f.ok;
+        auto const found =
+            std::find_if(figures.begin(), figures.end(), [&f](figure const& other) { return other.same_quantity(f); });
+        if (found == figures.end())
+            figures.push_back(f);
+        else
+            found->merge(f);
+    }
+
+    bench_settings const& m_settings;
+    std::map<std::string, std::vector<contestant>> m_contestants;
+    std::set<std::pair<std::string, int>> m_failed;
+    bench_result m_result;
+};
+
+} // namespace
+
+bench_result run_benches(bench_settings const& settings, bench_report const& report) {
+    return bench_session(settings).run(report);
+}
+
+} // namespace tulle::tool

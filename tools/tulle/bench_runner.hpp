@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs benchmark programs in turn (A B C A B C ...), so that a drift of the machine meets all of them alike, and puts the
+// figures of each library together. Progress goes to standard error.
+#pragma once
+
+#include "bench_catalog.hpp"
+#include "bench_figure.hpp"
+
+#include <functional>
+
+namespace tulle::tool {
+
+struct bench_settings {
+    std::vector<std::string> names{}; // empty: all
+    std::filesystem::path folder{};
+    bool quick = false;
+    bool peers = true;
+    int runs = 5;
+    int workers = 0; // 0: as the workload has it
+};
+
+struct bench_result {
+    std::vector<figure> figures{};
+    std::vector<std::string> notes{}; // what was left out, what failed
+    bool ok = true;                   // every program ran and every result was right
+};
+
+// `report` gets the figures of each workload as soon as it is done.
+using bench_report = std::function<void(workload const&, std::vector<figure> const&)>;
+
+[[nodiscard]] bench_result run_benches(bench_settings const& settings, bench_report const& report);
+
+} // namespace tulle::tool

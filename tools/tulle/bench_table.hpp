@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures for people: a text table for the terminal, and a page with plots.
+#pragma once
+
+#include "bench_catalog.hpp"
+#include "bench_figure.hpp"
+
+#include <iosfwd>
+
+namespace tulle::tool {
+
+void print_table(workload const& w, std::vector<figure> const& figures);
+
+// One self-contained page (no script, nothing from elsewhere), for light and dark surroundings.
+void write_page(std::ostream& out, std::vector<figure> const& figures, std::vector<std::string> const& notes);
+
+} // namespace tulle::tool

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tulle info`: the machine as the library sees it, what it would do here, and its options.
+#include "command.hpp"
+#include "options.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <type_traits>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <tulle/version.hpp>
+
+#include "arch/context.hpp"
+#include "os/membarrier.hpp"
+#include "os/topology.hpp"
+#include "stack/stack_pool.hpp"
+
+namespace tulle::tool {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct findings {
+    os::topology machine;
+    base::option_table options;
+    std::uint64_t workers;
+    std::string guard;
+    bool membarrier;
+};
+
+stack::guard_choice chosen_guard(base::option_table const& options) {
+    switch (options.number(base::option_id::guard)) {
+        case base::k_guard_install: return stack::guard_choice::install;
+        case base::k_guard_mprotect: return stack::guard_choice::mprotect;
+        case base::k_guard_none: return stack::guard_choice::none;
+        default: return stack::guard_choice::automatic;
+    }
+}
+
+char const* context_name() {
+    if (std::is_same_v<arch::backend, arch::ucontext_backend>) return "ucontext";
+    if (std::is_same_v<arch::backend, arch::setjmp_backend>) return "setjmp";
+    return "assembly";
+}
+
+findings look() {
+    base::option_table options = read_options();
+    os::topology machine = os::discover();
+    auto const asked = options.number(base::option_id::workers);
+    auto const workers = asked != 0 ? asked : static_cast<std::uint64_t>(machine.default_workers);
+    stack::stack_pool const pool({.guard = chosen_guard(options)});
+    return {std::move(machine), options, workers, pool.guard_text(), os::membarrier_register()};
+}
+
+json options_json(base::option_table const& options) {
+    json rows = json::array();
+    for (base::option_row const& row : options.list())
+        rows.push_back({{"name", row.name},
+                        {"value", row.value},
+                        {"default", row.default_value},
+                        {"unit", row.unit},
+                        {"source", base::text(row.source)},
+                        {"variable", variable_name(row.name)},
+                        {"description", row.sentence}});
+    return rows;
+}
+
+json to_json(findings const& found) {
+    json shepherds = json::array();
+    for (os::shepherd_group const& group : found.machine.groups) shepherds.push_back({{"cpus", group.cpus}});
+    bool const limited = found.machine.quota_cpus > 0;
+    return {{"version", tulle::version()},
+            {"machine", found.machine.description},
+            {"cpus", found.machine.allowed_cpus},
+            {"quota", limited ? json(found.machine.quota_cpus) : json(nullptr)},
+            {"shepherds", shepherds},
+            {"workers", found.workers},
+            {"guard", found.guard},
+            {"membarrier", found.membarrier},
+            {"context", context_name()},
+            {"options", options_json(found.options)}};
+}
+
+// "0-3,8" for {0, 1, 2, 3, 8}.
+std::string ranges(std::vector<int> const& numbers) {
+    std::string text;
+    for (std::size_t i = 0; i < numbers.size();) {
+        std::size_t last = i;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+        text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
+        if (last > i) text += "-" + std::to_string(numbers[last]);
+        i = last + 1;
+    }
+    return text;
+}
+
+void print_line(char const* name, std::string const& value) { std::printf("%-13s %s\n", name, value.c_str()); }
+
+std::string quota_text(double cpus) {
+    if (cpus <= 0) return "none";
+    char text[64];
+    std::snprintf(text, sizeof text, "%.2f CPUs", cpus);
+    return text;
+}
+
+void print_options(base::option_table const& options) {
+    std::printf("\n%-12s %-10s %-10s %-13s %s\n", "option", "value", "default", "from", "variable");
+    for (base::option_row const& row : options.list())
+        std::printf("%-12s %-10s %-10s %-13s %s\n    %s (%s)\n", row.name.c_str(), row.value.c_str(),
+                    row.default_value.c_str(), base::text(row.source), variable_name(row.name).c_str(),
+                    row.sentence.c_str(), row.unit.c_str());
+}
+
+void print(findings const& found) {
+    std::printf("tulle %s\n", tulle::version());
+    print_line("machine", found.machine.description);
+    print_line("CPUs", std::to_string(found.machine.allowed_cpus) + " may be used");
+    print_line("quota", quota_text(found.machine.quota_cpus));
+    int number = 0;
+    for (os::shepherd_group const& group : found.machine.groups)
+        print_line(("shepherd " + std::to_string(number++)).c_str(), "CPUs " + ranges(group.cpus));
+    print_line("workers", std::to_string(found.workers));
+    print_line("stack guards", found.guard);
+    print_line("membarrier", found.membarrier ? "available" : "not available: full fences instead");
+    print_line("switch", context_name());
+    print_options(found.options);
+}
+
+} // namespace
+
+command add_info(CLI::App& program) {
+    auto const as_json = std::make_shared<bool>(false);
+    CLI::App* const app = program.add_subcommand("info", "Show the machine and the options as the library sees them");
+    app->add_flag("--json", *as_json, "Print one JSON object");
+    return {app, [as_json] {
+                findings const found = look();
+                if (*as_json)
+                    std::cout << to_json(found).dump(2) << '\n';
+                else
+                    print(found);
+                return 0;
+            }};
+}
+
+} // namespace tulle::tool

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other programs: run one and collect what it prints, become one, find one in PATH.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tulle::tool {
+
+using arguments = std::vector<std::string>;
+
+struct outcome {
+    int status = 0; // as from waitpid
+    bool timed_out = false;
+    std::string output; // standard output; standard error goes where ours goes, or nowhere
+
+    [[nodiscard]] bool ok() const { return !timed_out && status == 0; }
+    [[nodiscard]] std::string reason() const; // "exit code 3", "signal 11 (Segmentation fault)", "took longer than ..."
+};
+
+struct limits {
+    std::chrono::milliseconds time;
+    bool quiet = false;                   // throws its standard error away
+    std::filesystem::path directory = {}; // to run in; empty: ours
+};
+
+// Runs a program to its end, or kills its process group when the time is over.
+outcome capture(arguments const& words, limits const& limit);
+
+// The path of a program of that name in PATH.
+std::optional<std::filesystem::path> find_program(std::string const& name);
+
+// Replaces this process; returns only when that failed, with errno set.
+void become(arguments const& words);
+
+} // namespace tulle::tool
