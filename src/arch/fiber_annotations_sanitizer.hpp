@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells AddressSanitizer which stack runs, and ThreadSanitizer which logical thread. A switch counts as synchronisation
+// Tells AddressSanitizer which stack runs, LeakSanitizer what to search, and ThreadSanitizer which logical thread. A switch counts as synchronisation
 // for ThreadSanitizer (flag 0): the same OS thread runs both sides. See fiber_annotations.hpp.
 #pragma once
 
@@ -9,6 +9,7 @@
 #ifdef TULLE_ANNOTATE_ADDRESS
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 #ifdef TULLE_ANNOTATE_THREAD
 #include <sanitizer/tsan_interface.h>
@@ -24,9 +25,12 @@ public:
         m_low = stack_low;
         m_size = size;
         m_fake_stack = nullptr;
+        m_owned = true;
+#ifdef TULLE_ANNOTATE_ADDRESS
+        __lsan_register_root_region(m_low, m_size); // what only a waiting thread knows is no leak
+#endif
 #ifdef TULLE_ANNOTATE_THREAD
         m_thread = __tsan_create_fiber(0);
-        m_owned = true;
 #endif
     }
 
@@ -36,18 +40,20 @@ public:
         m_size = bounds.size;
 #ifdef TULLE_ANNOTATE_THREAD
         m_thread = __tsan_get_current_fiber();
-        m_owned = false;
 #endif
+        m_owned = false;
     }
 
     void destroy() noexcept {
-#ifdef TULLE_ANNOTATE_THREAD
-        if (m_owned) {
-            __tsan_destroy_fiber(m_thread);
-            m_owned = false;
-        }
-#endif
         m_fake_stack = nullptr;
+        if (!m_owned) return;
+        m_owned = false;
+#ifdef TULLE_ANNOTATE_ADDRESS
+        __lsan_unregister_root_region(m_low, m_size);
+#endif
+#ifdef TULLE_ANNOTATE_THREAD
+        __tsan_destroy_fiber(m_thread);
+#endif
     }
 
 private:

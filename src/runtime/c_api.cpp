@@ -87,8 +87,9 @@ tulle::attributes attributes_of(tulle_attr const* attr) noexcept {
 }
 
 std::uint64_t after(std::uint64_t nanoseconds) noexcept {
-    std::uint64_t const now = tulle::detail::deadline_after(std::chrono::nanoseconds(1));
-    return nanoseconds < tulle::detail::k_no_deadline - now ? now + nanoseconds : tulle::detail::k_no_deadline;
+    constexpr auto k_most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return tulle::detail::deadline_after(
+        std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, k_most))));
 }
 
 } // namespace

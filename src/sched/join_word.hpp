@@ -28,9 +28,9 @@ public:
         std::uintptr_t expected = detail::k_running;
         return m_word.compare_exchange_strong(expected, waiter, std::memory_order_release, std::memory_order_acquire);
     }
-    // On behalf of the waiter of a timed join, whose time is up. False: finish() came first and will wake it, or has.
-    // acquire (pairs with finish) also on success, where it is not needed: a failure order must not be stronger than that of success.
+    // By the waiter of a timed join, before the thread has finished. False: finish() came first and will wake it, or has.
     [[nodiscard]] bool clear_waiter(std::uintptr_t waiter) noexcept {
+        // acquire pairs with finish: failing, the result is visible. Succeeding it needs none, but no compiler takes less there.
         return m_word.compare_exchange_strong(waiter, detail::k_running, std::memory_order_acquire,
                                               std::memory_order_acquire);
     }

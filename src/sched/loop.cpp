@@ -94,7 +94,7 @@ void own_stack_main(void* argument) {
     if (self.records != nullptr) clean_deques(self);
     if (waiter != nullptr) resume(*waiter);
     worker& w = *this_worker();
-    switch_to(w, take_spare(w), &post_release_fiber, &self, nullptr);
+    leave_to(w, take_spare(w), &post_release_fiber, &self, nullptr);
     base::fatal("a stack that was given back has been resumed");
 }
 

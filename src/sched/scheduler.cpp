@@ -177,9 +177,9 @@ void scheduler::close_deques(fiber& f) noexcept {
     while (f.records->older != nullptr) close_newest_deque(f);
 }
 
-bool scheduler::insert_timer(timer& t, bool (*arm)(timer&) noexcept) noexcept {
+bool scheduler::insert_timer(timer& t) noexcept {
     bool becomes_first = false;
-    if (!m_timers.insert(t, becomes_first, arm)) return false;
+    if (!m_timers.insert(t, becomes_first)) return false;
     if (becomes_first && this_worker() != nullptr) notify_all_idle();
     return true;
 }

@@ -89,8 +89,8 @@ public:
     void close_deques(fiber& f) noexcept;       // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
-    // False: no memory, or not armed (timer_queue::insert).
-    [[nodiscard]] bool insert_timer(timer& t, bool (*arm)(timer&) noexcept = nullptr) noexcept;
+    // False: no memory.
+    [[nodiscard]] bool insert_timer(timer& t) noexcept;
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] std::vector<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; }

@@ -26,20 +26,20 @@ TULLE_INLINE void after_switch() noexcept {
         post.run(post.a, post.b);
 }
 
-TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post) noexcept {
+TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post, bool is_ending = false) noexcept {
     fiber& from = *w.current;
     w.post = post;
     w.current = &to;
     if (from.records != to.records) w.owner->show_deque(w, to.records);
     arch::swap(from.exceptions, to.exceptions, w.exception_globals);
-    arch::before_switch(from.sanitizer, to.sanitizer, false);
+    arch::before_switch(from.sanitizer, to.sanitizer, is_ending);
     arch::backend::switch_to(from.context, to.context);
     after_switch();
 }
 
 // For a yield to something that only this worker may run, or that is not known yet: another worker may sleep because there was nothing for
 // it, and now there is. Placed threads wait where only workers of their shepherd take them.
-void post_push_back_and_tell(void* pending, void*) noexcept {
+void post_push_back(void* pending, void*) noexcept {
     worker& w = *this_worker();
     auto& f = *static_cast<fiber*>(pending);
     if (f.shepherd >= 0) return w.owner->inject(f, f.shepherd);
@@ -65,7 +65,7 @@ fiber* next_fiber(worker& w) noexcept {
 }
 
 TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
-    if (w.look_due || w.owner->has_other_work(w)) suspend(&post_push_back_and_tell, &self, nullptr);
+    if (w.look_due || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
 }
 
 } // namespace
@@ -82,6 +82,10 @@ void first_switch() noexcept { after_switch(); }
 
 void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
     switch_inline(w, to, {post, a, b});
+}
+
+void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
+    switch_inline(w, to, {post, a, b}, true);
 }
 
 void suspend_to_loop(post_function post, void* a, void* b) noexcept {

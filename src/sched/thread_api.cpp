@@ -68,18 +68,16 @@ bool may_run_in_place(thread_record const& t) noexcept {
 struct timed_join : timer {
     thread_record* joined = nullptr;
     fiber* waiter = nullptr;
+    std::atomic<std::uint32_t> posted{0}; // 1: post_timed_join is over
 };
 
-bool arm_timed_join(timer& t) noexcept {
-    auto& p = static_cast<timed_join&>(t);
-    return join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(p.waiter));
-}
-
-// From the moment when it is armed, `pending` is gone as soon as the timers' lock is free. Not armed: done, or no memory for the timer.
 void post_timed_join(void* pending, void*) noexcept {
     auto& p = *static_cast<timed_join*>(pending);
     fiber& f = *p.waiter;
-    if (!scheduler::instance().insert_timer(p, &arm_timed_join)) resume(f);
+    bool const waits = join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
+    if (waits && !scheduler::instance().insert_timer(p)) p.fire(p); // no memory: the time is up at once
+    p.posted.store(1, std::memory_order_release);                   // pairs with the acquire in wait_thread_until
+    if (!waits) resume(f);
 }
 
 void fire_timed_join(timer& t) noexcept {
@@ -167,6 +165,8 @@ bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     pending.deadline = deadline;
     pending.fire = &sched::fire_timed_join;
     suspend(&sched::post_timed_join, &pending, nullptr);
+    // The thread may have ended, and resumed this one, before the timer was started. acquire pairs with post_timed_join.
+    while (pending.posted.load(std::memory_order_acquire) == 0) sched::yield();
     scheduler::instance().timers().remove(pending);
     return join_word(t.word).is_done();
 }
@@ -218,6 +218,6 @@ int shepherd_index() noexcept {
     return w == nullptr || w->home == nullptr ? -1 : w->home->index;
 }
 
-void sleep_until_ns(std::uint64_t deadline) noexcept { sleep_until_ns(deadline); }
+void sleep_until_ns(std::uint64_t deadline) noexcept { sched::sleep_until_ns(deadline); }
 
 } // namespace tulle::this_thread

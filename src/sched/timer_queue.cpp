@@ -6,16 +6,14 @@
 
 namespace tulle::sched {
 
-bool timer_queue::insert(timer& t, bool& becomes_first, bool (*arm)(timer&) noexcept) noexcept try {
+bool timer_queue::insert(timer& t, bool& becomes_first) noexcept try {
     std::lock_guard const held(m_lock);
     m_heap.push_back(&t);
     t.position = m_heap.size();
     sift_up(t.position);
     becomes_first = t.position == 1;
-    bool const armed = arm == nullptr || arm(t);
-    if (!armed) take_out(t);
     publish_next();
-    return armed;
+    return true;
 } catch (std::bad_alloc const&) {
     return false;
 }

@@ -23,9 +23,7 @@ struct timer {
 class timer_queue {
 public:
     // False: no memory. `becomes_first` tells whether a sleeper must be told of an earlier deadline.
-    // `arm`, if given, is called under the queue's lock, when `t` is in: it may publish the waiter, since expire() and remove() stand
-    // behind the lock. False from it: `t` is taken out again, and so is the result of insert.
-    [[nodiscard]] bool insert(timer& t, bool& becomes_first, bool (*arm)(timer&) noexcept = nullptr) noexcept;
+    [[nodiscard]] bool insert(timer& t, bool& becomes_first) noexcept;
     // No effect on a timer that has fired. When it returns, fire() is over or will never be called.
     void remove(timer& t) noexcept;
     // Fires all that are due at `now`; how many.

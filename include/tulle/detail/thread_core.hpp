@@ -50,7 +50,7 @@ TULLE_API void discard_thread(thread_core* t) noexcept; // of new_thread, when t
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;
 TULLE_API void wait_thread(thread_core* t) noexcept; // returns when it has run, perhaps by running it
 TULLE_API bool wait_thread_until(thread_core* t,
-                                 std::uint64_t deadline) noexcept; // false: not finished at the deadline
+                                 std::uint64_t deadline) noexcept; // detail/deadline.hpp; false: not finished
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle
 TULLE_API void
