@@ -24,6 +24,7 @@ mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 
 [ -f "$prefix/include/tulle/version.hpp" ] || fail "the headers are not installed"
+[ -n "$(find "$prefix" -name tulle_thread_join.3)" ] || fail "the man page of tulle_thread_join is not installed"
 if grep -rqs "$build\|$work/first" "$prefix/$libdir/cmake" "$prefix/$libdir/pkgconfig"; then
     fail "an installed file names the folder that it was built in"
 fi
