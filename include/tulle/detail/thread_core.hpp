@@ -13,9 +13,11 @@
 namespace tulle {
 
 // How a thread is started. Zero-initialised: like any other.
+// Compact stacks have 1024 bytes in huge pages and no guard: for many threads that only wait. They need a program linked with `-z now`, as
+// the CMake package and pkg-config do, and an optimised library; otherwise the thread gets 16384 bytes.
 struct attributes {
     std::size_t stack_size =
-        0;             // bytes, rounded up to a power of two from 16384; 1024: compact, without a guard; 0: the default
+        0;             // bytes, rounded up to a power of two from 16384; 1024: compact, see below; 0: the default
     int shepherd = -1; // runs only on workers of this shepherd; -1: anywhere
     bool child_first = false;   // runs at once; the spawner goes on later, perhaps on another worker
     char const* name = nullptr; // copied; shown by tools. Null: none
