@@ -9,10 +9,10 @@ namespace {
 
 bool says_now(ElfW(Dyn) const& entry) noexcept {
     switch (entry.d_tag) {
-    case DT_BIND_NOW: return true;
-    case DT_FLAGS: return (entry.d_un.d_val & DF_BIND_NOW) != 0;
-    case DT_FLAGS_1: return (entry.d_un.d_val & DF_1_NOW) != 0;
-    default: return false;
+        case DT_BIND_NOW: return true;
+        case DT_FLAGS: return (entry.d_un.d_val & DF_BIND_NOW) != 0;
+        case DT_FLAGS_1: return (entry.d_un.d_val & DF_1_NOW) != 0;
+        default: return false;
     }
 }
 
