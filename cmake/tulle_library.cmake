@@ -19,6 +19,8 @@ function(tulle_add_library target kind)
     target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_features(${target} INTERFACE cxx_std_20)
+    # Binding a call lazily takes more than a compact stack.
+    target_link_options(${target} INTERFACE LINKER:-z,now)
     target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE PkgConfig::hwloc $<BUILD_INTERFACE:tulle_flags>)
 endfunction()
 

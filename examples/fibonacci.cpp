@@ -19,14 +19,10 @@ bool compute(int n, common_options const& options) {
     input.store(n, std::memory_order_relaxed);
     contest event{"fibonacci", "fib(" + std::to_string(n) + "), " + std::to_string(kernels::fib_spawns(n)) + " spawns",
                   [] { result.store(-1, std::memory_order_relaxed); },
-                  [n] { return result.load(std::memory_order_relaxed) == kernels::fib_expected(n); },
-                  contestants_for([]<class Policy>() {
-                      result.store(kernels::fib<Policy>(input.load(std::memory_order_relaxed)),
-                                   std::memory_order_relaxed);
+                  [n] { return result.load(std::memory_order_relaxed) == kernels::fib_expected(n); }, contestants_for([]<class Policy>() {
+                      result.store(kernels::fib<Policy>(input.load(std::memory_order_relaxed)), std::memory_order_relaxed);
                   })};
-    event.contestants[1].run = [] {
-        result.store(kernels::fib_serial(input.load(std::memory_order_relaxed)), std::memory_order_relaxed);
-    };
+    event.contestants[1].run = [] { result.store(kernels::fib_serial(input.load(std::memory_order_relaxed)), std::memory_order_relaxed); };
     return hold_contest(event, options);
 }
 

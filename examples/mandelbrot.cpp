@@ -35,9 +35,7 @@ int escape_time(double cx, double cy, int limit) {
 pixel colour_of(int steps, int limit) {
     if (steps == limit) return {0, 0, 0};
     double const t = std::sqrt(static_cast<double>(steps) / limit);
-    auto const wave = [t](double phase) {
-        return static_cast<std::uint8_t>(127.5 * (1 + std::cos(6.2832 * (1.5 * t + phase))));
-    };
+    auto const wave = [t](double phase) { return static_cast<std::uint8_t>(127.5 * (1 + std::cos(6.2832 * (1.5 * t + phase)))); };
     return {wave(0.55), wave(0.45), wave(0.3)};
 }
 
@@ -58,15 +56,13 @@ image draw_serially(std::size_t width, std::size_t height, view const& v) {
 }
 
 // Draws with each library, writes what Tulle drew, and reads it back.
-bool draw(std::size_t width, std::size_t height, view const& v, std::string const& output,
-          common_options const& options) {
+bool draw(std::size_t width, std::size_t height, view const& v, std::string const& output, common_options const& options) {
     image const reference = draw_serially(width, height, v);
     image picture;
     contest const event{"mandelbrot", std::to_string(width) + " x " + std::to_string(height) + " pixels",
                         [&] { picture = image(width, height); }, [&] { return picture == reference; },
                         contestants_for([&picture, &v]<class Policy>() {
-                            parallel_for<Policy>(0, picture.height,
-                                                 [&](std::size_t row) { draw_row(picture, v, row); });
+                            parallel_for<Policy>(0, picture.height, [&](std::size_t row) { draw_row(picture, v, row); });
                         })};
     bool const ok = hold_contest(event, options);
     if (output.empty()) return ok;
@@ -89,12 +85,8 @@ int main(int argc, char** argv) {
     app.add_option("--width", width, "pixels")->check(side)->capture_default_str();
     app.add_option("--height", height, "pixels")->check(side)->capture_default_str();
     app.add_option("--x", v.x, "centre of the picture, real part")->check(CLI::Range(-4.0, 4.0))->capture_default_str();
-    app.add_option("--y", v.y, "centre of the picture, imaginary part")
-        ->check(CLI::Range(-4.0, 4.0))
-        ->capture_default_str();
-    app.add_option("--span", v.width, "width of the picture in the plane")
-        ->check(CLI::Range(1e-12, 8.0))
-        ->capture_default_str();
+    app.add_option("--y", v.y, "centre of the picture, imaginary part")->check(CLI::Range(-4.0, 4.0))->capture_default_str();
+    app.add_option("--span", v.width, "width of the picture in the plane")->check(CLI::Range(1e-12, 8.0))->capture_default_str();
     app.add_option("--iterations", v.iterations, "steps after which a point counts as in the set")
         ->check(CLI::Range(1, 10000000))
         ->capture_default_str();

@@ -11,10 +11,9 @@ using namespace examples;
 
 bool multiply(int n, int leaf, common_options const& options) {
     kernels::matmul_problem problem(n);
-    contest const event{
-        "matmul", std::to_string(n) + " x " + std::to_string(n) + " doubles", [&problem] { problem.clear(); },
-        [&problem] { return kernels::matmul_check(problem); },
-        contestants_for([&problem, leaf]<class Policy>() { kernels::matmul<Policy>(problem.whole(), leaf); })};
+    contest const event{"matmul", std::to_string(n) + " x " + std::to_string(n) + " doubles", [&problem] { problem.clear(); },
+                        [&problem] { return kernels::matmul_check(problem); },
+                        contestants_for([&problem, leaf]<class Policy>() { kernels::matmul<Policy>(problem.whole(), leaf); })};
     return hold_contest(event, options);
 }
 
@@ -26,9 +25,7 @@ int main(int argc, char** argv) {
     int n = 1000;
     int leaf = kernels::k_matmul_leaf;
     app.add_option("n", n, "rows and columns")->check(CLI::Range(1, 20000))->capture_default_str();
-    app.add_option("--leaf", leaf, "longest side of a block that is not halved again")
-        ->check(CLI::Range(16, 4096))
-        ->capture_default_str();
+    app.add_option("--leaf", leaf, "longest side of a block that is not halved again")->check(CLI::Range(16, 4096))->capture_default_str();
     add_contest_options(app, options);
     return run_program(app, argc, argv, [&] {
         runtime_session const session(options);

@@ -84,8 +84,7 @@ template <class Kind> struct crowd {
 };
 
 // Runs a crowd; spawn_all starts its threads.
-template <class Kind, class SpawnAll>
-cost measure(std::size_t n, char const* name, progress& shown, SpawnAll const& spawn_all) {
+template <class Kind, class SpawnAll> cost measure(std::size_t n, char const* name, progress& shown, SpawnAll const& spawn_all) {
     crowd<Kind> people(n);
     cost result{n, 0, 0, 0, false};
     double const before = resident_bytes();
@@ -143,16 +142,13 @@ bool show(std::size_t n, bool compact, common_options const& options) {
     {
         progress shown(options.progress);
         std::size_t const fewer = std::min(n, k_pthreads);
-        if (options.peers)
-            peer = figures_of(std::to_string(fewer) + " std::thread", role::peer, measure_pthreads(fewer, shown));
+        if (options.peers) peer = figures_of(std::to_string(fewer) + " std::thread", role::peer, measure_pthreads(fewer, shown));
         cost const c = measure_tulle(n, compact ? k_compact_stack : k_guarded_stack, shown);
         figures = figures_of("tulle", role::tulle, c);
         append_peer(figures, peer);
-        figures.push_back(
-            {"tulle, block and release all", role::tulle, c.block_seconds + c.release_seconds, "s", c.ok});
+        figures.push_back({"tulle, block and release all", role::tulle, c.block_seconds + c.release_seconds, "s", c.ok});
     }
-    return print_figures("million", std::to_string(n) + (compact ? " compact threads" : " threads with guard pages"),
-                         figures, options.tsv);
+    return print_figures("million", std::to_string(n) + (compact ? " compact threads" : " threads with guard pages"), figures, options.tsv);
 }
 
 } // namespace
@@ -162,9 +158,7 @@ int main(int argc, char** argv) {
     common_options options;
     std::size_t n = 1000000;
     bool compact = false;
-    app.add_option("--threads", n, "how many")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{100000000}))
-        ->capture_default_str();
+    app.add_option("--threads", n, "how many")->check(CLI::Range(std::size_t{1}, std::size_t{100000000}))->capture_default_str();
     app.add_flag("--compact", compact, "stacks of 1 KiB without guard pages, instead of 16 KiB with");
     add_worker_options(app, options);
     app.add_flag("!--no-peers", options.peers, "do not measure std::thread");

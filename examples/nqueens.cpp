@@ -12,8 +12,7 @@ using namespace examples;
 bool count(int n, int serial_rows, common_options const& options) {
     std::uint64_t found = 0;
     contest event{"nqueens", std::to_string(n) + " queens", [&found] { found = 0; },
-                  [&found, n] { return found == kernels::nqueens_expected(n); },
-                  contestants_for([&found, n, serial_rows]<class Policy>() {
+                  [&found, n] { return found == kernels::nqueens_expected(n); }, contestants_for([&found, n, serial_rows]<class Policy>() {
                       found = kernels::nqueens<Policy>(kernels::nqueens_empty(n), serial_rows);
                   })};
     event.contestants[1].run = [&found, n] { found = kernels::nqueens_serial(kernels::nqueens_empty(n)); };

@@ -19,9 +19,7 @@ using namespace examples;
 class workload {
 public:
     workload(std::size_t n, std::uint64_t seed)
-        : m_size(n),
-          m_original(std::make_unique_for_overwrite<double[]>(n)),
-          m_data(std::make_unique_for_overwrite<double[]>(n)) {
+        : m_size(n), m_original(std::make_unique_for_overwrite<double[]>(n)), m_data(std::make_unique_for_overwrite<double[]>(n)) {
         kernels::quicksort_fill(m_original.get(), n, seed);
         m_fingerprint = kernels::quicksort_fingerprint(m_original.get(), n);
     }
@@ -42,18 +40,15 @@ void add_packaged_sorts(contest& event, workload& work) {
     event.contestants.push_back({"std::sort", role::serial, [&work] { std::sort(work.begin(), work.end()); }});
 #if defined(TULLE_HAVE_TBB)
     event.contestants.push_back({"tbb::parallel_sort", role::peer, [&work, workers = tulle::worker_count()] {
-                                     tbb_policy::run(workers,
-                                                     [&work] { tbb::parallel_sort(work.begin(), work.end()); });
+                                     tbb_policy::run(workers, [&work] { tbb::parallel_sort(work.begin(), work.end()); });
                                  }});
 #endif
 }
 
 bool sort(std::size_t n, std::ptrdiff_t grain, std::uint64_t seed, common_options const& options) {
     workload work(n, seed);
-    contest event{"quicksort", std::to_string(n) + " doubles", [&work] { work.reset(); },
-                  [&work] { return work.sorted(); }, contestants_for([&work, grain]<class Policy>() {
-                      kernels::quicksort<Policy>(work.begin(), work.end(), grain);
-                  })};
+    contest event{"quicksort", std::to_string(n) + " doubles", [&work] { work.reset(); }, [&work] { return work.sorted(); },
+                  contestants_for([&work, grain]<class Policy>() { kernels::quicksort<Policy>(work.begin(), work.end(), grain); })};
     event.contestants[1].run = [&work] { kernels::quicksort_serial(work.begin(), work.end()); };
     add_packaged_sorts(event, work);
     return hold_contest(event, options);
@@ -67,9 +62,7 @@ int main(int argc, char** argv) {
     std::size_t n = 2000000;
     std::ptrdiff_t grain = kernels::k_quicksort_grain;
     std::uint64_t seed = 1;
-    app.add_option("n", n, "how many")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{10000000000}))
-        ->capture_default_str();
+    app.add_option("n", n, "how many")->check(CLI::Range(std::size_t{1}, std::size_t{10000000000}))->capture_default_str();
     app.add_option("--grain", grain, "sort ranges up to this length without threads")
         ->check(CLI::Range(std::ptrdiff_t{1}, std::ptrdiff_t{1} << 40U))
         ->capture_default_str();

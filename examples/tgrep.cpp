@@ -27,8 +27,7 @@ std::unique_ptr<line_matcher> matcher_for(grep_options const& options) {
     return options.expression ? match_expression(options.pattern) : match_fixed(options.pattern);
 }
 
-template <class Policy>
-search_totals search(grep_options const& options, line_matcher const& matcher, progress& shown, bool quiet) {
+template <class Policy> search_totals search(grep_options const& options, line_matcher const& matcher, progress& shown, bool quiet) {
     auto const advance = [&shown](std::size_t n) { shown.advance(n); };
     return tree_search<Policy, decltype(advance)>(matcher, quiet, advance).search(options.roots);
 }
@@ -41,8 +40,8 @@ int count(grep_options const& options) {
         shown.begin("searching");
         tulle_policy::run(0, [&] { totals = search<tulle_policy>(options, *matcher, shown, false); });
     });
-    std::printf("%zu matching lines in %zu of %zu files (%.1f MB, %.3f s)\n", totals.lines, totals.files_with_match,
-                totals.files, static_cast<double>(totals.bytes) / 1e6, seconds);
+    std::printf("%zu matching lines in %zu of %zu files (%.1f MB, %.3f s)\n", totals.lines, totals.files_with_match, totals.files,
+                static_cast<double>(totals.bytes) / 1e6, seconds);
     return totals.unreadable > 0 ? k_exit_trouble : totals.lines > 0 ? k_exit_ok : k_exit_no_match;
 }
 
@@ -66,9 +65,8 @@ int compare(grep_options const& options) {
     auto const matcher = matcher_for(options);
     std::size_t const expected = count_by_grep(options);
     std::size_t found = 0;
-    std::string const roots =
-        std::accumulate(options.roots.begin(), options.roots.end(), "'" + options.pattern + "' in",
-                        [](std::string all, std::string const& root) { return std::move(all) + " " + root; });
+    std::string const roots = std::accumulate(options.roots.begin(), options.roots.end(), "'" + options.pattern + "' in",
+                                              [](std::string all, std::string const& root) { return std::move(all) + " " + root; });
     contest event{"tgrep", roots, [&found] { found = 0; }, [&found, expected] { return found == expected; },
                   contestants_for([&found, &options, &matcher]<class Policy>() {
                       progress silent(false);

@@ -63,8 +63,7 @@ private:
 };
 
 void require_memory(std::size_t bytes) {
-    auto const physical =
-        static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto const physical = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     if (bytes < physical && bytes < line_entry::k_most_text) return;
     throw std::runtime_error("the input needs " + std::to_string(bytes >> 20U) + " MiB of memory, this machine has " +
                              std::to_string(physical >> 20U) + " MiB");
@@ -78,8 +77,7 @@ struct phase_times {
 };
 
 // The whole job with one library.
-template <class Policy>
-phase_times sort_lines(std::vector<std::string> const& files, std::string const& output, progress& shown) {
+template <class Policy> phase_times sort_lines(std::vector<std::string> const& files, std::string const& output, progress& shown) {
     destination to(output);
     text_input const input(files);
     require_memory(input.memory());
@@ -105,21 +103,20 @@ phase_times sort_lines(std::vector<std::string> const& files, std::string const&
 int sort_files(sort_options const& options) {
     progress shown(options.common.progress);
     phase_times times{};
-    double const seconds = seconds_of(
-        [&] { tulle_policy::run(0, [&] { times = sort_lines<tulle_policy>(options.files, options.output, shown); }); });
+    double const seconds =
+        seconds_of([&] { tulle_policy::run(0, [&] { times = sort_lines<tulle_policy>(options.files, options.output, shown); }); });
     if (options.stats)
-        std::fprintf(stderr, "tsort: %.3f s: load %.3f, sort %.3f, write %.3f; %d workers\n", seconds, times.load,
-                     times.sort, times.write, tulle::worker_count());
+        std::fprintf(stderr, "tsort: %.3f s: load %.3f, sort %.3f, write %.3f; %d workers\n", seconds, times.load, times.sort, times.write,
+                     tulle::worker_count());
     if (!times.ok) std::fputs("tsort: check failed: the lines are not in order\n", stderr);
     return times.ok ? k_exit_ok : k_exit_check_failed;
 }
 
 int generate_file(sort_options const& options) {
     constexpr std::size_t k_block = std::size_t{1} << 20U;
-    file const out = options.output.empty() ? file("standard output", STDOUT_FILENO, false)
-                                            : file(options.output, O_WRONLY | O_CREAT | O_TRUNC);
-    if (lseek(out.descriptor(), 0, SEEK_CUR) < 0)
-        throw std::runtime_error("--generate needs a file to write to: -o FILE");
+    file const out =
+        options.output.empty() ? file("standard output", STDOUT_FILENO, false) : file(options.output, O_WRONLY | O_CREAT | O_TRUNC);
+    if (lseek(out.descriptor(), 0, SEEK_CUR) < 0) throw std::runtime_error("--generate needs a file to write to: -o FILE");
     progress shown(options.common.progress);
     shown.begin("generating", options.generate);
     buffer_pool buffers(k_block);
@@ -197,15 +194,12 @@ int main(int argc, char** argv) {
     CLI::App app{k_description, "tsort"};
     sort_options options;
     app.add_option("FILE", options.files, "text files, or -");
-    app.add_option("-o,--output", options.output,
-                   "write to this file, which may be one of the input; else to the standard output");
-    auto* const generate =
-        app.add_option("--generate", options.generate, "make a text of so many bytes to sort, instead of sorting")
-            ->transform(CLI::AsSizeValue(true))
-            ->check(CLI::PositiveNumber);
+    app.add_option("-o,--output", options.output, "write to this file, which may be one of the input; else to the standard output");
+    auto* const generate = app.add_option("--generate", options.generate, "make a text of so many bytes to sort, instead of sorting")
+                               ->transform(CLI::AsSizeValue(true))
+                               ->check(CLI::PositiveNumber);
     app.add_option("--seed", options.seed, "seed of the text that is made")->capture_default_str()->needs(generate);
-    app.add_flag("--compare", options.compare,
-                 "print times beside other libraries and sort(1), and check against sort(1)");
+    app.add_flag("--compare", options.compare, "print times beside other libraries and sort(1), and check against sort(1)");
     app.add_flag("--stats", options.stats, "print times to the standard error");
     add_contest_options(app, options.common);
     return run_program(app, argc, argv, [&] { return run(options); });

@@ -13,9 +13,7 @@ constexpr std::size_t k_stack_size = std::size_t{4} << 20U; // the binomial tree
 
 bool walk(kernels::uts_tree const& tree, common_options const& options) {
     kernels::uts_totals totals;
-    contest event{"uts",
-                  std::string(tree.name) + ", " + std::to_string(tree.nodes) + " nodes, depth " +
-                      std::to_string(tree.depth),
+    contest event{"uts", std::string(tree.name) + ", " + std::to_string(tree.nodes) + " nodes, depth " + std::to_string(tree.depth),
                   [&totals] { totals = {}; }, [&totals, &tree] { return kernels::uts_check(tree, totals); },
                   contestants_for([&totals, &tree]<class Policy>() { totals = kernels::uts<Policy>(tree); }, true)};
     event.contestants[1].run = [&totals, &tree] { totals = kernels::uts_serial(tree); };
@@ -29,9 +27,7 @@ int main(int argc, char** argv) {
     CLI::App app{"Counts the nodes of the Unbalanced Tree Search trees and compares with the published counts.", "uts"};
     common_options options;
     std::string tree = "T1";
-    app.add_option("tree", tree, "T1 (geometric) or T3 (binomial)")
-        ->check(CLI::IsMember({"T1", "T3"}))
-        ->capture_default_str();
+    app.add_option("tree", tree, "T1 (geometric) or T3 (binomial)")->check(CLI::IsMember({"T1", "T3"}))->capture_default_str();
     add_contest_options(app, options);
     return run_program(app, argc, argv, [&] {
         runtime_session const session(options, k_stack_size);

@@ -57,11 +57,10 @@ typedef struct tulle_thread tulle_thread;
 
 /* Initialise with TULLE_ATTR_INIT. */
 typedef struct tulle_attr {
-    size_t
-        stack_size; /* bytes, rounded up to a power of two from 16384; 1024: compact, without a guard; 0: the default */
-    int shepherd;   /* runs only on workers of this shepherd; -1: anywhere */
-    int child_first;  /* nonzero: runs at once; the spawner goes on later, perhaps on another worker */
-    const char* name; /* copied; null: none */
+    size_t stack_size; /* bytes, rounded up to a power of two from 16384; 1024: compact, without a guard; 0: the default */
+    int shepherd;      /* runs only on workers of this shepherd; -1: anywhere */
+    int child_first;   /* nonzero: runs at once; the spawner goes on later, perhaps on another worker */
+    const char* name;  /* copied; null: none */
 } tulle_attr;
 /* clang-format off */
 #define TULLE_ATTR_INIT {0, -1, 0, NULL}

@@ -2,6 +2,4 @@
 #include "../common/libraries/pthread.hpp"
 #include "blocked.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::blocked_main<tulle::bench::pthread_runtime>(argc, argv, {8'000, 500});
-}
+int main(int argc, char** argv) { return tulle::bench::blocked_main<tulle::bench::pthread_runtime>(argc, argv, {8'000, 500}); }

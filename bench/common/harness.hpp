@@ -52,16 +52,14 @@ template <class T> inline void keep(T& value) { asm volatile("" : "+m"(value) : 
 inline void touch() { asm volatile("" : : : "memory"); }
 
 [[noreturn]] inline void usage(char const* program, char const* complaint) {
-    std::fprintf(stderr, "%s: %s\nusage: %s [--workers N] [--runs K] [--n SIZE] [--quick]\n", program, complaint,
-                 program);
+    std::fprintf(stderr, "%s: %s\nusage: %s [--workers N] [--runs K] [--n SIZE] [--quick]\n", program, complaint, program);
     std::exit(2);
 }
 
 inline long parse_count(char const* program, char const* text) {
     char* end = nullptr;
     long const value = text != nullptr ? std::strtol(text, &end, 10) : 0;
-    if (text == nullptr || *text == '\0' || *end != '\0' || value < 1)
-        usage(program, "an option needs a number of at least 1");
+    if (text == nullptr || *text == '\0' || *end != '\0' || value < 1) usage(program, "an option needs a number of at least 1");
     return value;
 }
 
@@ -120,8 +118,7 @@ inline void print(char const* bench, char const* library, settings const& s, fig
     auto const [low, high] = std::minmax_element(f.values.begin(), f.values.end());
     std::printf("{\"bench\": \"%s\", \"library\": \"%s\", \"workers\": %d, \"places\": 1, \"n\": %ld, \"value\": %.6g, "
                 "\"min\": %.6g, \"max\": %.6g, \"unit\": \"%s\", \"runs\": %zu, \"ok\": %s}\n",
-                bench, library, s.workers, s.n, median(f.values), *low, *high, f.unit.c_str(), f.values.size(),
-                f.ok ? "true" : "false");
+                bench, library, s.workers, s.n, median(f.values), *low, *high, f.unit.c_str(), f.values.size(), f.ok ? "true" : "false");
     std::fflush(stdout);
 }
 

@@ -43,8 +43,7 @@ public:
     void run(thread& first) {
         start(first, *m_workers[0]);
         std::vector<std::thread> helpers;
-        for (std::size_t i = 1; i < m_workers.size(); ++i)
-            helpers.emplace_back([this, &first, i] { serve(*m_workers[i], first); });
+        for (std::size_t i = 1; i < m_workers.size(); ++i) helpers.emplace_back([this, &first, i] { serve(*m_workers[i], first); });
         serve(*m_workers[0], first);
         for (std::thread& helper : helpers) helper.join();
     }
@@ -137,16 +136,13 @@ private:
         thread* const left = w.current;
         if (w.awaited == nullptr) {
             w.stacks.push_back(left->m_stack);
-            thread* const joiner =
-                left->m_joiner.exchange(the_end(), std::memory_order_acq_rel); // pairs with has_ended
+            thread* const joiner = left->m_joiner.exchange(the_end(), std::memory_order_acq_rel); // pairs with has_ended
             if (joiner != nullptr) w.push(joiner);
             return;
         }
         thread* nobody = nullptr;
         // Release: the saved context; acquire: what the ended thread has written. Both pair with the exchange above.
-        if (!w.awaited->m_joiner.compare_exchange_strong(nobody, left, std::memory_order_acq_rel,
-                                                         std::memory_order_acquire))
-            w.push(left);
+        if (!w.awaited->m_joiner.compare_exchange_strong(nobody, left, std::memory_order_acq_rel, std::memory_order_acquire)) w.push(left);
     }
 
     thread* find_work(worker& w) {

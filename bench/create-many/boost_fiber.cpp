@@ -2,6 +2,4 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "create_many.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::create_many_main<tulle::bench::boost_fiber_runtime>(argc, argv, {400'000, 20'000});
-}
+int main(int argc, char** argv) { return tulle::bench::create_many_main<tulle::bench::boost_fiber_runtime>(argc, argv, {400'000, 20'000}); }

@@ -2,6 +2,4 @@
 #include "../common/libraries/pthread.hpp"
 #include "create_many.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::create_many_main<tulle::bench::pthread_runtime>(argc, argv, {8'000, 500});
-}
+int main(int argc, char** argv) { return tulle::bench::create_many_main<tulle::bench::pthread_runtime>(argc, argv, {8'000, 500}); }

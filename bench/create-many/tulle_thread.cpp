@@ -2,6 +2,4 @@
 #include "../common/libraries/tulle.hpp"
 #include "create_many.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::create_many_main<tulle::bench::tulle_thread_runtime>(argc, argv);
-}
+int main(int argc, char** argv) { return tulle::bench::create_many_main<tulle::bench::tulle_thread_runtime>(argc, argv); }

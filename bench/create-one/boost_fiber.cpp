@@ -2,6 +2,4 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "create_one.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::create_one_main<tulle::bench::boost_fiber_runtime>(argc, argv, {100'000, 20'000});
-}
+int main(int argc, char** argv) { return tulle::bench::create_one_main<tulle::bench::boost_fiber_runtime>(argc, argv, {100'000, 20'000}); }

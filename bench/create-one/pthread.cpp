@@ -2,6 +2,4 @@
 #include "../common/libraries/pthread.hpp"
 #include "create_one.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::create_one_main<tulle::bench::pthread_runtime>(argc, argv, {10'000, 500});
-}
+int main(int argc, char** argv) { return tulle::bench::create_one_main<tulle::bench::pthread_runtime>(argc, argv, {10'000, 500}); }

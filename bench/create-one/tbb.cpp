@@ -2,6 +2,4 @@
 #include "../common/libraries/tbb.hpp"
 #include "create_one.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::create_one_main<tulle::bench::tbb_runtime>(argc, argv, {1'000'000, 50'000});
-}
+int main(int argc, char** argv) { return tulle::bench::create_one_main<tulle::bench::tbb_runtime>(argc, argv, {1'000'000, 50'000}); }

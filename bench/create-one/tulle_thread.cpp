@@ -2,6 +2,4 @@
 #include "../common/libraries/tulle.hpp"
 #include "create_one.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::create_one_main<tulle::bench::tulle_thread_runtime>(argc, argv);
-}
+int main(int argc, char** argv) { return tulle::bench::create_one_main<tulle::bench::tulle_thread_runtime>(argc, argv); }

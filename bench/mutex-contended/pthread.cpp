@@ -2,6 +2,4 @@
 #include "../common/libraries/pthread.hpp"
 #include "mutex_contended.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::mutex_contended_main<tulle::bench::pthread_runtime>(argc, argv);
-}
+int main(int argc, char** argv) { return tulle::bench::mutex_contended_main<tulle::bench::pthread_runtime>(argc, argv); }

@@ -2,6 +2,4 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "mutex_contended.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::mutex_contended_main<tulle::bench::tulle_blocking_runtime>(argc, argv);
-}
+int main(int argc, char** argv) { return tulle::bench::mutex_contended_main<tulle::bench::tulle_blocking_runtime>(argc, argv); }

@@ -2,6 +2,4 @@
 #include "../common/libraries/pthread.hpp"
 #include "yield.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::yield_main<tulle::bench::pthread_runtime>(argc, argv, {1'000'000, 50'000});
-}
+int main(int argc, char** argv) { return tulle::bench::yield_main<tulle::bench::pthread_runtime>(argc, argv, {1'000'000, 50'000}); }

@@ -57,8 +57,7 @@ void print_row(figure const& f, std::FILE* out) {
     std::fprintf(out, "%s\n", f.ok ? "" : "  WRONG RESULT");
 }
 
-void print_table(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool ok,
-                 std::FILE* out) {
+void print_table(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool ok, std::FILE* out) {
     std::fprintf(out, "%s, %s\n", program.c_str(), input.c_str());
     for (figure const& f : figures) print_row(f, out);
     std::fprintf(out, "  %-32s %12s\n", "check", ok ? "ok" : "FAILED");
@@ -78,8 +77,8 @@ bool hold_contest(contest const& event, common_options const& options) {
         progress shown(options.progress);
         for (int i = 0; i < options.runs; ++i)
             for (entrant& e : entrants) {
-                shown.begin(event.program + ", " + event.input + ": " + e.who->library + ", run " +
-                            std::to_string(i + 1) + " of " + std::to_string(options.runs));
+                shown.begin(event.program + ", " + event.input + ": " + e.who->library + ", run " + std::to_string(i + 1) + " of " +
+                            std::to_string(options.runs));
                 run_once(event, e);
             }
     }
@@ -91,16 +90,15 @@ bool hold_contest(contest const& event, common_options const& options) {
     return print_figures(event.program, event.input, figures, options.tsv);
 }
 
-bool print_figures(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool tsv,
-                   std::FILE* out) {
+bool print_figures(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool tsv, std::FILE* out) {
     bool const ok = std::all_of(figures.begin(), figures.end(), [](figure const& f) { return f.ok; });
     if (!tsv) {
         print_table(program, input, figures, ok, out);
         return ok;
     }
     for (figure const& f : figures)
-        std::fprintf(out, "%s\t%s\t%s\t%s\t%.6f\t%s\t%s\n", program.c_str(), input.c_str(), f.library.c_str(),
-                     name_of(f.kind), f.value, f.unit.c_str(), f.ok ? "ok" : "wrong");
+        std::fprintf(out, "%s\t%s\t%s\t%s\t%.6f\t%s\t%s\n", program.c_str(), input.c_str(), f.library.c_str(), name_of(f.kind), f.value,
+                     f.unit.c_str(), f.ok ? "ok" : "wrong");
     return ok;
 }
 

@@ -39,8 +39,7 @@ file::file(std::string name, int flags)
     if (m_descriptor < 0) fail("cannot open");
 }
 
-file::file(std::string name, int descriptor, bool owned) noexcept
-    : m_name(std::move(name)), m_descriptor(descriptor), m_owned(owned) {}
+file::file(std::string name, int descriptor, bool owned) noexcept : m_name(std::move(name)), m_descriptor(descriptor), m_owned(owned) {}
 
 file::~file() {
     if (m_owned && m_descriptor >= 0) close(m_descriptor);
@@ -57,9 +56,8 @@ file& file::operator=(file&& other) noexcept {
 }
 
 std::size_t file::read(char* data, std::size_t length) {
-    return transfer_all(length, [&](std::size_t done) {
-        return or_throw(::read(m_descriptor, data + done, length - done), *this, "cannot read");
-    });
+    return transfer_all(length,
+                        [&](std::size_t done) { return or_throw(::read(m_descriptor, data + done, length - done), *this, "cannot read"); });
 }
 
 std::size_t file::read_at(char* data, std::size_t length, std::size_t offset) const {
@@ -76,9 +74,8 @@ std::size_t file::read_some(char* data, std::size_t length) const {
 }
 
 void file::write(char const* data, std::size_t length) {
-    transfer_all(length, [&](std::size_t done) {
-        return or_throw(::write(m_descriptor, data + done, length - done), *this, "cannot write");
-    });
+    transfer_all(length,
+                 [&](std::size_t done) { return or_throw(::write(m_descriptor, data + done, length - done), *this, "cannot write"); });
 }
 
 void file::write_at(char const* data, std::size_t length, std::size_t offset) const {

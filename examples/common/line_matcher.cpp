@@ -34,8 +34,7 @@ int commonness(unsigned char byte) {
     static constexpr std::string_view k_frequent = "zqjxkvbywgpfmucdlhrsinoate ";
     auto const rank = k_frequent.find(static_cast<char>(byte));
     if (rank != std::string_view::npos) return 100 + static_cast<int>(rank);
-    if (byte == '_' || byte == '-' || byte == '.' || byte == '/' || byte == '*' || byte == '<' || byte == '>')
-        return 110;
+    if (byte == '_' || byte == '-' || byte == '.' || byte == '/' || byte == '*' || byte == '<' || byte == '>') return 110;
     if (byte >= '0' && byte <= '9') return 105;
     if (byte >= 'A' && byte <= 'Z') return 90;
     return byte == 0 ? 120 : 50;

@@ -36,8 +36,7 @@ public:
             for (std::size_t i = 0; i < blocks(); ++i) write_block(i);
         }
         // relaxed: the blocks were joined
-        return m_ordered.load(std::memory_order_relaxed) &&
-               m_written.load(std::memory_order_relaxed) == m_table.bytes &&
+        return m_ordered.load(std::memory_order_relaxed) && m_written.load(std::memory_order_relaxed) == m_table.bytes &&
                m_fingerprint.load(std::memory_order_relaxed) == m_table.fingerprint;
     }
 

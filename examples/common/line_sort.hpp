@@ -101,14 +101,11 @@ private:
         std::uint64_t const pivot = choose_pivot(r);
         int const levels = r.levels - 1;
         if (r.has_floor && pivot == r.floor) {
-            line_entry* const end =
-                partition_entries(r.first, r.last, [pivot](auto const& x) { return x.key() <= pivot; });
+            line_entry* const end = partition_entries(r.first, r.last, [pivot](auto const& x) { return x.key() <= pivot; });
             return {next_bytes(r.first, end, r.depth), {end, r.last, r.depth, pivot, levels, true}};
         }
-        line_entry* const middle =
-            partition_entries(r.first, r.last, [pivot](auto const& x) { return x.key() < pivot; });
-        return {{r.first, middle, r.depth, r.floor, levels, r.has_floor},
-                {middle, r.last, r.depth, pivot, levels, true}};
+        line_entry* const middle = partition_entries(r.first, r.last, [pivot](auto const& x) { return x.key() < pivot; });
+        return {{r.first, middle, r.depth, r.floor, levels, r.has_floor}, {middle, r.last, r.depth, pivot, levels, true}};
     }
 
     [[nodiscard]] static std::uint64_t choose_pivot(line_range const& r) {
@@ -155,12 +152,11 @@ private:
         return common.load(std::memory_order_relaxed);
     }
 
-    [[nodiscard]] static std::size_t shared_prefix(std::string_view a, std::string_view b, std::size_t known,
-                                                   std::size_t limit) {
+    [[nodiscard]] static std::size_t shared_prefix(std::string_view a, std::string_view b, std::size_t known, std::size_t limit) {
         std::size_t const end = std::min(limit, b.size());
         if (std::memcmp(a.data() + known, b.data() + known, end - known) == 0) return end;
-        auto const differ = std::mismatch(a.begin() + static_cast<std::ptrdiff_t>(known), a.end(),
-                                          b.begin() + static_cast<std::ptrdiff_t>(known), b.end());
+        auto const differ =
+            std::mismatch(a.begin() + static_cast<std::ptrdiff_t>(known), a.end(), b.begin() + static_cast<std::ptrdiff_t>(known), b.end());
         return static_cast<std::size_t>(differ.first - a.begin());
     }
 

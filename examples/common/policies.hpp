@@ -83,8 +83,7 @@ struct tbb_policy {
     }
 
     template <class Body> static void run(int workers, Body const& body) {
-        tbb::global_control const limit(tbb::global_control::max_allowed_parallelism,
-                                        static_cast<std::size_t>(workers));
+        tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers));
         tbb::task_arena arena(workers);
         arena.execute(body);
     }

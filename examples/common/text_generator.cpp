@@ -12,8 +12,7 @@ namespace {
 
 class generator {
 public:
-    generator(std::uint64_t seed, std::uint64_t stream)
-        : m_state(seed * 0x9e3779b97f4a7c15U ^ stream * 0xd1342543de82ef95U) {}
+    generator(std::uint64_t seed, std::uint64_t stream) : m_state(seed * 0x9e3779b97f4a7c15U ^ stream * 0xd1342543de82ef95U) {}
 
     // The splitmix64 sequence.
     std::uint64_t next() {
@@ -77,8 +76,8 @@ private:
 
     void log_line() {
         unsigned const second = m_random.below(86400);
-        add_formatted("2026-03-%02u %02u:%02u:%02u host%02u GET /", 1 + m_random.below(28), second / 3600,
-                      second / 60 % 60, second % 60, m_random.below(32));
+        add_formatted("2026-03-%02u %02u:%02u:%02u host%02u GET /", 1 + m_random.below(28), second / 3600, second / 60 % 60, second % 60,
+                      m_random.below(32));
         word();
         add("/");
         word();

@@ -42,8 +42,7 @@ struct search_totals {
 // Advance(n) is told of bytes that were searched.
 template <class Policy, class Advance> class tree_search {
 public:
-    tree_search(line_matcher const& matcher, bool quiet, Advance const& advance)
-        : m_matcher(matcher), m_quiet(quiet), m_advance(advance) {}
+    tree_search(line_matcher const& matcher, bool quiet, Advance const& advance) : m_matcher(matcher), m_quiet(quiet), m_advance(advance) {}
 
     search_totals search(std::vector<std::string> const& roots) const {
         return sum(0, roots.size(), [this, &roots](std::size_t i) { return search_root(roots[i]); });
@@ -83,8 +82,7 @@ private:
         return sum(0, entries.size(), [&](std::size_t i) {
             entry const& e = entries[i];
             std::string const below = path + "/" + e.name;
-            return e.type == DT_DIR ? search_directory(descriptor, e.name, below, O_NOFOLLOW)
-                                    : search_file(descriptor, e.name, below);
+            return e.type == DT_DIR ? search_directory(descriptor, e.name, below, O_NOFOLLOW) : search_file(descriptor, e.name, below);
         });
     }
 

@@ -24,8 +24,7 @@ public:
     // Arrives only if all others have: then true, and they go on.
     [[nodiscard]] TULLE_API bool try_arrive_and_wait() noexcept;
     // False: the time was up, and the caller does not count as arrived. A time-out in the past behaves as try_arrive_and_wait().
-    template <class Rep, class Period>
-    [[nodiscard]] bool arrive_and_wait_for(std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Rep, class Period> [[nodiscard]] bool arrive_and_wait_for(std::chrono::duration<Rep, Period> const& timeout) {
         return arrive_and_wait_before(detail::deadline_after(timeout));
     }
     template <class Clock, class Duration>

@@ -48,8 +48,7 @@ public:
         return wait_before(held, detail::deadline_after(timeout), is_true);
     }
     template <class Clock, class Duration, class Predicate>
-    bool wait_until(std::unique_lock<mutex>& held, std::chrono::time_point<Clock, Duration> const& deadline,
-                    Predicate is_true) {
+    bool wait_until(std::unique_lock<mutex>& held, std::chrono::time_point<Clock, Duration> const& deadline, Predicate is_true) {
         return wait_before(held, detail::deadline_at(deadline), is_true);
     }
 
@@ -61,8 +60,7 @@ private:
         m.set_owner();
         return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
     }
-    template <class Predicate>
-    bool wait_before(std::unique_lock<mutex>& held, std::uint64_t deadline, Predicate& is_true) {
+    template <class Predicate> bool wait_before(std::unique_lock<mutex>& held, std::uint64_t deadline, Predicate& is_true) {
         while (!is_true()) {
             if (wait_before(held, deadline) == std::cv_status::timeout) return is_true();
         }

@@ -14,18 +14,14 @@ namespace detail {
 
 TULLE_API TULLE_COLD deque_front* open_deque_cold() noexcept;          // the calling thread has no deque yet
 TULLE_API TULLE_COLD void published_cold(deque_front* deque) noexcept; // wake a sleeper, or open a larger deque
-TULLE_API TULLE_NOINLINE bool
-join_cold(deque_front* deque, record* slot) noexcept; // true: the caller runs it; false: a thief did, it is done
-TULLE_API TULLE_COLD void rethrow_cold(record* slot); // the exception of a stolen thread, if it has one
+TULLE_API TULLE_NOINLINE bool join_cold(deque_front* deque,
+                                        record* slot) noexcept; // true: the caller runs it; false: a thief did, it is done
+TULLE_API TULLE_COLD void rethrow_cold(record* slot);           // the exception of a stolen thread, if it has one
 
 // Where the callable lies: in the record, or, when it is large, in the frame that forks, with its address in the record.
 template <class F, bool InRecord> struct child_storage {
-    TULLE_INLINE closure<F>& open(record* slot) noexcept {
-        return *std::launder(reinterpret_cast<closure<F>*>(slot->body));
-    }
-    TULLE_INLINE static closure<F>& find(record* slot) noexcept {
-        return *std::launder(reinterpret_cast<closure<F>*>(slot->body));
-    }
+    TULLE_INLINE closure<F>& open(record* slot) noexcept { return *std::launder(reinterpret_cast<closure<F>*>(slot->body)); }
+    TULLE_INLINE static closure<F>& find(record* slot) noexcept { return *std::launder(reinterpret_cast<closure<F>*>(slot->body)); }
 };
 template <class F> struct child_storage<F, false> {
     closure<F> frame;
@@ -33,9 +29,7 @@ template <class F> struct child_storage<F, false> {
         ::new (static_cast<void*>(slot->body)) closure<F>*(&frame);
         return frame;
     }
-    static closure<F>& find(record* slot) noexcept {
-        return **std::launder(reinterpret_cast<closure<F>**>(slot->body));
-    }
+    static closure<F>& find(record* slot) noexcept { return **std::launder(reinterpret_cast<closure<F>**>(slot->body)); }
 };
 
 } // namespace detail

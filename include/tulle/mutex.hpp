@@ -38,12 +38,10 @@ public:
         return locked;
     }
     // False if the time is up. A time-out in the past behaves as try_lock().
-    template <class Rep, class Period>
-    [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Rep, class Period> [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
         return try_lock() || lock_before(detail::deadline_after(timeout));
     }
-    template <class Clock, class Duration>
-    [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration> [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return try_lock() || lock_before(detail::deadline_at(deadline));
     }
     TULLE_INLINE void unlock() noexcept {

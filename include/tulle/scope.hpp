@@ -12,8 +12,7 @@ namespace tulle {
 
 namespace detail {
 
-TULLE_API TULLE_COLD void
-close_empty_deques_cold() noexcept; // gives back large deques that a burst of children has opened
+TULLE_API TULLE_COLD void close_empty_deques_cold() noexcept; // gives back large deques that a burst of children has opened
 
 // The record of a child without a result. A large callable lies on the heap.
 template <class F> struct scope_body {
@@ -115,9 +114,7 @@ private:
         }
         if (TULLE_UNLIKELY(slot->exception != nullptr)) keep_exception(slot);
     }
-    TULLE_COLD void keep_exception(detail::record* slot) noexcept {
-        m_exception = std::exchange(slot->exception, nullptr);
-    }
+    TULLE_COLD void keep_exception(detail::record* slot) noexcept { m_exception = std::exchange(slot->exception, nullptr); }
 
     run_of_slots m_run;
     std::vector<run_of_slots> m_older;

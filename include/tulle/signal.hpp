@@ -34,8 +34,7 @@ public:
     template <class Rep, class Period> [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) {
         return wait_before(detail::deadline_after(timeout));
     }
-    template <class Clock, class Duration>
-    [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration> [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return wait_before(detail::deadline_at(deadline));
     }
 

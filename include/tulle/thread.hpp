@@ -91,10 +91,9 @@ template <class F, class... A> auto bind_call(F&& f, A&&... a) {
     if constexpr (sizeof...(A) == 0) {
         return std::decay_t<F>(std::forward<F>(f));
     } else {
-        return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(
-                    std::forward<F>(f), std::forward<A>(a)...)]() mutable -> decltype(auto) {
-            return std::apply(
-                [](auto& g, auto&... b) -> decltype(auto) { return std::invoke(std::move(g), std::move(b)...); }, call);
+        return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(std::forward<F>(f),
+                                                                       std::forward<A>(a)...)]() mutable -> decltype(auto) {
+            return std::apply([](auto& g, auto&... b) -> decltype(auto) { return std::invoke(std::move(g), std::move(b)...); }, call);
         };
     }
 }
@@ -132,8 +131,7 @@ public:
         return detail::thread_is_done(m_core);
     }
     // The same, after waiting for the end, but no longer than until the deadline.
-    template <class Clock, class Duration>
-    [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
+    template <class Clock, class Duration> [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
         require();
         return detail::wait_thread_until(m_core, detail::deadline_at(deadline));
     }

@@ -36,8 +36,8 @@ using backend = asm_backend;
 using context = backend::context;
 
 template <class B>
-concept context_backend = requires(typename B::context& from, typename B::context const& to, void* low,
-                                   std::size_t size, void (*entry)(void*)) {
+concept context_backend = requires(typename B::context& from, typename B::context const& to, void* low, std::size_t size,
+                                   void (*entry)(void*)) {
     { B::make(from, low, size, entry, low) }
     noexcept->std::same_as<void>;
     { B::switch_to(from, to) }

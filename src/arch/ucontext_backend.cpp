@@ -28,8 +28,7 @@ void start(unsigned low, unsigned high) {
 
 } // namespace
 
-void ucontext_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
-                            void* argument) noexcept {
+void ucontext_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
     auto const low = reinterpret_cast<std::uintptr_t>(stack_low);
     auto const address = (low + size - sizeof(first_frame)) & ~(std::uintptr_t{64} - 1);
     auto* const frame = new (reinterpret_cast<void*>(address)) first_frame{};
@@ -40,8 +39,7 @@ void ucontext_backend::make(context& made, void* stack_low, std::size_t size, vo
     frame->entry = entry;
     frame->argument = argument;
     auto const wide = std::uint64_t{address};
-    ::makecontext(&frame->state, reinterpret_cast<void (*)()>(&start), 2, static_cast<unsigned>(wide),
-                  static_cast<unsigned>(wide >> 32U));
+    ::makecontext(&frame->state, reinterpret_cast<void (*)()>(&start), 2, static_cast<unsigned>(wide), static_cast<unsigned>(wide >> 32U));
     made.saved = frame;
     static_assert(offsetof(first_frame, state) == 0);
 }
@@ -49,8 +47,7 @@ void ucontext_backend::make(context& made, void* stack_low, std::size_t size, vo
 [[gnu::noinline]] void ucontext_backend::switch_to(context& from, context const& to) noexcept {
     ucontext_t mine;
     from.saved = &mine;
-    TULLE_CHECK(::swapcontext(&mine, static_cast<ucontext_t const*>(to.saved)) == 0, "swapcontext failed with errno %d",
-                errno);
+    TULLE_CHECK(::swapcontext(&mine, static_cast<ucontext_t const*>(to.saved)) == 0, "swapcontext failed with errno %d", errno);
 }
 
 void ucontext_backend::set(context const& to) noexcept {

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 
 /// Checked in every build.
-#define TULLE_CHECK(condition, ...)                                                                                    \
+#define TULLE_CHECK(condition, ...)                                                                                                        \
     (__builtin_expect(static_cast<bool>(condition), 1) ? static_cast<void>(0) : ::tulle::base::fatal(__VA_ARGS__))
 
 /// Checked in debug builds only; the condition is compiled but not evaluated in a release build.

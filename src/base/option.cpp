@@ -65,24 +65,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      k_most_workers,
      "auto",
      {}},
-    {"spin_us",
-     "us",
-     "How long an idle worker looks for work before it sleeps.",
-     value_kind::number,
-     20,
-     0,
-     1'000'000,
-     nullptr,
-     {}},
-    {"seed",
-     "number",
-     "Seed of the random choices of the scheduler.",
-     value_kind::number,
-     0,
-     0,
-     UINT64_MAX,
-     nullptr,
-     {}},
+    {"spin_us", "us", "How long an idle worker looks for work before it sleeps.", value_kind::number, 20, 0, 1'000'000, nullptr, {}},
+    {"seed", "number", "Seed of the random choices of the scheduler.", value_kind::number, 0, 0, UINT64_MAX, nullptr, {}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }
@@ -162,8 +146,7 @@ std::string refusal(option_definition const& definition, std::string_view value)
         return join({head, "none of ", definition.unit});
     }
     return join({head, "not a number from ", std::to_string(definition.least), " to ", std::to_string(definition.most),
-                 definition.kind == value_kind::bytes ? " (bytes; suffixes K, M, G)" : "",
-                 definition.zero_text != nullptr ? " or " : "",
+                 definition.kind == value_kind::bytes ? " (bytes; suffixes K, M, G)" : "", definition.zero_text != nullptr ? " or " : "",
                  definition.zero_text != nullptr ? definition.zero_text : ""});
 }
 

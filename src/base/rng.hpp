@@ -22,9 +22,7 @@ public:
     }
 
     /// A number in [0, n); 0 for n == 0. By multiplication: biased by less than n / 2^32, without a division.
-    [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept {
-        return static_cast<std::uint32_t>(((next() >> 32U) * n) >> 32U);
-    }
+    [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept { return static_cast<std::uint32_t>(((next() >> 32U) * n) >> 32U); }
 
 private:
     std::uint64_t m_state;

@@ -19,10 +19,8 @@ public:
             while (m_held.load(std::memory_order_relaxed) != 0) wait_a_little(spins++);
         }
     }
-    [[nodiscard]] bool try_lock() noexcept {
-        return m_held.exchange(1, std::memory_order_acquire) == 0;
-    }                                                                      // pairs with unlock
-    void unlock() noexcept { m_held.store(0, std::memory_order_release); } // pairs with try_lock
+    [[nodiscard]] bool try_lock() noexcept { return m_held.exchange(1, std::memory_order_acquire) == 0; } // pairs with unlock
+    void unlock() noexcept { m_held.store(0, std::memory_order_release); }                                // pairs with try_lock
     // A hint; relaxed: nothing is read on its strength.
     [[nodiscard]] bool looks_held() const noexcept { return m_held.load(std::memory_order_relaxed) != 0; }
 

@@ -27,8 +27,7 @@ struct front_machine_of<Machine> {
 
 // INV-1 base <= tail <= split under the lock. INV-2 outside a thief's membarrier, split <= max(head, tail).
 // INV-3 the owner never writes a slot below split, but for its own under the lock. INV-4 slots are stolen oldest first.
-template <class Machine, class Slot>
-class split_deque : public detail::basic_deque_front<typename front_machine_of<Machine>::type, Slot> {
+template <class Machine, class Slot> class split_deque : public detail::basic_deque_front<typename front_machine_of<Machine>::type, Slot> {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
 public:
@@ -37,8 +36,7 @@ public:
         m_base = slots;
         m_last = slots + (count - 1);
         m_asymmetric = asymmetric;
-        this->head.store(
-            slots, std::memory_order_relaxed); // relaxed: not shared yet; published by whoever hands the deque out
+        this->head.store(slots, std::memory_order_relaxed); // relaxed: not shared yet; published by whoever hands the deque out
         this->split.store(slots, std::memory_order_relaxed);
         m_tail.store(slots, std::memory_order_relaxed);
         silence();
@@ -75,8 +73,7 @@ public:
 
     void check_invariants() const noexcept {
         TULLE_ASSERT(m_base <= m_tail.load(std::memory_order_relaxed), "tail below the base of its deque");
-        TULLE_ASSERT(m_tail.load(std::memory_order_relaxed) <= this->split.load(std::memory_order_relaxed),
-                     "tail above split");
+        TULLE_ASSERT(m_tail.load(std::memory_order_relaxed) <= this->split.load(std::memory_order_relaxed), "tail above split");
     }
 
 private:

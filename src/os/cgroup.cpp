@@ -126,8 +126,6 @@ double hierarchy_quota(cgroup_files const& files, bool unified) {
 
 } // namespace
 
-double cgroup_quota(cgroup_files const& files) {
-    return smaller_limit(hierarchy_quota(files, true), hierarchy_quota(files, false));
-}
+double cgroup_quota(cgroup_files const& files) { return smaller_limit(hierarchy_quota(files, true), hierarchy_quota(files, false)); }
 
 } // namespace tulle::os

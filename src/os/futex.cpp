@@ -43,8 +43,8 @@ wait_result futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
         case EAGAIN: return wait_result::value_changed;
         case ETIMEDOUT: return wait_result::timed_out;
         default:
-            base::fatal("futex wait on %p failed with errno %d; the word must be mapped and 4-byte aligned",
-                        static_cast<void*>(&word), reason);
+            base::fatal("futex wait on %p failed with errno %d; the word must be mapped and 4-byte aligned", static_cast<void*>(&word),
+                        reason);
     }
 }
 

@@ -26,8 +26,7 @@ struct machine : base::machine {
     static void heavy_fence() noexcept { membarrier_available() ? membarrier_heavy() : fence_seq_cst(); }
 
     /// Sleeps while the word holds `expected`, at most until the deadline (ns, monotonic). False: the deadline has passed.
-    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected,
-                           std::uint64_t deadline = k_no_deadline) noexcept {
+    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline = k_no_deadline) noexcept {
         return os::futex_wait(word, expected, deadline) != wait_result::timed_out;
     }
     /// Wakes at most `count` threads that sleep on the word.

@@ -32,8 +32,8 @@ bool membarrier_register() noexcept {
 bool membarrier_available() noexcept { return g_registered.load(std::memory_order_relaxed); }
 
 void membarrier_heavy() noexcept {
-    TULLE_CHECK(call(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0,
-                "membarrier failed with errno %d; was membarrier_register() asked first?", errno);
+    TULLE_CHECK(call(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0, "membarrier failed with errno %d; was membarrier_register() asked first?",
+                errno);
 }
 
 } // namespace tulle::os

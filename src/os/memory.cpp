@@ -22,8 +22,7 @@ constexpr int k_pidfd_self_thread_group = -10001; // Linux 6.14
 constexpr long k_sys_process_madvise = 440;
 
 void* map(std::size_t bytes) noexcept {
-    void* const low =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const low = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return low == MAP_FAILED ? nullptr : low;
 }
 
@@ -106,8 +105,7 @@ bool populate(strided_range const& ranges) noexcept { return advise_ranges(range
 } // namespace
 
 memory_calls const& system_memory() noexcept {
-    static constexpr memory_calls k_calls{&reserve,        &release, &discard, &advise_huge,
-                                          &install_guards, &protect, &populate};
+    static constexpr memory_calls k_calls{&reserve, &release, &discard, &advise_huge, &install_guards, &protect, &populate};
     return k_calls;
 }
 

@@ -67,8 +67,7 @@ int cache_of(hwloc_obj_t unit) {
 }
 
 locality locality_of(hwloc_topology_t machine, int cpu) {
-    hwloc_obj_t const unit =
-        machine == nullptr ? nullptr : hwloc_get_pu_obj_by_os_index(machine, static_cast<unsigned>(cpu));
+    hwloc_obj_t const unit = machine == nullptr ? nullptr : hwloc_get_pu_obj_by_os_index(machine, static_cast<unsigned>(cpu));
     if (unit == nullptr) {
         return {-1, -1};
     }

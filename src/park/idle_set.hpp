@@ -58,9 +58,7 @@ public:
     // --- the worker itself ----------------------------------------------------------------------------------------
     void begin_search() noexcept { m_searching.fetch_add(1, std::memory_order_relaxed); }
     // Work was found. True: it was the last searcher and somebody sleeps; wake the next.
-    [[nodiscard]] bool end_search() noexcept {
-        return m_searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && somebody_sleeps();
-    }
+    [[nodiscard]] bool end_search() noexcept { return m_searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && somebody_sleeps(); }
     // H1: from searching to asleep. The caller then makes a heavy fence, looks for work, and either withdraws or sleeps.
     void announce(sleeper_type& self) noexcept {
         self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock

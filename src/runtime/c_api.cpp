@@ -88,8 +88,7 @@ tulle::attributes attributes_of(tulle_attr const* attr) noexcept {
 
 std::uint64_t after(std::uint64_t nanoseconds) noexcept {
     constexpr auto k_most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return tulle::detail::deadline_after(
-        std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, k_most))));
+    return tulle::detail::deadline_after(std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, k_most))));
 }
 
 } // namespace

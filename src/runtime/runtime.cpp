@@ -84,8 +84,7 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
         if (sched::scheduler::instance().is_running()) return EALREADY;
         if (workers > k_most_workers) return EINVAL;
         if (workers != 0 && m_options.set(option_id::workers, workers, base::option_source::api)) return EINVAL;
-        if (stack_size != 0 && m_options.set(option_id::stack_size, stack_size, base::option_source::api))
-            return EINVAL;
+        if (stack_size != 0 && m_options.set(option_id::stack_size, stack_size, base::option_source::api)) return EINVAL;
     }
     return start(true);
 }
@@ -129,8 +128,7 @@ sched::scheduler& running() {
 
 void initialize(options const& chosen) {
     if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
-    check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size),
-          "tulle::initialize");
+    check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size), "tulle::initialize");
 }
 
 void finalize() { check(runtime::the().stop(), "tulle::finalize"); }

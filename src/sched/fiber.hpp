@@ -34,8 +34,7 @@ struct fiber : runnable {
 
     // The frames that a suspended fiber will touch first.
     void prefetch_stack() const noexcept {
-        auto const* const top =
-            *reinterpret_cast<std::byte* const*>(&context); // every backend's context is one pointer into the stack
+        auto const* const top = *reinterpret_cast<std::byte* const*>(&context); // every backend's context is one pointer into the stack
         for (int line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line);
     }
     void bind(worker& to) noexcept {

@@ -24,8 +24,7 @@ runnable* keep_rest(worker& thief, runnable_list& taken) noexcept {
 runnable* scheduler::take_local(worker& w) noexcept {
     if (w.start_next != nullptr) return as_ready(std::exchange(w.start_next, nullptr));
     // acquire pairs with the release in post_to_mailbox.
-    if (TULLE_UNLIKELY(w.mailbox.load(std::memory_order_relaxed) != nullptr))
-        return w.mailbox.exchange(nullptr, std::memory_order_acquire);
+    if (TULLE_UNLIKELY(w.mailbox.load(std::memory_order_relaxed) != nullptr)) return w.mailbox.exchange(nullptr, std::memory_order_acquire);
     return w.ready.pop();
 }
 
@@ -69,8 +68,7 @@ record* scheduler::steal_record_of(worker& thief, std::vector<worker*> const& vi
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
         worker& victim = *victims[(first + k) % count];
-        record_deque* const deque =
-            victim.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+        record_deque* const deque = victim.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
         if (&victim == &thief || deque == nullptr) continue;
         if (record* const slot = record_thief(*deque).steal()) return slot;
     }
@@ -84,10 +82,8 @@ record* scheduler::steal_record(worker& w) noexcept {
     }
     if (slot == nullptr) slot = m_parked.steal();
     if (slot == nullptr) {
-        for (guest* g = m_guests.load(std::memory_order_acquire); slot == nullptr && g != nullptr;
-             g = g->next) { // pairs with attach_guest
-            record_deque* const deque =
-                g->as_worker.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+        for (guest* g = m_guests.load(std::memory_order_acquire); slot == nullptr && g != nullptr; g = g->next) { // pairs with attach_guest
+            record_deque* const deque = g->as_worker.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
             if (deque != nullptr) slot = record_thief(*deque).steal();
         }
     }
@@ -112,8 +108,7 @@ bool scheduler::something_to_do(worker& w) noexcept {
     for (auto const& s : m_shepherds) {
         if (s->injected_count.load(std::memory_order_relaxed) != 0) return true;
         for (worker* const v : s->workers) {
-            record_deque* const deque =
-                v->visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+            record_deque* const deque = v->visible.load(std::memory_order_acquire); // pairs with the release in show_deque
             if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;
         }
     }

@@ -46,18 +46,15 @@ worker& scheduler::attach_guest() {
 }
 
 void scheduler::alarm_guests() noexcept {
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        if (record_deque* const d = g->as_worker.visible.load(std::memory_order_acquire))
-            d->alarm(); // pairs with show_deque
+    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) {            // pairs with attach_guest
+        if (record_deque* const d = g->as_worker.visible.load(std::memory_order_acquire)) d->alarm(); // pairs with show_deque
     }
 }
 
 std::int64_t scheduler::live_threads_of_guests() const noexcept {
     std::int64_t live = 0;
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr;
-         g = g->next) { // pairs with attach_guest; counts: a snapshot
-        live += g->as_worker.threads_made.load(std::memory_order_relaxed) -
-                g->as_worker.threads_ended.load(std::memory_order_relaxed);
+    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest; counts: a snapshot
+        live += g->as_worker.threads_made.load(std::memory_order_relaxed) - g->as_worker.threads_ended.load(std::memory_order_relaxed);
     }
     return live;
 }
@@ -66,8 +63,7 @@ void scheduler::detach_guest(worker& w) noexcept {
     guest* g = m_guests.load(std::memory_order_acquire); // pairs with attach_guest
     while (&g->as_worker != &w) g = g->next;
     if (g->stack.records != nullptr) {
-        if (!discard_joined_records(g->stack))
-            base::fatal("an OS thread ends with forked threads that it has not joined");
+        if (!discard_joined_records(g->stack)) base::fatal("an OS thread ends with forked threads that it has not joined");
         close_deques(g->stack);
         show_deque(w, nullptr); // last: closing shows the one below
         m_deques.release(*std::exchange(g->stack.records, nullptr));

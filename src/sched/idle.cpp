@@ -42,8 +42,7 @@ work search(worker& w) noexcept {
 
 // Work that is gone again whenever a woken worker arrives is not worth its wake-ups: look again only after a while.
 void nap(worker& w) noexcept {
-    std::uint64_t const length =
-        std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns);
+    std::uint64_t const length = std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns);
     std::uint64_t const now = os::monotonic_ns();
     static_cast<void>(w.owner->idle().end_search());
     w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
@@ -65,8 +64,7 @@ bool sleep_until_woken(worker& w) noexcept {
         return true;
     }
     std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
-    bool const woken =
-        idle.sleep(w.sleeper, std::min(trim_at, s.timers().next_deadline())) == park::sleep_result::woken;
+    bool const woken = idle.sleep(w.sleeper, std::min(trim_at, s.timers().next_deadline())) == park::sleep_result::woken;
     if (!woken && os::monotonic_ns() >= trim_at) {
         w.has_worked = false;
         s.trim(w);

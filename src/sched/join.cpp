@@ -96,8 +96,7 @@ void published_cold(deque_front* front) noexcept {
         auto const level = static_cast<std::uint8_t>(deque.level + 1);
         s.park_records(f);
         if (level >= deque_pool::k_levels || s.open_deque(f, level) == nullptr) {
-            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(),
-                        std::strerror(errno));
+            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(), std::strerror(errno));
         }
         s.show_deque(*this_worker(), f.records);
     }

@@ -31,13 +31,10 @@ public:
     // By the waiter of a timed join, before the thread has finished. False: finish() came first and will wake it, or has.
     [[nodiscard]] bool clear_waiter(std::uintptr_t waiter) noexcept {
         // acquire pairs with finish: failing, the result is visible. Succeeding it needs none, but no compiler takes less there.
-        return m_word.compare_exchange_strong(waiter, detail::k_running, std::memory_order_acquire,
-                                              std::memory_order_acquire);
+        return m_word.compare_exchange_strong(waiter, detail::k_running, std::memory_order_acquire, std::memory_order_acquire);
     }
     // By the waiter, after is_done: the record may be used again.
-    void reset() noexcept {
-        m_word.store(detail::k_running, std::memory_order_relaxed);
-    } // relaxed: published with the next record
+    void reset() noexcept { m_word.store(detail::k_running, std::memory_order_relaxed); } // relaxed: published with the next record
 
 private:
     Atomic& m_word;

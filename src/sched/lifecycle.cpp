@@ -100,11 +100,10 @@ void scheduler::make_workers() {
         auto const kind = k == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
         auto& w = *m_workers.emplace_back(std::make_unique<worker>(*this, kind, k, m_asymmetric));
         auto const fill = [](auto const& s) {
-            return static_cast<double>(s->workers.size()) /
-                   static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
+            return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
         };
-        auto const least = std::min_element(m_shepherds.begin(), m_shepherds.end(),
-                                            [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
+        auto const least =
+            std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
         w.home = least->get();
         w.home->workers.push_back(&w);
         w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(k) + 1);

@@ -25,8 +25,7 @@ void switch_to_ready(fiber& f) noexcept {
 void go_on_with(fiber* waiter) noexcept {
     if (waiter == nullptr) return;
     worker& w = *this_worker();
-    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest &&
-                              (waiter->home == nullptr || waiter->home == &w) &&
+    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
                               (waiter->shepherd < 0 || waiter->shepherd == w.home->index);
     if (may_run_here)
         switch_to_ready(*waiter);

@@ -106,9 +106,7 @@ private:
         m_count.store(m_count.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
         if (!r.bound) m_stealable.store(m_stealable.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
     }
-    void count_down_stealable() noexcept {
-        m_stealable.store(m_stealable.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    }
+    void count_down_stealable() noexcept { m_stealable.store(m_stealable.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
     void count_pop(runnable const& r) noexcept {
         count(r, ~std::uint32_t{0});
         m_pops.store(m_pops.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -10,9 +10,7 @@ namespace {
 
 constexpr std::size_t k_header = (sizeof(record_deque) + alignof(record) - 1) / alignof(record) * alignof(record);
 
-record* slots_of(record_deque& deque) noexcept {
-    return reinterpret_cast<record*>(reinterpret_cast<std::byte*>(&deque) + k_header);
-}
+record* slots_of(record_deque& deque) noexcept { return reinterpret_cast<record*>(reinterpret_cast<std::byte*>(&deque) + k_header); }
 
 } // namespace
 
@@ -49,8 +47,7 @@ void deque_pool::trim() noexcept {
     std::lock_guard const held(m_lock);
     for (std::uint8_t level = 1; level < k_levels; ++level) {
         for (record_deque* d = m_free[level]; d != nullptr; d = d->next_free) {
-            static_cast<void>(
-                m_memory.discard(reinterpret_cast<std::byte*>(d) + os::page_size(), bytes(level) - os::page_size()));
+            static_cast<void>(m_memory.discard(reinterpret_cast<std::byte*>(d) + os::page_size(), bytes(level) - os::page_size()));
         }
     }
 }

@@ -44,9 +44,7 @@ public:
     void trim() noexcept;
 
     // Bytes that a deque of this level reserves, header included.
-    [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept {
-        return std::size_t{16384} << (6U * level);
-    }
+    [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept { return std::size_t{16384} << (6U * level); }
 
 private:
     [[nodiscard]] record_deque* carve(std::uint8_t level) noexcept;

@@ -51,8 +51,8 @@ void scheduler::wake_from_nap(worker& w) noexcept {
 
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
     bool const is_placed = shepherd_index >= 0;
-    std::size_t const target = is_placed ? static_cast<std::size_t>(shepherd_index)
-                                         : m_round_robin.fetch_add(1, std::memory_order_relaxed) % m_shepherds.size();
+    std::size_t const target =
+        is_placed ? static_cast<std::size_t>(shepherd_index) : m_round_robin.fetch_add(1, std::memory_order_relaxed) % m_shepherds.size();
     shepherd& s = *m_shepherds[target];
     {
         std::lock_guard const held(s.lock);
@@ -77,7 +77,7 @@ void scheduler::wake_one_of(shepherd& s) noexcept {
 
 void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
     w.mailbox.store(&f, std::memory_order_release); // pairs with the acquire in take_local
-    os::machine::fence_seq_cst(); // G1 before G2: the sleeper looks at its mailbox after its heavy fence
+    os::machine::fence_seq_cst();                   // G1 before G2: the sleeper looks at its mailbox after its heavy fence
     if (!m_idle.wake(w.sleeper)) wake_from_nap(w);
 }
 
@@ -111,8 +111,7 @@ fiber* scheduler::pop_shared_spare() noexcept {
     if (m_shared_spare_count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint
     std::lock_guard const held(m_spares_lock);
     runnable* const f = m_shared_spares.pop_front();
-    if (f != nullptr)
-        m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (f != nullptr) m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     return static_cast<fiber*>(f);
 }
 
@@ -137,8 +136,7 @@ fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
 void scheduler::return_spares(worker& w) noexcept {
     std::lock_guard const held(m_spares_lock);
     std::uint32_t moved = 0;
-    for (; w.spare_count > k_most_spares / 2; --w.spare_count, ++moved)
-        m_shared_spares.push_front(*w.spares.pop_front());
+    for (; w.spare_count > k_most_spares / 2; --w.spare_count, ++moved) m_shared_spares.push_front(*w.spares.pop_front());
     m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) + moved, std::memory_order_relaxed);
 }
 

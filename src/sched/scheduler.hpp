@@ -50,9 +50,7 @@ public:
     // --- life (lifecycle.cpp); the caller serialises them --------------------------------------------------------
     [[nodiscard]] int start(settings const& chosen); // 0 or a positive errno
     [[nodiscard]] int stop();                        // 0; EBUSY: threads are alive; EPERM: not from this thread
-    [[nodiscard]] bool is_running() const noexcept {
-        return m_running.load(std::memory_order_acquire);
-    } // pairs with start
+    [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); } // pairs with start
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
     [[nodiscard]] std::int64_t live_threads() const noexcept;
@@ -60,11 +58,11 @@ public:
     void detach_guest(worker& w) noexcept;
 
     // --- making work ------------------------------------------------------------------------------------------------
-    void inject(runnable& r, int shepherd_index) noexcept; // from outside the workers, or placed
-    void post_to_mailbox(worker& w, fiber& f) noexcept;    // a bound fiber is ready
-    void notify_light() noexcept;                          // after plain stores that made work (idle_set.hpp G2)
-    void notify_all_idle() noexcept;                       // from outside: wakes one that sleeps or naps
-    void park_records(fiber& f) noexcept;                  // it is about to be suspended; thieves must find its records
+    void inject(runnable& r, int shepherd_index) noexcept;    // from outside the workers, or placed
+    void post_to_mailbox(worker& w, fiber& f) noexcept;       // a bound fiber is ready
+    void notify_light() noexcept;                             // after plain stores that made work (idle_set.hpp G2)
+    void notify_all_idle() noexcept;                          // from outside: wakes one that sleeps or naps
+    void park_records(fiber& f) noexcept;                     // it is about to be suspended; thieves must find its records
     void show_deque(worker& w, record_deque* deque) noexcept; // `w` now stands on a stack with this deque
 
     // --- finding work (find_work.cpp, idle.cpp) -------------------------------------------------------------------
@@ -94,9 +92,7 @@ public:
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] std::vector<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; }
-    [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept {
-        return m_next_id.fetch_add(count, std::memory_order_relaxed);
-    }
+    [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
 
 private:
     scheduler();

@@ -80,13 +80,9 @@ bool wait_guest(fiber& self, std::uint64_t deadline) noexcept {
 
 void first_switch() noexcept { after_switch(); }
 
-void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
-    switch_inline(w, to, {post, a, b});
-}
+void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept { switch_inline(w, to, {post, a, b}); }
 
-void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
-    switch_inline(w, to, {post, a, b}, true);
-}
+void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept { switch_inline(w, to, {post, a, b}, true); }
 
 void suspend_to_loop(post_function post, void* a, void* b) noexcept {
     worker& w = *this_worker();

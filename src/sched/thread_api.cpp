@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library calls under <tulle/thread.hpp> and <tulle/this_thread.hpp>.
 #include "base/error.hpp"
+#include "os/dynamic_link.hpp"
 #include "sched/join_word.hpp"
 #include "sched/names.hpp"
 #include "sched/scheduler.hpp"
@@ -60,6 +61,20 @@ void run_in_place(thread_record& t) noexcept {
     self.shepherd = before;
 }
 
+// Frames of the library without optimisation, or with a sanitizer, do not fit on a compact stack.
+#if defined(__OPTIMIZE__) && !defined(TULLE_ANNOTATE_ADDRESS) && !defined(TULLE_ANNOTATE_THREAD)
+constexpr bool k_frames_are_small = true;
+#else
+constexpr bool k_frames_are_small = false;
+#endif
+
+// Nor does the dynamic linker, where calls are bound lazily.
+stack::size_class class_of(attributes const& how) noexcept {
+    static bool const may_be_compact = k_frames_are_small && os::binds_at_start();
+    stack::size_class const wanted = stack::class_for(how.stack_size);
+    return wanted.is_compact() && !may_be_compact ? stack::class_for(stack::k_smallest_bytes) : wanted;
+}
+
 bool may_run_in_place(thread_record const& t) noexcept {
     worker& w = *this_worker();
     return !t.own_stack && !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
@@ -110,7 +125,7 @@ thread_core* new_thread(attributes const& how) {
     if (t == nullptr) sched::refuse(ENOMEM, "tulle::spawn: no memory for the record of a thread");
     t->id = sched::draw_id(w);
     t->shepherd = static_cast<std::int16_t>(how.shepherd);
-    stack::size_class const wanted = stack::class_for(how.stack_size);
+    stack::size_class const wanted = sched::class_of(how);
     t->own_stack = how.stack_size != 0 && wanted != stack::class_for(w.owner->chosen().stack_size);
     t->stack_class = wanted.index;
     if (how.name != nullptr) {

@@ -19,9 +19,7 @@ struct thread_record : runnable, detail::thread_core {
 
 // True for exactly one caller. acq_rel: what the spawner wrote is visible through the queue or the handle already; the order keeps a
 // claimer's work behind the claim.
-[[nodiscard]] inline bool claim(thread_record& t) noexcept {
-    return !t.claimed.exchange(true, std::memory_order_acq_rel);
-}
+[[nodiscard]] inline bool claim(thread_record& t) noexcept { return !t.claimed.exchange(true, std::memory_order_acq_rel); }
 void drop_reference(thread_record& t) noexcept;
 
 // By the claimer, in its own frame: runs the thread under its identity and ends it. The waiter to go on with, or null; `t` is gone unless

@@ -66,10 +66,9 @@ struct alignas(128) worker {
     std::uint64_t steals = 0, suspends = 0;
 
     // --- anyone ----------------------------------------------------------------------------------------------------
-    alignas(128) std::atomic<record_deque*> visible{nullptr}; // the deque of `current`, for thieves
-    std::atomic<fiber*> mailbox{nullptr};                     // its bound fiber, made ready by somebody else
-    std::atomic<std::int64_t> threads_made{0},
-        threads_ended{0}; // with a record of their own; written by the worker only
+    alignas(128) std::atomic<record_deque*> visible{nullptr};    // the deque of `current`, for thieves
+    std::atomic<fiber*> mailbox{nullptr};                        // its bound fiber, made ready by somebody else
+    std::atomic<std::int64_t> threads_made{0}, threads_ended{0}; // with a record of their own; written by the worker only
     park::sleeper<os::machine> sleeper;
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};

@@ -20,9 +20,7 @@ struct size_class {
     [[nodiscard]] constexpr bool is_compact() const noexcept { return index == 0; }
 
     /// Address space per stack, guard included.
-    [[nodiscard]] constexpr std::size_t bytes() const noexcept {
-        return is_compact() ? k_compact_bytes : k_smallest_bytes << (index - 1U);
-    }
+    [[nodiscard]] constexpr std::size_t bytes() const noexcept { return is_compact() ? k_compact_bytes : k_smallest_bytes << (index - 1U); }
 
     [[nodiscard]] friend constexpr bool operator==(size_class, size_class) noexcept = default;
 };

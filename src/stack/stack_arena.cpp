@@ -47,8 +47,7 @@ std::size_t stack_arena::allocate(span* out, std::size_t count) noexcept {
 }
 
 bool stack_arena::has_free() const noexcept {
-    return m_head != k_end ||
-           (m_slab_count > 0 && m_slabs[m_slab_count - 1].fresh < m_slabs[m_slab_count - 1].carved); // INV-2
+    return m_head != k_end || (m_slab_count > 0 && m_slabs[m_slab_count - 1].fresh < m_slabs[m_slab_count - 1].carved); // INV-2
 }
 
 std::size_t stack_arena::take(span* out, std::size_t count) noexcept {
@@ -107,15 +106,14 @@ stack_arena::stack_name stack_arena::name_of(std::byte* base) const noexcept {
             return {(i << 16U) | static_cast<std::uint32_t>(offset / m_bytes)};
         }
     }
-    base::fatal("%p is no stack of the class of %zu bytes; release a span as it was allocated",
-                static_cast<void*>(base), m_bytes);
+    base::fatal("%p is no stack of the class of %zu bytes; release a span as it was allocated", static_cast<void*>(base), m_bytes);
 }
 
 void stack_arena::check_canary(slab const& home, std::uint32_t index) const noexcept {
     std::byte const* const end = stack_base(home, index) + m_guard_bytes;
     bool const intact = std::all_of(end - k_canary_bytes, end, [](std::byte value) { return value == std::byte{0}; });
-    TULLE_CHECK(intact, "a thread overflowed its stack of %zu bytes at %p; give it more (option stack_size)",
-                m_bytes - m_guard_bytes, static_cast<void const*>(end));
+    TULLE_CHECK(intact, "a thread overflowed its stack of %zu bytes at %p; give it more (option stack_size)", m_bytes - m_guard_bytes,
+                static_cast<void const*>(end));
 }
 
 bool stack_arena::grow() noexcept {

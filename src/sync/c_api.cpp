@@ -27,8 +27,7 @@ struct c_once {
 };
 
 template <class T, class Storage> T& in(Storage* storage) noexcept {
-    static_assert(sizeof(T) <= sizeof(Storage) && alignof(T) <= alignof(Storage) &&
-                  std::is_trivially_destructible_v<T>);
+    static_assert(sizeof(T) <= sizeof(Storage) && alignof(T) <= alignof(Storage) && std::is_trivially_destructible_v<T>);
     return *reinterpret_cast<T*>(storage);
 }
 c_mutex& core(tulle_mutex_t* m) noexcept { return in<c_mutex>(m); }
@@ -50,9 +49,7 @@ std::uint64_t deadline_in(std::uint64_t timeout_ns) noexcept {
     std::uint64_t const now = parking::now();
     return timeout_ns > TULLE_FOREVER - now ? TULLE_FOREVER : now + timeout_ns;
 }
-bool is_held(c_mutex const& m) noexcept {
-    return m.front.held.load(std::memory_order_relaxed) != 0;
-} // relaxed: the caller's own store
+bool is_held(c_mutex const& m) noexcept { return m.front.held.load(std::memory_order_relaxed) != 0; } // relaxed: the caller's own store
 int wait_c(tulle_cond_t* cond, tulle_mutex_t* mutex, std::uint64_t deadline) noexcept {
     if (any_null(cond, mutex)) return -EINVAL;
     c_mutex& m = core(mutex);
@@ -218,9 +215,7 @@ int tulle_signal_destroy(tulle_signal_t* signal) {
     return core(signal).has_waiter() ? -EBUSY : 0;
 }
 
-int tulle_signal_notify(tulle_signal_t* signal) {
-    return signal == nullptr ? -EINVAL : as_errno(core(signal).notify());
-}
+int tulle_signal_notify(tulle_signal_t* signal) { return signal == nullptr ? -EINVAL : as_errno(core(signal).notify()); }
 
 int tulle_signal_add_signalers(tulle_signal_t* signal, uint32_t more) {
     return signal == nullptr ? -EINVAL : as_errno(core(signal).add(more));

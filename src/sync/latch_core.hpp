@@ -18,9 +18,7 @@ template <class Parking> class latch_core {
     template <class T> using atomic = typename machine::template atomic<T>;
 
 public:
-    void open(std::int64_t count) noexcept {
-        m_count.store(count, std::memory_order_relaxed);
-    } // relaxed: before it is shared
+    void open(std::int64_t count) noexcept { m_count.store(count, std::memory_order_relaxed); } // relaxed: before it is shared
 
     // acquire pairs with the release in close.
     [[nodiscard]] bool is_open() const noexcept { return m_count.load(std::memory_order_acquire) == 0; }

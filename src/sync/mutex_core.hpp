@@ -122,8 +122,7 @@ private:
     }
     void announce() noexcept {
         if (m_front.contended.load(std::memory_order_relaxed) != 0) return; // relaxed: written under this lock
-        m_front.contended.store(
-            1, std::memory_order_relaxed); // B1; relaxed: the heavy fence follows, or it is not settled yet
+        m_front.contended.store(1, std::memory_order_relaxed); // B1; relaxed: the heavy fence follows, or it is not settled yet
         m_queue.quiet = 0;
         m_queue.settled = Parking::has_heavy_fence();
         if (m_queue.settled) machine::heavy_fence();
@@ -174,8 +173,7 @@ private:
     [[nodiscard]] bool is_overdue(node const& w) noexcept {
         m_queue.quiet = 0;
         if (w.tries >= Parking::k_most_tries) return true;
-        return ++m_queue.passed % Parking::k_passed_per_clock == 0 &&
-               Parking::now() - w.since >= Parking::k_longest_wait_ns;
+        return ++m_queue.passed % Parking::k_passed_per_clock == 0 && Parking::now() - w.since >= Parking::k_longest_wait_ns;
     }
     void note_quiet() noexcept {
         if (!Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet) return;

@@ -28,8 +28,7 @@ public:
         for (;;) {
             std::uint32_t state = k_not_done;
             // acquire, both: pairs with the release in finish.
-            if (m_state.compare_exchange_strong(state, k_running, std::memory_order_acquire, std::memory_order_acquire))
-                return true;
+            if (m_state.compare_exchange_strong(state, k_running, std::memory_order_acquire, std::memory_order_acquire)) return true;
             if (state == k_done) return false;
             wait_while_running();
         }
@@ -46,8 +45,7 @@ private:
     void wait_while_running() noexcept {
         waiter<Parking> self;
         park(self, m_queue.lock, [this, &self] {
-            if (m_state.load(std::memory_order_relaxed) != k_running)
-                return false; // relaxed: under the lock, and begin() looks again
+            if (m_state.load(std::memory_order_relaxed) != k_running) return false; // relaxed: under the lock, and begin() looks again
             m_queue.waiting.push_back(self);
             return true;
         });

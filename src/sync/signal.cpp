@@ -28,8 +28,7 @@ signal::signal(std::uint32_t count) {
 
 void signal::notify() noexcept {
     if (sync::open<core>(m_core).notify() != error::none)
-        base::fatal("signal %p is notified more often than its count says; raise it by add_signalers() first",
-                    static_cast<void*>(this));
+        base::fatal("signal %p is notified more often than its count says; raise it by add_signalers() first", static_cast<void*>(this));
 }
 
 void signal::add_signalers(std::uint32_t more) noexcept {

@@ -23,9 +23,7 @@ template <class Parking> class signal_core {
 public:
     static constexpr std::uint32_t k_most = 0x7FFFFFFF;
 
-    void open(std::uint32_t count) noexcept {
-        m_word.store(count, std::memory_order_relaxed);
-    } // relaxed: before it is shared
+    void open(std::uint32_t count) noexcept { m_word.store(count, std::memory_order_relaxed); } // relaxed: before it is shared
 
     // acquire pairs with the release in notify.
     [[nodiscard]] bool is_zero() const noexcept { return count_of(m_word.load(std::memory_order_acquire)) == 0; }
@@ -33,8 +31,7 @@ public:
     [[nodiscard]] bool has_waiter() const noexcept { return (m_word.load(std::memory_order_relaxed) & k_waiting) != 0; }
 
     [[nodiscard]] signal_error notify() noexcept {
-        std::uint64_t word =
-            m_word.load(std::memory_order_acquire); // pairs with the release in enter: m_waiter is that of this wait
+        std::uint64_t word = m_word.load(std::memory_order_acquire); // pairs with the release in enter: m_waiter is that of this wait
         for (;;) {
             if (count_of(word) == 0) return signal_error::too_many_notifications;
             bool const wakes = count_of(word) == 1 && (word & k_waiting) != 0;
@@ -52,10 +49,8 @@ public:
         std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
         do {
             if (more > k_most - count_of(word)) return signal_error::too_many_signalers;
-        } while (
-            !m_word.compare_exchange_weak(word, word + more, std::memory_order_relaxed, std::memory_order_relaxed));
-        return signal_error::
-            none; // relaxed: it publishes nothing, and every notification passes it on (release sequence)
+        } while (!m_word.compare_exchange_weak(word, word + more, std::memory_order_relaxed, std::memory_order_relaxed));
+        return signal_error::none; // relaxed: it publishes nothing, and every notification passes it on (release sequence)
     }
     [[nodiscard]] signal_error wait() noexcept {
         if (is_zero()) return signal_error::none;
@@ -95,9 +90,7 @@ private:
         atomic<std::uint32_t> posted{0};
     };
 
-    [[nodiscard]] static std::uint32_t count_of(std::uint64_t word) noexcept {
-        return static_cast<std::uint32_t>(word);
-    }
+    [[nodiscard]] static std::uint32_t count_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word); }
 
     // By the waiter, suspended already.
     [[nodiscard]] entry enter(handle thread) noexcept {
@@ -108,8 +101,7 @@ private:
             if (count_of(word) == 0) return entry::is_zero;
             if ((word & k_waiting) != 0) return entry::taken;
             // release pairs with notify; acquire: the failing case may see zero.
-            if (m_word.compare_exchange_weak(word, (word + k_one_wait) | k_waiting, std::memory_order_release,
-                                             std::memory_order_acquire))
+            if (m_word.compare_exchange_weak(word, (word + k_one_wait) | k_waiting, std::memory_order_release, std::memory_order_acquire))
                 return entry::waits;
         }
     }
@@ -118,9 +110,7 @@ private:
         std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
         while ((word & k_waiting) != 0) {
             // relaxed: it says nothing; what others have released through the word goes on with it (release sequence).
-            if (m_word.compare_exchange_weak(word, word & ~k_waiting, std::memory_order_relaxed,
-                                             std::memory_order_relaxed))
-                return true;
+            if (m_word.compare_exchange_weak(word, word & ~k_waiting, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
         }
         return false;
     }

@@ -19,8 +19,7 @@ public:
         while (waiter<Parking>* const w = m_first) {
             m_first = w->next;
             auto const thread = w->thread;
-            if (!w->timed)
-                w->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
+            if (!w->timed) w->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
             // release pairs with await_release: a waiter whose time was up may go on, and this is the last access to its node.
             else if (w->state.exchange(outcome::woken, std::memory_order_release) != outcome::waiting)
                 continue;
@@ -127,8 +126,7 @@ template <class Parking> void await_release(waiter<Parking>& w) noexcept {
 
 // The same with a deadline. False: the time is up, and the node is off the list; `leave` then ran under the guard, if it was in it.
 template <class Parking, class Lock, class Enter, class Leave>
-[[nodiscard]] bool park_until(timed_waiter<Parking>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
-                              Leave leave) noexcept {
+[[nodiscard]] bool park_until(timed_waiter<Parking>& w, Lock& guard, wait_list<Parking>& list, Enter enter, Leave leave) noexcept {
     park(static_cast<waiter<Parking>&>(w), guard, enter);
     Parking::remove_timer(w);
     if (w.load_state() != outcome::timed_out) return true;

@@ -35,14 +35,12 @@ template <class Parking> struct waiter {
             return true;
         }
         outcome expected = outcome::waiting;
-        return state.compare_exchange_strong(expected, outcome::woken, std::memory_order_relaxed,
-                                             std::memory_order_relaxed);
+        return state.compare_exchange_strong(expected, outcome::woken, std::memory_order_relaxed, std::memory_order_relaxed);
     }
     // By the timer. As above.
     [[nodiscard]] bool try_time_out() noexcept {
         outcome expected = outcome::waiting;
-        return state.compare_exchange_strong(expected, outcome::timed_out, std::memory_order_relaxed,
-                                             std::memory_order_relaxed);
+        return state.compare_exchange_strong(expected, outcome::timed_out, std::memory_order_relaxed, std::memory_order_relaxed);
     }
     // acquire pairs with the release in wait_batch::wake_all.
     [[nodiscard]] outcome load_state() const noexcept { return state.load(std::memory_order_acquire); }

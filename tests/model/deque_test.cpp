@@ -38,8 +38,7 @@ public:
         model::check(runs[static_cast<std::size_t>(task)].fetch_add(1, relaxed) == 0, "a task runs once");
     }
     void check_all_ran(int tasks) {
-        for (int i = 0; i < tasks; ++i)
-            model::check(runs[static_cast<std::size_t>(i)].load(relaxed) == 1, "a task was lost");
+        for (int i = 0; i < tasks; ++i) model::check(runs[static_cast<std::size_t>(i)].load(relaxed) == 1, "a task was lost");
         model::check(records.is_empty(), "the deque is empty in the end");
         records.check_invariants();
     }
@@ -75,8 +74,7 @@ public:
             m_bench.run(older);
             older.task.store(k_idle);
         };
-        bool const stolen =
-            deque::deque_owner(m_bench.records).reclaim_below(&older, replace) == deque::reclaim_result::stolen;
+        bool const stolen = deque::deque_owner(m_bench.records).reclaim_below(&older, replace) == deque::reclaim_result::stolen;
         if (stolen) wait_for(older);
         join(younger);
         if (stolen) return deque::deque_owner(m_bench.records).settle(&older);
@@ -149,40 +147,34 @@ model::options random(std::size_t executions) {
 }
 
 TEST(split_deque, smoke) {
-    model::result const r =
-        model::explore("deque_smoke", exhaustive(0), body({.depth = 3, .rounds = 2, .thieves = 0, .steals = 0}));
+    model::result const r = model::explore("deque_smoke", exhaustive(0), body({.depth = 3, .rounds = 2, .thieves = 0, .steals = 0}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_EQ(r.executions, 1U);
 }
 
 TEST(split_deque, one_record_one_thief) {
-    model::result const r =
-        model::explore("deque_one", exhaustive(3), body({.depth = 1, .rounds = 1, .thieves = 1, .steals = 1}));
+    model::result const r = model::explore("deque_one", exhaustive(3), body({.depth = 1, .rounds = 1, .thieves = 1, .steals = 1}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.complete) << r;
 }
 
 TEST(split_deque, slots_are_used_again) {
-    model::result const r =
-        model::explore("deque_again", exhaustive(2), body({.depth = 1, .rounds = 2, .thieves = 1, .steals = 2}));
+    model::result const r = model::explore("deque_again", exhaustive(2), body({.depth = 1, .rounds = 2, .thieves = 1, .steals = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(split_deque, half_is_shared) {
-    model::result const r =
-        model::explore("deque_half", exhaustive(2), body({.depth = 3, .rounds = 1, .thieves = 1, .steals = 3}));
+    model::result const r = model::explore("deque_half", exhaustive(2), body({.depth = 3, .rounds = 1, .thieves = 1, .steals = 3}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(split_deque, stampede) {
-    model::result const r =
-        model::explore("deque_stampede", random(60000), body({.depth = 2, .rounds = 2, .thieves = 3, .steals = 2}));
+    model::result const r = model::explore("deque_stampede", random(60000), body({.depth = 2, .rounds = 2, .thieves = 3, .steals = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(split_deque, stress) {
-    model::result const r =
-        model::explore("deque_stress", random(60000), body({.depth = 3, .rounds = 2, .thieves = 2, .steals = 4}));
+    model::result const r = model::explore("deque_stress", random(60000), body({.depth = 3, .rounds = 2, .thieves = 2, .steals = 4}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -236,8 +228,7 @@ TEST(split_deque, thieves_are_not_idle) {
 
 // Every order that is stronger than relaxed is needed: weakened, some execution fails.
 TEST(split_deque, no_order_is_idle) {
-    auto const mutants =
-        model::weaken_each("deque_weakened", random(40000), body({.depth = 2, .rounds = 2, .thieves = 2, .steals = 2}));
+    auto const mutants = model::weaken_each("deque_weakened", random(40000), body({.depth = 2, .rounds = 2, .thieves = 2, .steals = 2}));
     EXPECT_GE(mutants.size(), 6U);
     EXPECT_EQ(model::survivors(mutants), "");
 }

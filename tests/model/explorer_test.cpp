@@ -298,8 +298,7 @@ struct peterson {
     plain<int> counter{0};
 };
 
-template <class Fence>
-result run_peterson(options const& o, std::memory_order store, std::memory_order load, Fence between) {
+template <class Fence> result run_peterson(options const& o, std::memory_order store, std::memory_order load, Fence between) {
     return explore("peterson", o, [=](test& t) {
         auto& p = t.make<peterson>();
         for (std::size_t me = 0; me < 2; ++me) {

@@ -97,8 +97,7 @@ void timer_body(model::test& t) {
         if (w.is_done()) m.check_result();
     });
     t.thread([&m] {
-        if (word_type(m.word).clear_waiter(k_waiter))
-            m.wakes.fetch_add(1, release); // under the timers' lock in production
+        if (word_type(m.word).clear_waiter(k_waiter)) m.wakes.fetch_add(1, release); // under the timers' lock in production
     });
     t.at_end([&m] { model::check(m.wakes.load(relaxed) <= 1, "woken once at most"); });
 }

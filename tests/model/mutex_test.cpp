@@ -74,8 +74,7 @@ template <class Parking = model::parking> model::test_body body(shape s, counts*
             int const refused = g.refused.load(relaxed);
             model::check(g.value.load() + refused == s.threads * s.rounds + s.hasty, "each round counts once");
             model::check(g.lock.front.held.load(relaxed) == 0, "it is free in the end");
-            model::check(g.lock.queue.waiting.empty() && g.lock.queue.on_its_way == nullptr,
-                         "nobody is left in the queue");
+            model::check(g.lock.queue.waiting.empty() && g.lock.queue.on_its_way == nullptr, "nobody is left in the queue");
             if (seen == nullptr) return;
             seen->parks += g.world.parks;
             seen->refused += refused;
@@ -118,21 +117,19 @@ TEST(mutex, stampede) {
 
 TEST(mutex, time_outs) {
     counts seen;
-    model::result const r =
-        model::explore("mutex_timed", random(40000), body({.threads = 2, .rounds = 1, .hasty = 2}, &seen));
+    model::result const r = model::explore("mutex_timed", random(40000), body({.threads = 2, .rounds = 1, .hasty = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(seen.refused, 200);
 }
 
 TEST(mutex, without_heavy_fences) {
-    model::result const r =
-        model::explore("mutex_light", random(40000), body<model::basic_parking<false>>({.threads = 3, .rounds = 2}));
+    model::result const r = model::explore("mutex_light", random(40000), body<model::basic_parking<false>>({.threads = 3, .rounds = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(mutex, time_outs_without_heavy_fences) {
-    model::result const r = model::explore("mutex_light_timed", random(20000),
-                                           body<model::basic_parking<false>>({.threads = 2, .rounds = 1, .hasty = 2}));
+    model::result const r =
+        model::explore("mutex_light_timed", random(20000), body<model::basic_parking<false>>({.threads = 2, .rounds = 1, .hasty = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 

@@ -53,8 +53,7 @@ struct gate {
         latch.reset(); // an access after this is an error
     }
     void check_parts(std::size_t arrivals) {
-        for (std::size_t i = 0; i < arrivals; ++i)
-            model::check(parts[i].load() == 1, "all that was done before is there");
+        for (std::size_t i = 0; i < arrivals; ++i) model::check(parts[i].load() == 1, "all that was done before is there");
         passed.fetch_add(1, relaxed);
     }
 };
@@ -271,8 +270,7 @@ TEST(once, one_of_the_others_repeats_what_failed) {
     model::result const r = model::explore("once", random(40000), [](model::test& t) {
         auto& s = t.make<single>();
         for (int i = 0; i < 3; ++i) t.thread([&s] { s.use(); });
-        t.at_end(
-            [&s] { model::check(s.attempts.load() == 2 && s.made.load() == 7, "it was done in the second attempt"); });
+        t.at_end([&s] { model::check(s.attempts.load() == 2 && s.made.load() == 7, "it was done in the second attempt"); });
     });
     EXPECT_TRUE(r.passed()) << r;
 }

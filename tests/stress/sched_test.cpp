@@ -15,8 +15,8 @@ using std::chrono::steady_clock;
 
 steady_clock::time_point end_of_stress() {
     char const* const seconds = std::getenv("TULLE_STRESS_SECONDS");
-    return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                     std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 2.0));
+    return steady_clock::now() +
+           std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 2.0));
 }
 
 void check_tree(std::uint64_t seed, int depth) {

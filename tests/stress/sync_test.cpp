@@ -34,13 +34,9 @@ std::uint64_t seed() {
     return chosen;
 }
 
-clock_type::time_point end_of_run() {
-    return clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 3));
-}
+clock_type::time_point end_of_run() { return clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 3)); }
 
-void print_seed(char const* test) {
-    std::printf("%s: TULLE_STRESS_SEED=%llu\n", test, static_cast<unsigned long long>(seed()));
-}
+void print_seed(char const* test) { std::printf("%s: TULLE_STRESS_SEED=%llu\n", test, static_cast<unsigned long long>(seed())); }
 
 std::chrono::microseconds brief(rng& r) { return std::chrono::microseconds(r.below(60)); }
 

@@ -10,8 +10,7 @@
 #include "test_fiber.hpp"
 
 #if defined(__x86_64__)
-using all_backends =
-    ::testing::Types<tulle::arch::asm_backend, tulle::arch::ucontext_backend, tulle::arch::setjmp_backend>;
+using all_backends = ::testing::Types<tulle::arch::asm_backend, tulle::arch::ucontext_backend, tulle::arch::setjmp_backend>;
 #else
 using all_backends = ::testing::Types<tulle::arch::ucontext_backend, tulle::arch::setjmp_backend>;
 #endif

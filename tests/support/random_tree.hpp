@@ -13,8 +13,7 @@
 
 class random_tree {
 public:
-    explicit random_tree(std::uint64_t seed, int depth, std::atomic<long>& detached)
-        : m_root{mix(seed), depth}, m_detached(detached) {}
+    explicit random_tree(std::uint64_t seed, int depth, std::atomic<long>& detached) : m_root{mix(seed), depth}, m_detached(detached) {}
 
     [[nodiscard]] long expected() const { return expected(m_root); }
     /// In the calling thread; what it starts may still be counted in `detached` afterwards.
@@ -32,19 +31,7 @@ private:
     static constexpr int k_most_children = 3;
     static constexpr int k_wide = 300;
 
-    enum salt : std::uint64_t {
-        s_children,
-        s_way,
-        s_yield,
-        s_sleep,
-        s_event,
-        s_throw,
-        s_detach,
-        s_wide,
-        s_own_stack,
-        s_first,
-        s_timed
-    };
+    enum salt : std::uint64_t { s_children, s_way, s_yield, s_sleep, s_event, s_throw, s_detach, s_wide, s_own_stack, s_first, s_timed };
 
     static std::uint64_t mix(std::uint64_t x) {
         x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -54,9 +41,7 @@ private:
     static std::uint64_t draw(node n, salt s, std::uint64_t below) { return mix(n.hash + 977 * (s + 1)) % below; }
     static bool one_in(node n, salt s, std::uint64_t chances) { return draw(n, s, chances) == 0; }
 
-    static int children(node n) {
-        return n.depth == 0 ? 0 : 1 + static_cast<int>(draw(n, s_children, k_most_children));
-    }
+    static int children(node n) { return n.depth == 0 ? 0 : 1 + static_cast<int>(draw(n, s_children, k_most_children)); }
     static node child(node n, int k) { return {mix(n.hash + static_cast<std::uint64_t>(k) + 1), n.depth - 1}; }
     static bool is_wide(node n) { return n.depth == 2 && one_in(n, s_wide, 40); }
     static bool detaches(node n) { return one_in(n, s_detach, 24); }

@@ -39,8 +39,7 @@ private:
     tulle::sched::join_word<std::atomic<std::uintptr_t>> word() { return tulle::sched::join_word(m_word); }
     static void post_wait(void* self, void* waiter) noexcept {
         auto& f = *static_cast<tulle::sched::fiber*>(waiter);
-        if (!static_cast<one_shot*>(self)->word().set_waiter(reinterpret_cast<std::uintptr_t>(waiter)))
-            tulle::sched::resume(f);
+        if (!static_cast<one_shot*>(self)->word().set_waiter(reinterpret_cast<std::uintptr_t>(waiter))) tulle::sched::resume(f);
     }
 
     std::atomic<std::uintptr_t> m_word{tulle::detail::k_running};

@@ -23,8 +23,7 @@ inline void forbid_membarrier() {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     sock_fprog const program{sizeof filter / sizeof *filter, filter};
-    bool const done =
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    bool const done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
     if (done && syscall(SYS_membarrier, 0, 0U, 0) == -1 && errno == ENOSYS) return;
     std::perror("seccomp");
     std::_Exit(99);

@@ -22,8 +22,7 @@ struct bench_request {
 };
 
 int list_workloads() {
-    for (workload const& w : workloads())
-        std::printf("%-16s %s\n", std::string(w.name).c_str(), std::string(w.sentence).c_str());
+    for (workload const& w : workloads()) std::printf("%-16s %s\n", std::string(w.name).c_str(), std::string(w.sentence).c_str());
     return 0;
 }
 

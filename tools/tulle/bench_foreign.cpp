@@ -36,9 +36,7 @@ bool has_java() {
 }
 
 arguments build_go(fs::path const&, fs::path const& output) { return {"go", "build", "-o", output / "peer", "."}; }
-arguments build_java(fs::path const& source, fs::path const& output) {
-    return {"javac", "-d", output, source / "Peer.java"};
-}
+arguments build_java(fs::path const& source, fs::path const& output) { return {"javac", "-d", output, source / "Peer.java"}; }
 arguments build_cargo(fs::path const&, fs::path const& output) {
     return {"cargo", "build", "--quiet", "--release", "--target-dir", output};
 }
@@ -48,9 +46,8 @@ arguments start_java(fs::path const& output) { return {"java", "-cp", output, "-
 arguments start_cargo(fs::path const& output) { return {output / "release" / "peer"}; }
 
 std::vector<language> const& languages() {
-    static std::vector<std::string> const threads{"fib",   "yield",           "create-one", "create-many", "blocked",
-                                                  "mutex", "mutex-contended", "quicksort",  "nqueens",     "idle",
-                                                  "wake"};
+    static std::vector<std::string> const threads{
+        "fib", "yield", "create-one", "create-many", "blocked", "mutex", "mutex-contended", "quicksort", "nqueens", "idle", "wake"};
     static std::vector<language> const all{
         {"go", "go", "Go", has_go, build_go, start_binary, threads},
         {"java", "java", "a JDK of version 21 or later", has_java, build_java, start_java, threads},
@@ -68,8 +65,7 @@ std::vector<language> const& languages() {
 fs::path cache_folder() {
     char const* const cache = std::getenv("XDG_CACHE_HOME");
     char const* const home = std::getenv("HOME");
-    fs::path const base =
-        cache != nullptr && *cache != '\0' ? fs::path(cache) : fs::path(home != nullptr ? home : "/tmp") / ".cache";
+    fs::path const base = cache != nullptr && *cache != '\0' ? fs::path(cache) : fs::path(home != nullptr ? home : "/tmp") / ".cache";
     return base / "tulle" / (std::string("peers-") + tulle::version());
 }
 

@@ -44,16 +44,15 @@ th:first-child, td:first-child { text-align: left; }
 std::string processor_name() {
     std::ifstream info("/proc/cpuinfo");
     for (std::string line; std::getline(info, line);)
-        if (line.starts_with("model name") && line.find(": ") != std::string::npos)
-            return line.substr(line.find(": ") + 2);
+        if (line.starts_with("model name") && line.find(": ") != std::string::npos) return line.substr(line.find(": ") + 2);
     return "unknown processor";
 }
 
 std::string machine_line() {
     utsname system{};
     uname(&system);
-    return processor_name() + ", " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " CPUs, " + system.sysname + ' ' +
-           system.release + ' ' + system.machine;
+    return processor_name() + ", " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " CPUs, " + system.sysname + ' ' + system.release +
+           ' ' + system.machine;
 }
 
 std::string today() {
@@ -69,8 +68,8 @@ void write_head(std::ostream& out) {
     out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
         << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>Tulle "
            "benchmarks</title>\n"
-        << "<style>" << k_style << "</style>\n</head>\n<body>\n<h1>Tulle benchmarks</h1>\n<p class=\"about\">tulle "
-        << tulle::version() << ", " << today() << "<br/>" << escape_html(machine_line()) << "</p>\n"
+        << "<style>" << k_style << "</style>\n</head>\n<body>\n<h1>Tulle benchmarks</h1>\n<p class=\"about\">tulle " << tulle::version()
+        << ", " << today() << "<br/>" << escape_html(machine_line()) << "</p>\n"
         << "<p class=\"about\">Lower is better. A bar is the median of the runs, the line across it goes from the "
            "least "
            "to the greatest. <em>Of best</em> is the ratio to the best peer; serial and futex are floors, not "
@@ -83,10 +82,9 @@ void write_rows(std::ostream& out, figure_group const& g) {
            "<th>max</th><th>n</th><th>runs</th><th>of best</th></tr>\n";
     for (figure const& f : g.rows) {
         double const ratio = g.ratio(f);
-        out << "<tr><td>" << escape_html(f.library) << (f.ok ? "" : " (failed)") << "</td><td>"
-            << short_number(f.value()) << "</td><td>" << short_number(f.min) << "</td><td>" << short_number(f.max)
-            << "</td><td>" << f.n << "</td><td>" << f.runs << "</td><td>" << (ratio > 0 ? short_number(ratio) : "")
-            << "</td></tr>\n";
+        out << "<tr><td>" << escape_html(f.library) << (f.ok ? "" : " (failed)") << "</td><td>" << short_number(f.value()) << "</td><td>"
+            << short_number(f.min) << "</td><td>" << short_number(f.max) << "</td><td>" << f.n << "</td><td>" << f.runs << "</td><td>"
+            << (ratio > 0 ? short_number(ratio) : "") << "</td></tr>\n";
     }
     out << "</table></div></details>\n";
 }

@@ -69,8 +69,8 @@ void draw_axis(std::ostream& out, scale const& s, double bottom) {
     for (double const mark : s.ticks()) {
         double const x = k_label_width + s.place(mark);
         out << "<line class=\"grid\" x1=\"" << x << "\" x2=\"" << x << "\" y1=\"0\" y2=\"" << bottom << "\"/>"
-            << "<text class=\"tick\" text-anchor=\"middle\" x=\"" << x << "\" y=\"" << bottom + 15 << "\">"
-            << short_number(mark) << "</text>";
+            << "<text class=\"tick\" text-anchor=\"middle\" x=\"" << x << "\" y=\"" << bottom + 15 << "\">" << short_number(mark)
+            << "</text>";
     }
 }
 
@@ -78,8 +78,8 @@ void draw_spread(std::ostream& out, figure const& f, scale const& s, double midd
     double const low = k_label_width + s.place(f.min);
     double const high = k_label_width + s.place(f.max);
     if (high - low < 3) return;
-    out << "<path class=\"spread\" d=\"M" << low << ' ' << middle << 'H' << high << "M" << low << ' ' << middle - 3
-        << "v6M" << high << ' ' << middle - 3 << "v6\"/>";
+    out << "<path class=\"spread\" d=\"M" << low << ' ' << middle << 'H' << high << "M" << low << ' ' << middle - 3 << "v6M" << high << ' '
+        << middle - 3 << "v6\"/>";
 }
 
 void draw_row(std::ostream& out, figure_group const& g, figure const& f, scale const& s, double top) {
@@ -87,12 +87,12 @@ void draw_row(std::ostream& out, figure_group const& g, figure const& f, scale c
     double const width = f.measured() ? std::max(2.0, s.place(f.value())) : 0;
     double const end = k_label_width + std::max(width, f.measured() ? s.place(f.max) : 0);
     std::string const value = f.measured() ? short_number(f.value()) : "failed";
-    out << "<g><title>" << escape_html(f.library) << ": median " << value << ", " << short_number(f.min) << " to "
-        << short_number(f.max) << ", " << f.runs << " runs, n = " << f.n << "</title>"
-        << "<text class=\"name " << css_class(f.library) << "\" text-anchor=\"end\" x=\"" << k_label_width - 8
-        << "\" y=\"" << middle + 4 << "\">" << escape_html(f.library) << "</text>"
-        << "<rect class=\"" << css_class(f.library) << "\" x=\"" << k_label_width << "\" y=\""
-        << middle - k_bar_height / 2 << "\" width=\"" << width << "\" height=\"" << k_bar_height << "\" rx=\"2\"/>";
+    out << "<g><title>" << escape_html(f.library) << ": median " << value << ", " << short_number(f.min) << " to " << short_number(f.max)
+        << ", " << f.runs << " runs, n = " << f.n << "</title>"
+        << "<text class=\"name " << css_class(f.library) << "\" text-anchor=\"end\" x=\"" << k_label_width - 8 << "\" y=\"" << middle + 4
+        << "\">" << escape_html(f.library) << "</text>"
+        << "<rect class=\"" << css_class(f.library) << "\" x=\"" << k_label_width << "\" y=\"" << middle - k_bar_height / 2 << "\" width=\""
+        << width << "\" height=\"" << k_bar_height << "\" rx=\"2\"/>";
     if (f.measured()) draw_spread(out, f, s, middle);
     out << "<text class=\"value\" x=\"" << end + 6 << "\" y=\"" << middle + 4 << "\">" << value
         << (g.comparable(f) ? "" : " (n = " + std::to_string(f.n) + ")") << "</text></g>\n";

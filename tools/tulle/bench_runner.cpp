@@ -24,8 +24,8 @@ public:
     void step(contestant const& c, int workers) {
         ++m_done;
         if (!m_live) return;
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %d worker%s", m_done, m_total, c.bench.c_str(),
-                     c.library.c_str(), workers, workers == 1 ? "" : "s");
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %d worker%s", m_done, m_total, c.bench.c_str(), c.library.c_str(), workers,
+                     workers == 1 ? "" : "s");
     }
 
     void skip(std::size_t steps) { m_done += steps; }
@@ -34,8 +34,7 @@ public:
         if (m_live)
             std::fputs("\r\033[K", stderr);
         else
-            std::fprintf(stderr, "bench: %.*s done (%zu of %zu)\n", static_cast<int>(bench.size()), bench.data(),
-                         m_done, m_total);
+            std::fprintf(stderr, "bench: %.*s done (%zu of %zu)\n", static_cast<int>(bench.size()), bench.data(), m_done, m_total);
     }
 
 private:
@@ -79,8 +78,7 @@ private:
                                              "; build with -DTULLE_BUILD_BENCH=ON, or name a folder with --dir");
         if (m_settings.peers) gather_foreign();
         for (workload const* const w : chosen)
-            if (m_contestants[std::string(w->name)].empty())
-                note(std::string(w->name) + " is left out: no program for it");
+            if (m_contestants[std::string(w->name)].empty()) note(std::string(w->name) + " is left out: no program for it");
     }
 
     void gather_foreign() {
@@ -100,8 +98,7 @@ private:
 
     [[nodiscard]] std::size_t count_steps(std::vector<workload const*> const& chosen) {
         std::size_t steps = 0;
-        for (workload const* const w : chosen)
-            steps += m_contestants[std::string(w->name)].size() * worker_counts(*w).size();
+        for (workload const* const w : chosen) steps += m_contestants[std::string(w->name)].size() * worker_counts(*w).size();
         return steps * static_cast<std::size_t>(rounds());
     }
 
@@ -150,8 +147,7 @@ private:
 
     void add(figure const& f, std::vector<figure>& figures) {
         m_result.ok = m_result.ok && f.ok;
-        auto const found =
-            std::find_if(figures.begin(), figures.end(), [&f](figure const& other) { return other.same_quantity(f); });
+        auto const found = std::find_if(figures.begin(), figures.end(), [&f](figure const& other) { return other.same_quantity(f); });
         if (found == figures.end())
             figures.push_back(f);
         else
@@ -166,8 +162,6 @@ private:
 
 } // namespace
 
-bench_result run_benches(bench_settings const& settings, bench_report const& report) {
-    return bench_session(settings).run(report);
-}
+bench_result run_benches(bench_settings const& settings, bench_report const& report) { return bench_session(settings).run(report); }
 
 } // namespace tulle::tool

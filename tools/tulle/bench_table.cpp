@@ -14,9 +14,8 @@ void print_row(figure_group const& g, figure const& f) {
         return;
     }
     double const ratio = g.ratio(f);
-    std::printf("  %-18s %10s %10s %10s %10ld %8s%s\n", name.c_str(), short_number(f.value()).c_str(),
-                short_number(f.min).c_str(), short_number(f.max).c_str(), f.n,
-                ratio > 0 ? short_number(ratio).c_str() : "-", f.ok ? "" : "  WRONG RESULT");
+    std::printf("  %-18s %10s %10s %10s %10ld %8s%s\n", name.c_str(), short_number(f.value()).c_str(), short_number(f.min).c_str(),
+                short_number(f.max).c_str(), f.n, ratio > 0 ? short_number(ratio).c_str() : "-", f.ok ? "" : "  WRONG RESULT");
 }
 
 } // namespace

@@ -110,9 +110,8 @@ std::string quota_text(double cpus) {
 void print_options(base::option_table const& options) {
     std::printf("\n%-12s %-10s %-10s %-13s %s\n", "option", "value", "default", "from", "variable");
     for (base::option_row const& row : options.list())
-        std::printf("%-12s %-10s %-10s %-13s %s\n    %s (%s)\n", row.name.c_str(), row.value.c_str(),
-                    row.default_value.c_str(), base::text(row.source), variable_name(row.name).c_str(),
-                    row.sentence.c_str(), row.unit.c_str());
+        std::printf("%-12s %-10s %-10s %-13s %s\n    %s (%s)\n", row.name.c_str(), row.value.c_str(), row.default_value.c_str(),
+                    base::text(row.source), variable_name(row.name).c_str(), row.sentence.c_str(), row.unit.c_str());
 }
 
 void print(findings const& found) {

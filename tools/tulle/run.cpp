@@ -27,8 +27,7 @@ struct run_request {
 
 // Sets one option in the environment that PROG gets, if the library would take it.
 void hand_over(base::option_table& table, std::string const& assignment) {
-    if (auto const wrong = table.set_assignment(assignment, base::option_source::command_line))
-        throw failure(k_exit_usage, *wrong);
+    if (auto const wrong = table.set_assignment(assignment, base::option_source::command_line)) throw failure(k_exit_usage, *wrong);
     auto const equals = assignment.find('=');
     setenv(variable_name(assignment.substr(0, equals)).c_str(), assignment.substr(equals + 1).c_str(), 1);
 }
@@ -54,8 +53,7 @@ command add_run(CLI::App& program) {
     auto const request = std::make_shared<run_request>();
     CLI::App* const app = program.add_subcommand("run", "Run a program with the given options of the library");
     app->add_option("--workers", request->workers, "OS threads that run threads")->type_name("N");
-    app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")
-        ->type_name("S");
+    app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
     app->add_option("--set", request->assignments, "Any option of `tulle info`; may be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);

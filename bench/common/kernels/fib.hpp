@@ -14,8 +14,7 @@ namespace kernels {
 
 template <class ForkJoin> long fib(long n) noexcept {
     if (n < 2) return n;
-    auto const [a, b] = ForkJoin::invoke([n]() noexcept { return fib<ForkJoin>(n - 1); },
-                                         [n]() noexcept { return fib<ForkJoin>(n - 2); });
+    auto const [a, b] = ForkJoin::invoke([n]() noexcept { return fib<ForkJoin>(n - 1); }, [n]() noexcept { return fib<ForkJoin>(n - 2); });
     return a + b;
 }
 

@@ -63,16 +63,14 @@ inline void matmul_tile(double const* a, double const* b, double* c, std::ptrdif
 inline void matmul_edge(matmul_block const& m, int row, int column) {
     for (int i = row; i < m.rows; ++i)
         for (int k = 0; k < m.inner; ++k)
-            for (int j = column; j < m.columns; ++j)
-                m.c[i * m.stride + j] += m.a[i * m.stride + k] * m.b[k * m.stride + j];
+            for (int j = column; j < m.columns; ++j) m.c[i * m.stride + j] += m.a[i * m.stride + k] * m.b[k * m.stride + j];
 }
 
 inline void matmul_leaf(matmul_block const& m) {
     int const rows = m.rows & ~3;
     int const columns = m.columns & ~3;
     for (int j = 0; j < columns; j += 4)
-        for (int i = 0; i < rows; i += 4)
-            matmul_tile(m.a + i * m.stride, m.b + j, m.c + i * m.stride + j, m.stride, m.inner);
+        for (int i = 0; i < rows; i += 4) matmul_tile(m.a + i * m.stride, m.b + j, m.c + i * m.stride + j, m.stride, m.inner);
     if (columns < m.columns) {
         matmul_block upper = m;
         upper.rows = rows;

@@ -52,9 +52,7 @@ public:
         return {sha1<6>({s[0], s[1], s[2], s[3], s[4], static_cast<std::uint32_t>(index)}), m_depth + 1};
     }
 
-    [[nodiscard]] int children(uts_tree const& tree) const {
-        return tree.shape == uts_shape::geometric ? geometric(tree) : binomial(tree);
-    }
+    [[nodiscard]] int children(uts_tree const& tree) const { return tree.shape == uts_shape::geometric ? geometric(tree) : binomial(tree); }
 
     [[nodiscard]] int depth() const { return m_depth; }
 
@@ -88,9 +86,8 @@ template <class ForkJoin> uts_totals uts_visit(uts_tree const& tree, uts_node co
 template <class ForkJoin> uts_totals uts_children(uts_tree const& tree, uts_node const& parent, int low, int high) {
     if (high - low == 1) return uts_visit<ForkJoin>(tree, parent.child(low));
     int const middle = low + (high - low) / 2;
-    auto const [a, b] =
-        ForkJoin::invoke([&tree, &parent, low, middle] { return uts_children<ForkJoin>(tree, parent, low, middle); },
-                         [&tree, &parent, middle, high] { return uts_children<ForkJoin>(tree, parent, middle, high); });
+    auto const [a, b] = ForkJoin::invoke([&tree, &parent, low, middle] { return uts_children<ForkJoin>(tree, parent, low, middle); },
+                                         [&tree, &parent, middle, high] { return uts_children<ForkJoin>(tree, parent, middle, high); });
     return a + b;
 }
 
@@ -100,9 +97,7 @@ template <class ForkJoin> uts_totals uts_visit(uts_tree const& tree, uts_node co
     return uts_totals{1, 0, node.depth()} + uts_children<ForkJoin>(tree, node, 0, children);
 }
 
-template <class ForkJoin> uts_totals uts(uts_tree const& tree) {
-    return uts_visit<ForkJoin>(tree, uts_node::root(tree));
-}
+template <class ForkJoin> uts_totals uts(uts_tree const& tree) { return uts_visit<ForkJoin>(tree, uts_node::root(tree)); }
 
 inline uts_totals uts_serial_visit(uts_tree const& tree, uts_node const& node) {
     int const children = node.children(tree);
@@ -113,8 +108,6 @@ inline uts_totals uts_serial_visit(uts_tree const& tree, uts_node const& node) {
 
 inline uts_totals uts_serial(uts_tree const& tree) { return uts_serial_visit(tree, uts_node::root(tree)); }
 
-inline bool uts_check(uts_tree const& tree, uts_totals const& totals) {
-    return totals.nodes == tree.nodes && totals.depth == tree.depth;
-}
+inline bool uts_check(uts_tree const& tree, uts_totals const& totals) { return totals.nodes == tree.nodes && totals.depth == tree.depth; }
 
 } // namespace kernels

@@ -59,7 +59,6 @@ template <class F> union closure {
 };
 
 template <class F, std::size_t Size>
-inline constexpr bool fits_inline = sizeof(closure<F>) <= Size &&
-                                    alignof(closure<F>) <= 8 && std::is_nothrow_move_constructible_v<F>;
+inline constexpr bool fits_inline = sizeof(closure<F>) <= Size && alignof(closure<F>) <= 8 && std::is_nothrow_move_constructible_v<F>;
 
 } // namespace tulle::detail

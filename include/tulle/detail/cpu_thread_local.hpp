@@ -15,9 +15,7 @@ template <int Offset> TULLE_INLINE void* read_current(void* (*)(int) noexcept) n
     return word;
 }
 #else
-template <int Offset> TULLE_INLINE void* read_current(void* (*outlined)(int) noexcept) noexcept {
-    return outlined(Offset);
-}
+template <int Offset> TULLE_INLINE void* read_current(void* (*outlined)(int) noexcept) noexcept { return outlined(Offset); }
 #endif
 
 } // namespace tulle::detail

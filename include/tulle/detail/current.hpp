@@ -21,8 +21,7 @@ struct current_block {
 
 extern "C" {
 // Name, layout and model are part of the ABI.
-TULLE_API extern constinit thread_local tulle::detail::current_block tulle_current
-    __attribute__((tls_model("initial-exec")));
+TULLE_API extern constinit thread_local tulle::detail::current_block tulle_current __attribute__((tls_model("initial-exec")));
 TULLE_API void* tulle_read_current(int offset) noexcept;
 }
 

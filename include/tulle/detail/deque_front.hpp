@@ -15,9 +15,8 @@ namespace tulle::detail {
 template <class Machine, class Slot> struct alignas(64) basic_deque_front {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
-    atomic<Slot*> head{nullptr}; // next free slot; written by the owner only
-    atomic<Slot*> limit{
-        nullptr}; // publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping worker
+    atomic<Slot*> head{nullptr};  // next free slot; written by the owner only
+    atomic<Slot*> limit{nullptr}; // publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping worker
     atomic<Slot*> split{nullptr}; // slots below are shared with thieves; written under the deque's lock
 
     // relaxed: only the owner writes head.
@@ -33,10 +32,7 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
     // Takes the youngest slot back. False: it is not the youngest, or a thief may have it; call the cold path.
     [[nodiscard]] TULLE_INLINE bool retract(Slot* slot) noexcept {
         Slot* own = slot;
-        __asm__(
-            ""
-            : "+r"(
-                own)); // so that slot + 1 is computed afresh, not kept in a register over all that ran since the fork
+        __asm__("" : "+r"(own)); // so that slot + 1 is computed afresh, not kept in a register over all that ran since the fork
         if (TULLE_UNLIKELY(top() != own + 1)) return false;
         // C1; release: a thief that reads this head (D2) must see the older records, and no release sequence reaches back to their publish.
         head.store(slot, std::memory_order_release);

@@ -24,9 +24,7 @@ template <class Machine> struct basic_mutex_front {
     // acquire pairs with the releases of `held` in try_unlock and mutex_core.
     [[nodiscard]] TULLE_INLINE bool try_lock() noexcept { return held.exchange(1, std::memory_order_acquire) == 0; }
     // For those who spin: does not take the cache line away from the holder in vain. relaxed: only a hint.
-    [[nodiscard]] TULLE_INLINE bool try_lock_if_free() noexcept {
-        return held.load(std::memory_order_relaxed) == 0 && try_lock();
-    }
+    [[nodiscard]] TULLE_INLINE bool try_lock_if_free() noexcept { return held.load(std::memory_order_relaxed) == 0 && try_lock(); }
 
     // held_contended: nothing was done, the caller still holds it. released_contended: unlocked, but a waiter may have missed it.
     [[nodiscard]] TULLE_INLINE unlock_result try_unlock() noexcept {

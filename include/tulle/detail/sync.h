@@ -35,29 +35,29 @@ typedef struct {
     uint64_t tulle_opaque[5];
 } tulle_once_t;
 
-#define TULLE_MUTEX_INIT                                                                                               \
-    {                                                                                                                  \
-        { 0 }                                                                                                          \
+#define TULLE_MUTEX_INIT                                                                                                                   \
+    {                                                                                                                                      \
+        { 0 }                                                                                                                              \
     }
-#define TULLE_COND_INIT                                                                                                \
-    {                                                                                                                  \
-        { 0 }                                                                                                          \
+#define TULLE_COND_INIT                                                                                                                    \
+    {                                                                                                                                      \
+        { 0 }                                                                                                                              \
     }
-#define TULLE_BARRIER_INIT(participants)                                                                               \
-    {                                                                                                                  \
-        { (participants) }                                                                                             \
+#define TULLE_BARRIER_INIT(participants)                                                                                                   \
+    {                                                                                                                                      \
+        { (participants) }                                                                                                                 \
     }
-#define TULLE_LATCH_INIT(count)                                                                                        \
-    {                                                                                                                  \
-        { (count) }                                                                                                    \
+#define TULLE_LATCH_INIT(count)                                                                                                            \
+    {                                                                                                                                      \
+        { (count) }                                                                                                                        \
     }
-#define TULLE_SIGNAL_INIT(count)                                                                                       \
-    {                                                                                                                  \
-        { (count) }                                                                                                    \
+#define TULLE_SIGNAL_INIT(count)                                                                                                           \
+    {                                                                                                                                      \
+        { (count) }                                                                                                                        \
     }
-#define TULLE_ONCE_INIT                                                                                                \
-    {                                                                                                                  \
-        { 0 }                                                                                                          \
+#define TULLE_ONCE_INIT                                                                                                                    \
+    {                                                                                                                                      \
+        { 0 }                                                                                                                              \
     }
 
 /* Not recursive. A mutex may be freed only when no unlock is in progress in another thread. */

@@ -13,10 +13,11 @@
 namespace tulle {
 
 // How a thread is started. Zero-initialised: like any other.
+// Compact stacks have 1024 bytes in huge pages and no guard: for many threads that only wait. They need a program linked with `-z now`, as
+// the CMake package and pkg-config do, and an optimised library; otherwise the thread gets 16384 bytes.
 struct attributes {
-    std::size_t stack_size =
-        0;             // bytes, rounded up to a power of two from 16384; 1024: compact, without a guard; 0: the default
-    int shepherd = -1; // runs only on workers of this shepherd; -1: anywhere
+    std::size_t stack_size = 0; // bytes, rounded up to a power of two from 16384; 1024: compact, see below; 0: the default
+    int shepherd = -1;          // runs only on workers of this shepherd; -1: anywhere
     bool child_first = false;   // runs at once; the spawner goes on later, perhaps on another worker
     char const* name = nullptr; // copied; shown by tools. Null: none
 };
@@ -28,9 +29,8 @@ namespace detail {
 inline constexpr std::size_t k_thread_body_size = 32;
 
 struct thread_core {
-    void (*run)(thread_core*) = nullptr; // runs the body and keeps its result; may throw
-    void (*close)(thread_core*) =
-        nullptr; // by the last reference: destroys the result that nobody took; null when it was taken
+    void (*run)(thread_core*) = nullptr;     // runs the body and keeps its result; may throw
+    void (*close)(thread_core*) = nullptr;   // by the last reference: destroys the result that nobody took; null when it was taken
     std::atomic<std::uintptr_t> word{0};     // sched/join_word.hpp
     std::exception_ptr exception;            // set by the runner, taken by the joiner
     std::atomic<bool> claimed{false};        // by the one who runs it
@@ -53,8 +53,7 @@ TULLE_API bool wait_thread_until(thread_core* t,
                                  std::uint64_t deadline) noexcept; // detail/deadline.hpp; false: not finished
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle
-TULLE_API void
-retire_thread(thread_core* t) noexcept; // a detached thread's body has been moved out: its record is free
+TULLE_API void retire_thread(thread_core* t) noexcept;  // a detached thread's body has been moved out: its record is free
 TULLE_API TULLE_COLD void rethrow_thread(thread_core* t);
 
 } // namespace detail

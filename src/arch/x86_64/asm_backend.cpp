@@ -50,8 +50,7 @@ static_assert(offsetof(first_frame, end_of_chain) == 40, "the trampoline drops 3
 
 } // namespace
 
-void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
-                       void* argument) noexcept {
+void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
     constexpr std::uintptr_t k_alignment = 16;
     auto const top = (reinterpret_cast<std::uintptr_t>(stack_low) + size) & ~(k_alignment - 1);
     // At the call in the trampoline the stack pointer is the address of end_of_chain, which the ABI wants aligned.
@@ -65,9 +64,7 @@ void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*
     made.sp = frame;
 }
 
-[[gnu::noinline]] void asm_backend::switch_to_outlined(context& from, context const& to) noexcept {
-    switch_to(from, to);
-}
+[[gnu::noinline]] void asm_backend::switch_to_outlined(context& from, context const& to) noexcept { switch_to(from, to); }
 
 void asm_backend::set(context const& to) noexcept {
     context given_up;

@@ -42,8 +42,7 @@ public:
     static constexpr bool is_always_lock_free = true;
 
     atomic() : atomic(T{}) {}
-    atomic(T value, where at = where::current())
-        : m_location(execution::current().create(to_bits(value))), m_made(at) {}
+    atomic(T value, where at = where::current()) : m_location(execution::current().create(to_bits(value))), m_made(at) {}
     ~atomic() {
         if (execution::is_running()) execution::current().destroy(m_location, m_made);
     }
@@ -59,12 +58,10 @@ public:
     T exchange(T value, memory_order o, where at = where::current()) noexcept {
         return modify([value](T) { return value; }, o, at);
     }
-    bool compare_exchange_strong(T& expected, T desired, memory_order success, memory_order failure,
-                                 where at = where::current()) noexcept {
+    bool compare_exchange_strong(T& expected, T desired, memory_order success, memory_order failure, where at = where::current()) noexcept {
         return compare_exchange(expected, desired, {0, 0, success, failure, false}, at);
     }
-    bool compare_exchange_weak(T& expected, T desired, memory_order success, memory_order failure,
-                               where at = where::current()) noexcept {
+    bool compare_exchange_weak(T& expected, T desired, memory_order success, memory_order failure, where at = where::current()) noexcept {
         return compare_exchange(expected, desired, {0, 0, success, failure, true}, at);
     }
     bool compare_exchange_strong(T& expected, T desired, memory_order o, where at = where::current()) noexcept {
@@ -142,13 +139,9 @@ private:
     mutable access_record m_record;
 };
 
-inline void fence(memory_order o, std::source_location at = std::source_location::current()) noexcept {
-    execution::current().fence(o, at);
-}
+inline void fence(memory_order o, std::source_location at = std::source_location::current()) noexcept { execution::current().fence(o, at); }
 /// A seq_cst fence on every thread, the caller first and last, the others in between at a moment each.
-inline void membarrier(std::source_location at = std::source_location::current()) noexcept {
-    execution::current().heavy_fence(at);
-}
+inline void membarrier(std::source_location at = std::source_location::current()) noexcept { execution::current().heavy_fence(at); }
 /// Program order is all the model's threads have; stale reads come from the memory, so this orders nothing.
 inline void compiler_barrier() noexcept {}
 inline void spin_hint() noexcept { execution::current().spin_hint(); }
@@ -161,17 +154,15 @@ inline bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected, std:
                        std::source_location at = std::source_location::current()) noexcept {
     return execution::current().futex_wait(word.location(), expected, deadline_ns != k_no_deadline, at);
 }
-inline void futex_wake(atomic<std::uint32_t>& word, int count,
-                       std::source_location at = std::source_location::current()) noexcept {
+inline void futex_wake(atomic<std::uint32_t>& word, int count, std::source_location at = std::source_location::current()) noexcept {
     execution::current().futex_wake(word.location(), count, at);
 }
 
 /// Fails the execution if the condition does not hold.
 inline void check(bool condition, char const* what, std::source_location at = std::source_location::current()) {
     if (condition) return;
-    execution::current().fail(std::string("check failed: ") + what + " (thread " +
-                              std::to_string(execution::current().running()) + ", " + std::string(file_name(at)) + ":" +
-                              std::to_string(at.line()) + ")");
+    execution::current().fail(std::string("check failed: ") + what + " (thread " + std::to_string(execution::current().running()) + ", " +
+                              std::string(file_name(at)) + ":" + std::to_string(at.line()) + ")");
 }
 
 /// The counterpart of base::machine and os::machine.
@@ -186,8 +177,8 @@ struct machine {
     static void pause() noexcept { spin_hint(); }
     static void yield_processor() noexcept { spin_hint(); }
     static void heavy_fence(where at = where::current()) noexcept { membarrier(at); }
-    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected,
-                           std::uint64_t deadline_ns = k_no_deadline, where at = where::current()) noexcept {
+    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns = k_no_deadline,
+                           where at = where::current()) noexcept {
         return model::futex_wait(word, expected, deadline_ns, at);
     }
     static void futex_wake(atomic<std::uint32_t>& word, int count, where at = where::current()) noexcept {

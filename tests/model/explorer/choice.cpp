@@ -13,9 +13,7 @@ namespace {
 
 constexpr std::string_view k_digits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-void append_zeros(std::string& out, std::size_t count) {
-    out += count > 3 ? "-" + std::to_string(count) + "-" : std::string(count, '0');
-}
+void append_zeros(std::string& out, std::size_t count) { out += count > 3 ? "-" + std::to_string(count) + "-" : std::string(count, '0'); }
 
 // Reads "-k-" from its first dash on; returns the position after it.
 std::size_t decode_run(std::string_view token, std::size_t at, choices& out) {
@@ -57,9 +55,8 @@ choices decode(std::string_view token) {
 std::size_t depth_first::decide(std::size_t alternatives) {
     if (m_depth == m_path.size()) m_path.push_back({0, static_cast<std::uint8_t>(alternatives)});
     if (m_path[m_depth].alternatives != alternatives) {
-        std::fprintf(stderr,
-                     "tulle model: choice %zu had %d alternatives and has %zu now; make the test body deterministic\n",
-                     m_depth, m_path[m_depth].alternatives, alternatives);
+        std::fprintf(stderr, "tulle model: choice %zu had %d alternatives and has %zu now; make the test body deterministic\n", m_depth,
+                     m_path[m_depth].alternatives, alternatives);
         std::abort();
     }
     return m_path[m_depth++].taken;

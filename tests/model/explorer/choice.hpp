@@ -33,9 +33,7 @@ public:
 /// Visits every execution, in lexical order of its choices.
 class depth_first final : public strategy {
 public:
-    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override {
-        return decide(candidates.size());
-    }
+    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override { return decide(candidates.size()); }
     std::size_t choose_value(std::size_t alternatives) override { return decide(alternatives); }
     /// To the next execution. False: all were visited.
     [[nodiscard]] bool advance();
@@ -88,9 +86,7 @@ private:
 class replayed final : public strategy {
 public:
     explicit replayed(choices taken) : m_choices(std::move(taken)) {}
-    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override {
-        return next(candidates.size());
-    }
+    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override { return next(candidates.size()); }
     std::size_t choose_value(std::size_t alternatives) override { return next(alternatives); }
 
 private:

@@ -19,9 +19,7 @@ thread_local execution* t_current = nullptr;
     std::abort();
 }
 
-std::string place_of(execution::where const& at) {
-    return std::string(file_name(at)) + ":" + std::to_string(at.line());
-}
+std::string place_of(execution::where const& at) { return std::string(file_name(at)) + ":" + std::to_string(at.line()); }
 
 // What failed executions leave behind: stacks in the middle of a function, and objects in the middle of a protocol, whose
 // destructors must not run. Reachable, so that no leak is reported.
@@ -222,9 +220,7 @@ std::uint8_t execution::record(std::size_t chosen) {
     return m_taken.back();
 }
 
-bool execution::may_time_out(thread_index t) const noexcept {
-    return m_threads[t].state == run_state::asleep && m_threads[t].timed;
-}
+bool execution::may_time_out(thread_index t) const noexcept { return m_threads[t].state == run_state::asleep && m_threads[t].timed; }
 
 thread_index execution::pick_next(bool may_stay) {
     unsigned const now = runnable();
@@ -285,8 +281,7 @@ std::string execution::describe_sleepers() const {
 
 memory_order execution::begin_access(location_index l, access_kind kind, memory_order o, where const& at) {
     step();
-    if (!m_memory.is_constructed(m_running, l))
-        fail_at("data race: access to an atomic whose construction is not visible", at);
+    if (!m_memory.is_constructed(m_running, l)) fail_at("data race: access to an atomic whose construction is not visible", at);
     return m_sites.pass(at, kind, o);
 }
 
@@ -408,8 +403,7 @@ void execution::futex_wake(location_index l, int count, where const& at) {
 // -- trace
 
 void execution::note(char const* what, location_index l, memory_order o, std::uint64_t value, where const& at) {
-    note_line(std::string(what) + " " + name_of(o) + " location " + std::to_string(l) + " = " + std::to_string(value),
-              at);
+    note_line(std::string(what) + " " + name_of(o) + " location " + std::to_string(l) + " = " + std::to_string(value), at);
 }
 
 void execution::note_line(std::string const& line, where const& at) {

@@ -86,8 +86,7 @@ public:
         if (m_tracing) note("modify", l, o, old, at);
         return old;
     }
-    [[nodiscard]] memory::exchanged compare_exchange(location_index l, memory::exchange_request request,
-                                                     where const& at);
+    [[nodiscard]] memory::exchanged compare_exchange(location_index l, memory::exchange_request request, where const& at);
     void fence(memory_order o, where const& at);
     void heavy_fence(where const& at);
     void plain_read(access_record& a, where const& at);

@@ -29,8 +29,8 @@ public:
 
 private:
     static void print(int) {
-        std::fprintf(stderr, "aborted in a model test; replay with TULLE_MODEL_SEED=%s:%s\n",
-                     t_reporting->m_name.c_str(), encode(t_reporting->m_execution.taken()).c_str());
+        std::fprintf(stderr, "aborted in a model test; replay with TULLE_MODEL_SEED=%s:%s\n", t_reporting->m_name.c_str(),
+                     encode(t_reporting->m_execution.taken()).c_str());
         std::signal(SIGABRT, SIG_DFL);
     }
     static thread_local abort_report* t_reporting;
@@ -125,8 +125,7 @@ void explorer::report(choices const& taken) {
 } // namespace
 
 std::ostream& operator<<(std::ostream& out, result const& r) {
-    if (!r.failed)
-        return out << "passed " << r.executions << (r.complete ? " executions, which are all" : " executions");
+    if (!r.failed) return out << "passed " << r.executions << (r.complete ? " executions, which are all" : " executions");
     return out << "model test failed in execution " << r.executions << ": " << r.message << "\n"
                << r.trace << "replay with TULLE_MODEL_SEED=" << r.token << "\n";
 }

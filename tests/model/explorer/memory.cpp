@@ -4,8 +4,7 @@
 namespace tulle::model {
 
 namespace {
-constexpr std::size_t k_max_alternatives =
-    30; // of one load; more stores than that are never outdated at once in a small test
+constexpr std::size_t k_max_alternatives = 30; // of one load; more stores than that are never outdated at once in a small test
 }
 
 void memory::reset(unsigned stale_repeats) {

@@ -112,9 +112,7 @@ private:
         view fenced;  // current at the last release fence; what relaxed stores carry
     };
 
-    [[nodiscard]] stamp newest_stamp(location const& l) const noexcept {
-        return static_cast<stamp>(l.stores.size() - 1);
-    }
+    [[nodiscard]] stamp newest_stamp(location const& l) const noexcept { return static_cast<stamp>(l.stores.size() - 1); }
     [[nodiscard]] stamp oldest_readable(thread_index t, location_index l, memory_order o) const noexcept;
     std::uint64_t read(thread_index t, location_index l, stamp s, memory_order o) noexcept;
     void append(thread_index t, location_index l, stored const& s, memory_order o);

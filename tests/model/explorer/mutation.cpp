@@ -50,8 +50,8 @@ memory_order site_book::pass(std::source_location const& where, access_kind kind
     }
     if (!m_mutation) return order;
     site const& s = m_mutation->where;
-    bool const here = where.line() == s.line && where.column() == s.column && kind == s.kind && order == s.order &&
-                      file_name(where) == s.file;
+    bool const here =
+        where.line() == s.line && where.column() == s.column && kind == s.kind && order == s.order && file_name(where) == s.file;
     return here ? m_mutation->weakened : order;
 }
 

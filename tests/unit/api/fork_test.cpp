@@ -68,9 +68,7 @@ TEST_P(fork_test, child_that_is_not_joined_is_joined_at_the_end_of_its_scope) {
 }
 
 TEST_P(fork_test, exception_of_a_child_that_is_not_joined_leaves_its_scope) {
-    auto const scope_with_child = [] {
-        auto const child = tulle::fork([] { throw std::runtime_error("not joined"); });
-    };
+    auto const scope_with_child = [] { auto const child = tulle::fork([] { throw std::runtime_error("not joined"); }); };
     EXPECT_THROW(scope_with_child(), std::runtime_error);
 }
 

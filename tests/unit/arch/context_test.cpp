@@ -92,8 +92,7 @@ TYPED_TEST(context_of, live_values_survive) {
     std::vector<std::unique_ptr<test_fiber<TypeParam>>> fibers;
     std::array<double, 3> results{};
     for (std::uint64_t i = 0; i < results.size(); ++i) {
-        fibers.push_back(
-            std::make_unique<test_fiber<TypeParam>>([&, i](auto& self) { results[i] = body(self, i + 1); }));
+        fibers.push_back(std::make_unique<test_fiber<TypeParam>>([&, i](auto& self) { results[i] = body(self, i + 1); }));
     }
     for (int round = 0; round <= 100; ++round) {
         for (auto& fiber : fibers) {

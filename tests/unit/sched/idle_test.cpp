@@ -17,9 +17,7 @@ using std::chrono::steady_clock;
 double cpu_seconds() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
-    auto const seconds = [](timeval const& t) {
-        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
+    auto const seconds = [](timeval const& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 

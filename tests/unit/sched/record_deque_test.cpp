@@ -30,8 +30,7 @@ TEST_F(record_deque_test, each_level_holds_more) {
         EXPECT_EQ(d->level, level);
         EXPECT_TRUE(d->is_empty());
         EXPECT_GT(d->capacity(), 50 * last);
-        EXPECT_LE(reinterpret_cast<std::byte*>(d->base() + d->capacity() + 1),
-                  reinterpret_cast<std::byte*>(d) + deque_pool::bytes(level));
+        EXPECT_LE(reinterpret_cast<std::byte*>(d->base() + d->capacity() + 1), reinterpret_cast<std::byte*>(d) + deque_pool::bytes(level));
         last = d->capacity();
     }
     EXPECT_GT(last, 10'000'000U);
@@ -45,8 +44,7 @@ TEST_F(record_deque_test, deques_do_not_overlap) {
     }
     std::sort(deques.begin(), deques.end());
     for (std::size_t k = 1; k < deques.size(); ++k) {
-        ASSERT_GE(reinterpret_cast<std::byte*>(deques[k]),
-                  reinterpret_cast<std::byte*>(deques[k - 1]) + deque_pool::bytes(0));
+        ASSERT_GE(reinterpret_cast<std::byte*>(deques[k]), reinterpret_cast<std::byte*>(deques[k - 1]) + deque_pool::bytes(0));
     }
 }
 

@@ -86,8 +86,7 @@ TEST_F(timer_queue_test, agrees_with_an_ordered_set) {
         ASSERT_EQ(m_queue.next_deadline(), expected.empty() ? k_never : *expected.begin());
     }
     EXPECT_EQ(m_queue.expire(1000), expected.size());
-    EXPECT_TRUE(
-        std::is_sorted(m_fired.begin(), m_fired.end(), [](timer* a, timer* b) { return a->deadline < b->deadline; }));
+    EXPECT_TRUE(std::is_sorted(m_fired.begin(), m_fired.end(), [](timer* a, timer* b) { return a->deadline < b->deadline; }));
 }
 
 struct counted_timer : timer {

@@ -101,8 +101,7 @@ TEST(mutex, timed_lock_gives_up) {
 TEST(mutex, a_time_out_in_the_past_only_tries) {
     tulle::mutex m;
     EXPECT_TRUE(m.try_lock_for(-1s));
-    EXPECT_FALSE(
-        tulle::spawn([&m] { return m.try_lock_for(-1s) || m.try_lock_until(clock_type::time_point::min()); }).join());
+    EXPECT_FALSE(tulle::spawn([&m] { return m.try_lock_for(-1s) || m.try_lock_until(clock_type::time_point::min()); }).join());
     m.unlock();
 }
 
