@@ -78,14 +78,19 @@ void parked_deques::add(record_deque& deque) noexcept {
     std::lock_guard const held(m_lock);
     if (deque.is_parked) return;
     deque.is_parked = true;
+    append(deque);
+    m_count.store(m_count.load(std::memory_order_relaxed) + 1,
+                  std::memory_order_relaxed); // relaxed: a hint; one writer
+}
+
+// Under the lock.
+void parked_deques::append(record_deque& deque) noexcept {
     deque.next_parked = nullptr;
     if (m_first == nullptr)
         m_first = &deque;
     else
         m_last->next_parked = &deque;
     m_last = &deque;
-    m_count.store(m_count.load(std::memory_order_relaxed) + 1,
-                  std::memory_order_relaxed); // relaxed: a hint; one writer
 }
 
 // Goes round: a deque that gave a record moves to the end, an empty one leaves the list.
@@ -101,12 +106,7 @@ record* parked_deques::steal() noexcept {
             deque.is_parked = false;
             m_count.store(m_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
         } else {
-            deque.next_parked = nullptr;
-            if (m_first == nullptr)
-                m_first = &deque;
-            else
-                m_last->next_parked = &deque;
-            m_last = &deque;
+            append(deque);
         }
     }
     return found;

@@ -74,6 +74,8 @@ public:
     [[nodiscard]] bool has_stealable() noexcept;
 
 private:
+    void append(record_deque& deque) noexcept;
+
     static constexpr int k_most_looked_at = 64;
 
     base::spin_lock m_lock; // guards the list

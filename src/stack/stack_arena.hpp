@@ -13,8 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/spin_lock.hpp"
 #include "os/memory.hpp"
-#include "os/spin_lock.hpp"
 #include "stack/guard.hpp"
 #include "stack/size_class.hpp"
 #include "stack/stack_span.hpp"
@@ -83,9 +83,9 @@ private:
     std::uint32_t const m_batch;     ///< stacks per growth
     guard_policy& m_guards;
 
-    mutable os::spin_lock m_lock; ///< free list, slab table, counts; never held over a system call but in trim()
-    os::spin_lock m_growing;      ///< held over the system calls of a growth; taken before m_lock
-    slab* m_slabs = nullptr;      ///< k_most_slabs of them, made at the first growth
+    mutable base::spin_lock m_lock; ///< free list, slab table, counts; never held over a system call but in trim()
+    base::spin_lock m_growing;      ///< held over the system calls of a growth; taken before m_lock
+    slab* m_slabs = nullptr;        ///< k_most_slabs of them, made at the first growth
     std::uint32_t m_slab_count = 0;
     std::uint32_t m_head = k_end; ///< most recently released stack
     bool m_released = true;       ///< since the last growth

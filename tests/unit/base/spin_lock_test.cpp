@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/spin_lock.hpp"
+#include "base/spin_lock.hpp"
 
 #include <mutex>
 #include <thread>
@@ -10,7 +10,7 @@
 namespace {
 
 TEST(spin_lock, excludes_more_threads_than_cpus) {
-    tulle::os::spin_lock lock;
+    tulle::base::spin_lock lock;
     long count = 0;
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i) {
@@ -28,7 +28,7 @@ TEST(spin_lock, excludes_more_threads_than_cpus) {
 }
 
 TEST(spin_lock, try_lock_refuses_while_held) {
-    tulle::os::spin_lock lock;
+    tulle::base::spin_lock lock;
     ASSERT_TRUE(lock.try_lock());
     EXPECT_FALSE(lock.try_lock());
     lock.unlock();
