@@ -4,7 +4,7 @@
 // after a compiler barrier, and pays for a wake only when somebody sleeps and nobody searches.
 //   maker    G1 publish work; light fence; G2 load counters    |  sleeper  H1 count itself asleep; heavy fence; H2 look for work
 // Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. A searcher counts as one that will still look: it either
-// finds work, and then wakes the next if it was the last searcher, or passes H1 and H2 itself.
+// finds work, and then passes H2 on behalf of the sleepers if it was the last searcher, or passes H1 and H2 itself.
 // After the Go scheduler's rule for spinning Ms and the event counts of D. Vyukov; the asymmetric fence is ours.
 #pragma once
 
@@ -57,7 +57,8 @@ public:
 
     // --- the worker itself ----------------------------------------------------------------------------------------
     void begin_search() noexcept { m_searching.fetch_add(1, std::memory_order_relaxed); }
-    // Work was found. True: it was the last searcher and somebody sleeps; wake the next.
+    // Work was found. True: it was the last searcher and somebody sleeps. Then, after a heavy fence, look again as before a sleep, and wake
+    // the next if there is more: makers that saw a searcher at G2 have told nobody.
     [[nodiscard]] bool end_search() noexcept { return m_searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && somebody_sleeps(); }
     // H1: from searching to asleep. The caller then makes a heavy fence, looks for work, and either withdraws or sleeps.
     void announce(sleeper_type& self) noexcept {

@@ -72,6 +72,15 @@ bool sleep_until_woken(worker& w) noexcept {
     return woken;
 }
 
+// The last searcher has found work while others sleep. Makers of work that looked while it searched have told nobody: look like a sleeper
+// (sleep_until_woken) whether there is more, and only then pay for a wake, which would delay what was found.
+void pass_search_on(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    s.alarm_all();
+    os::machine::heavy_fence();
+    if (s.something_to_do(w)) s.idle().wake_one();
+}
+
 work search_and_sleep(worker& w) noexcept {
     for (bool woken = false;;) {
         work const found = search(w);
@@ -109,7 +118,7 @@ work find_work(worker& w) noexcept {
     }
     s.idle().begin_search();
     work const found = search_and_sleep(w);
-    if (s.idle().end_search()) s.idle().wake_one();
+    if (s.idle().end_search()) pass_search_on(w);
     return found;
 }
 

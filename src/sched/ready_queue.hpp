@@ -47,19 +47,19 @@ public:
         return r;
     }
 
-    // For yield: the next one, with `self` at the end in its place. Null: none of this kind, or bound. Otherwise the queue stays locked, so that nobody
+    // For yield: the next one, with `self` at the end in its place. Null: none of this kind. Otherwise the queue stays locked, so that nobody
     // takes `self` before its registers are saved; the next context unlocks it.
     [[nodiscard]] runnable* begin_rotation(runnable& self, runnable_kind kind) noexcept {
         if (looks_empty()) return nullptr;
         m_lock.owner_lock();
         runnable* const next = m_list.first();
-        if (next == nullptr || next->kind != kind || next->bound) {
+        if (next == nullptr || next->kind != kind) {
             m_lock.owner_unlock();
             return nullptr;
         }
         m_list.pop_front();
         m_list.push_back(self);
-        if (self.bound) count_down_stealable();
+        if (next->bound != self.bound) count_bound_change(self);
         m_pops.store(m_pops.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         return next;
     }
@@ -107,6 +107,11 @@ private:
         if (!r.bound) m_stealable.store(m_stealable.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
     }
     void count_down_stealable() noexcept { m_stealable.store(m_stealable.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+    // One went and `pushed` came, of which one is bound.
+    void count_bound_change(runnable const& pushed) noexcept {
+        std::uint32_t const change = pushed.bound ? ~std::uint32_t{0} : 1;
+        m_stealable.store(m_stealable.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+    }
     void count_pop(runnable const& r) noexcept {
         count(r, ~std::uint32_t{0});
         m_pops.store(m_pops.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

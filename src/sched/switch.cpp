@@ -47,6 +47,12 @@ void post_push_back(void* pending, void*) noexcept {
     w.owner->notify_light();
 }
 
+void post_end_rotation_and_tell(void*, void*) noexcept {
+    worker& w = *this_worker();
+    w.ready.end_rotation();
+    w.owner->notify_light();
+}
+
 void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
     post(a, b);
     static_cast<void>(wait_guest(self, k_never));
@@ -115,12 +121,14 @@ void yield() noexcept {
     worker* const w = this_worker();
     if (TULLE_UNLIKELY(w == nullptr || w->is_guest())) return os::machine::yield_processor();
     fiber& self = *w->current;
-    // A placed thread waits elsewhere, and a bound next one is to be told of: both by the cold path.
+    // A placed thread waits elsewhere.
     bool const may_rotate = self.shepherd < 0 && (self.records == nullptr || !self.records->looks_stealable());
     if (TULLE_UNLIKELY(++w->tick % k_decisions_per_look == 0)) w->look_due = true;
     if (TULLE_LIKELY(may_rotate && !w->look_due)) {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
-            return switch_inline(*w, static_cast<fiber&>(*next), {});
+            // If only this worker may run the next one, another could run this one now.
+            bool const tell = next->bound && w->owner->idle().somebody_sleeps();
+            return switch_inline(*w, static_cast<fiber&>(*next), {tell ? &post_end_rotation_and_tell : nullptr, nullptr, nullptr});
         }
     }
     yield_cold(*w, self);

@@ -70,7 +70,7 @@ public:
         m_idle.begin_search();
         while (!m_stop.load(acquire)) { // pairs with finish_task
             if (m_board.take()) {
-                if (m_idle.end_search()) m_idle.wake_one();
+                if (m_idle.end_search()) pass_search_on();
                 finish_task();
                 m_idle.begin_search();
             } else {
@@ -88,6 +88,11 @@ public:
     [[nodiscard]] int timeouts() const { return m_timeouts.load(relaxed); }
 
 private:
+    // H2 on behalf of those who sleep.
+    void pass_search_on() {
+        if (m_shape.heavy) machine::heavy_fence();
+        if (!m_board.looks_empty()) m_idle.wake_one();
+    }
     // The last task stops everybody.
     void finish_task() {
         if (m_done.fetch_add(1, acq_rel) + 1 != m_shape.tasks) return;

@@ -26,7 +26,9 @@ struct tulle_blocking_runtime : tulle_runtime {
     using mutex = tulle::mutex;
     using event = tulle_event;
 
-    template <class F> static void detach(F f) { tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size}, f); }
+    template <class F> static void detach(F f) {
+        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size, .child_first = true}, f);
+    }
 
     // Work for an idle program, from any thread.
     template <class F> void post(F f) { tulle::spawn_detached(f); }
@@ -50,7 +52,9 @@ struct tulle_compact_runtime : tulle_runtime {
     using tulle_runtime::tulle_runtime;
     using event = tulle_event;
 
-    template <class F> static void detach(F f) { tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size}, f); }
+    template <class F> static void detach(F f) {
+        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size, .child_first = true}, f);
+    }
 };
 
 } // namespace tulle::bench

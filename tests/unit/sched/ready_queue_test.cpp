@@ -16,8 +16,11 @@ using sched::runnable;
 using sched::runnable_kind;
 using sched::runnable_list;
 
-struct item : runnable {
-    explicit item(runnable_kind k = runnable_kind::fiber) : runnable(k) {}
+// The queue looks at the context of fibers, so these are whole ones, whatever kind they pass for.
+struct item : sched::fiber {
+    explicit item(runnable_kind k = runnable_kind::fiber) : sched::fiber(sched::fiber_kind::pooled) {
+        static_cast<runnable&>(*this).kind = k;
+    }
     std::atomic<int> taken{0};
 };
 
