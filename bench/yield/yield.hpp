@@ -14,8 +14,7 @@ template <class Library> double time_yields(long n, bool& right) {
     };
     double const elapsed = time_of([&] {
         typename Library::group threads;
-        threads.spawn([&] { partner(turns[0]); });
-        threads.spawn([&] { partner(turns[1]); });
+        for (long& mine : turns) threads.spawn([&partner, &mine] { partner(mine); }); // the same code in both
         threads.wait();
     });
     right = turns[0] == n / 2 && turns[1] == n / 2;
