@@ -5,13 +5,13 @@
 #pragma once
 
 #include "execution.hpp"
+#include "source_location.hpp"
 
 #include <atomic>
 #include <bit>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
-#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -34,7 +34,7 @@ template <word T> [[nodiscard]] T from_bits(std::uint64_t bits) noexcept {
 
 /// Integer, pointer, enumeration or bool, of at most 8 bytes.
 template <word T> class atomic {
-    using where = std::source_location;
+    using where = source_location;
     using difference = std::conditional_t<std::is_pointer_v<T>, std::ptrdiff_t, T>;
 
 public:
@@ -112,7 +112,7 @@ private:
 
 /// A variable without atomic access: two accesses that neither happens before the other are reported, if one is a write.
 template <class T> class plain {
-    using where = std::source_location;
+    using where = source_location;
 
 public:
     plain(where at = where::current()) : m_value() { wrote(at); }
@@ -139,9 +139,9 @@ private:
     mutable access_record m_record;
 };
 
-inline void fence(memory_order o, std::source_location at = std::source_location::current()) noexcept { execution::current().fence(o, at); }
+inline void fence(memory_order o, source_location at = source_location::current()) noexcept { execution::current().fence(o, at); }
 /// A seq_cst fence on every thread, the caller first and last, the others in between at a moment each.
-inline void membarrier(std::source_location at = std::source_location::current()) noexcept { execution::current().heavy_fence(at); }
+inline void membarrier(source_location at = source_location::current()) noexcept { execution::current().heavy_fence(at); }
 /// Program order is all the model's threads have; stale reads come from the memory, so this orders nothing.
 inline void compiler_barrier() noexcept {}
 inline void spin_hint() noexcept { execution::current().spin_hint(); }
@@ -151,15 +151,15 @@ inline constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};
 /// Sleeps while the word holds `expected`. False: the deadline has passed, which may happen at any moment if there is one.
 /// True says nothing: woken, not asleep at all, or for no reason.
 inline bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns = k_no_deadline,
-                       std::source_location at = std::source_location::current()) noexcept {
+                       source_location at = source_location::current()) noexcept {
     return execution::current().futex_wait(word.location(), expected, deadline_ns != k_no_deadline, at);
 }
-inline void futex_wake(atomic<std::uint32_t>& word, int count, std::source_location at = std::source_location::current()) noexcept {
+inline void futex_wake(atomic<std::uint32_t>& word, int count, source_location at = source_location::current()) noexcept {
     execution::current().futex_wake(word.location(), count, at);
 }
 
 /// Fails the execution if the condition does not hold.
-inline void check(bool condition, char const* what, std::source_location at = std::source_location::current()) {
+inline void check(bool condition, char const* what, source_location at = source_location::current()) {
     if (condition) return;
     execution::current().fail(std::string("check failed: ") + what + " (thread " + std::to_string(execution::current().running()) + ", " +
                               std::string(file_name(at)) + ":" + std::to_string(at.line()) + ")");
@@ -169,7 +169,7 @@ inline void check(bool condition, char const* what, std::source_location at = st
 struct machine {
     template <class T> using atomic = model::atomic<T>;
     template <class T> using plain = model::plain<T>;
-    using where = std::source_location;
+    using where = source_location;
 
     static void compiler_barrier() noexcept { model::compiler_barrier(); }
     static void fence(memory_order o, where at = where::current()) noexcept { model::fence(o, at); }

@@ -9,10 +9,10 @@
 #include "fibre.hpp"
 #include "memory.hpp"
 #include "mutation.hpp"
+#include "source_location.hpp"
 
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -53,7 +53,7 @@ using test_body = std::function<void(test&)>;
 
 class execution final : private chooser {
 public:
-    using where = std::source_location;
+    using where = source_location;
 
     execution(limits const& l, site_book& sites);
     ~execution();

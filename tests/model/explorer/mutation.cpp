@@ -19,7 +19,7 @@ char const* name_of(memory_order order) noexcept {
     return "?";
 }
 
-std::string_view file_name(std::source_location const& where) noexcept {
+std::string_view file_name(source_location const& where) noexcept {
     std::string_view const path = where.file_name();
     return path.substr(path.rfind('/') + 1);
 }
@@ -42,7 +42,7 @@ std::vector<mutation> weakenings(site const& s) {
     }
 }
 
-memory_order site_book::pass(std::source_location const& where, access_kind kind, memory_order order) {
+memory_order site_book::pass(source_location const& where, access_kind kind, memory_order order) {
     if (m_collecting && order != std::memory_order_relaxed) {
         site const here{std::string(file_name(where)), where.line(), where.column(), kind, order};
         auto const at = std::lower_bound(m_sites.begin(), m_sites.end(), here);

@@ -3,10 +3,11 @@
 // Call sites of atomic accesses and fences, and the weakening of one of them: whether a test would notice a wrong order.
 #pragma once
 
+#include "source_location.hpp"
+
 #include <atomic>
 #include <compare>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct mutation {
 };
 
 [[nodiscard]] char const* name_of(std::memory_order order) noexcept;
-[[nodiscard]] std::string_view file_name(std::source_location const& where) noexcept;
+[[nodiscard]] std::string_view file_name(source_location const& where) noexcept;
 [[nodiscard]] std::string describe(site const& s);
 /// The next weaker orders: acquire and release become relaxed, acq_rel loses either half, seq_cst becomes acq_rel.
 [[nodiscard]] std::vector<mutation> weakenings(site const& s);
@@ -39,7 +40,7 @@ struct mutation {
 /// Collects the sites an execution passes, and applies the mutation under test.
 class site_book {
 public:
-    [[nodiscard]] std::memory_order pass(std::source_location const& where, access_kind kind, std::memory_order order);
+    [[nodiscard]] std::memory_order pass(source_location const& where, access_kind kind, std::memory_order order);
     void mutate(mutation m) { m_mutation = std::move(m); }
     void collect() noexcept { m_collecting = true; }
     /// Those with an order stronger than relaxed, sorted, each once.
