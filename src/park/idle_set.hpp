@@ -11,17 +11,20 @@
 #include "base/spin_lock.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace tulle::park {
 
-// One per worker. m_signal: 0 until a waker has taken the worker off the list.
+// One per worker. m_signal: 0 until a waker has taken the worker off the list. Guarded by the set's lock, except by the worker itself
+// once the signal has come.
 template <class Machine> class sleeper {
     template <class T> using atomic = typename Machine::template atomic<T>;
     template <class> friend class idle_set;
 
     atomic<std::uint32_t> m_signal{0};
-    sleeper* m_next = nullptr; // guarded by the set's lock
-    bool m_listed = false;     // guarded by the set's lock
+    sleeper* m_next = nullptr;
+    bool m_listed = false;
+    void* m_gift = nullptr; // work that the waker has handed over
 };
 
 enum class sleep_result { woken, timed_out };
@@ -40,19 +43,19 @@ public:
     [[nodiscard]] bool somebody_sleeps() const noexcept { return m_sleeping.load(std::memory_order_relaxed) != 0; }
     // Wakes the worker that went to sleep last; it counts as searching from now on. False: nobody slept.
     bool wake_one() noexcept {
-        m_lock.lock();
-        sleeper_type* const chosen = m_newest;
-        if (chosen != nullptr) unlist(*chosen);
-        m_lock.unlock();
-        return chosen != nullptr && wake_up(*chosen);
+        return take_newest([this](sleeper_type& chosen) { send_to_search(chosen); });
     }
     // Wakes this very worker. False: it does not sleep.
     bool wake(sleeper_type& chosen) noexcept {
-        m_lock.lock();
-        bool const listed = chosen.m_listed;
-        if (listed) unlist(chosen);
-        m_lock.unlock();
-        return listed && wake_up(chosen);
+        return take(chosen, [this](sleeper_type& s) { send_to_search(s); });
+    }
+    // The same with a piece of work that nobody else can see: the sleeper starts it at once, without a search, and the others need not be
+    // told that a searcher is gone, for it never was one. False: nobody sleeps, or not this one; the caller keeps the work.
+    bool hand_over(void* gift) noexcept {
+        return take_newest([gift](sleeper_type& chosen) { chosen.m_gift = gift; });
+    }
+    bool hand_over(sleeper_type& chosen, void* gift) noexcept {
+        return take(chosen, [gift](sleeper_type& s) { s.m_gift = gift; });
     }
 
     // --- the worker itself ----------------------------------------------------------------------------------------
@@ -71,13 +74,18 @@ public:
         m_searching.fetch_sub(1, std::memory_order_seq_cst);
         m_lock.unlock();
     }
-    // Back to searching, also when a waker has been here already.
+    // Back to searching, also when a waker has been here already; then look for a gift.
     void withdraw(sleeper_type& self) noexcept {
         m_lock.lock();
-        if (self.m_listed) unlist(self);
+        if (self.m_listed) {
+            send_to_search(self);
+            unlist(self);
+        }
         m_lock.unlock();
     }
-    // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards.
+    // After sleep or withdraw. Not null: the caller has its work and does not count as searching.
+    [[nodiscard]] void* take_gift(sleeper_type& self) noexcept { return std::exchange(self.m_gift, nullptr); }
+    // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards, unless it got a gift.
     sleep_result sleep(sleeper_type& self, std::uint64_t deadline) noexcept {
         // acquire pairs with the release in unlist: what the waker made is visible.
         while (self.m_signal.load(std::memory_order_acquire) == 0) {
@@ -92,7 +100,29 @@ public:
     [[nodiscard]] std::uint32_t searching() const noexcept { return m_searching.load(std::memory_order_relaxed); }
 
 private:
-    // Under the lock: from asleep to searching.
+    template <class Leave> bool take_newest(Leave leave) noexcept {
+        m_lock.lock();
+        sleeper_type* const chosen = m_newest;
+        if (chosen != nullptr) {
+            leave(*chosen);
+            unlist(*chosen);
+        }
+        m_lock.unlock();
+        return chosen != nullptr && wake_up(*chosen);
+    }
+    template <class Leave> bool take(sleeper_type& chosen, Leave leave) noexcept {
+        m_lock.lock();
+        bool const listed = chosen.m_listed;
+        if (listed) {
+            leave(chosen);
+            unlist(chosen);
+        }
+        m_lock.unlock();
+        return listed && wake_up(chosen);
+    }
+    // Under the lock, before unlist: at no moment is a worker that will search counted as neither.
+    void send_to_search(sleeper_type&) noexcept { m_searching.fetch_add(1, std::memory_order_seq_cst); }
+    // Under the lock: no longer asleep.
     void unlist(sleeper_type& chosen) noexcept {
         sleeper_type** link = &m_newest;
         while (*link != &chosen) link = &(*link)->m_next;
@@ -100,7 +130,6 @@ private:
         chosen.m_listed = false;
         // Under the lock, else a late signal could end the sleeper's next sleep. Pairs with the acquire in sleep.
         chosen.m_signal.store(1, std::memory_order_release);
-        m_searching.fetch_add(1, std::memory_order_seq_cst);
         m_sleeping.fetch_sub(1, std::memory_order_seq_cst);
     }
     static bool wake_up(sleeper_type& chosen) noexcept {

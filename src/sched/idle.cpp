@@ -81,16 +81,28 @@ void pass_search_on(worker& w) noexcept {
     if (s.something_to_do(w)) s.idle().wake_one();
 }
 
+// What a waker has handed to this worker, which then does not count as searching. A thread needs a spare stack to wait beneath: if there is
+// no memory for one, it waits in the queue.
+work accept_gift(worker& w) noexcept {
+    auto* const r = static_cast<runnable*>(w.owner->idle().take_gift(w.sleeper));
+    if (r == nullptr) return {};
+    if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
+    w.owner->idle().begin_search();
+    w.ready.push_back(*r);
+    return {};
+}
+
+// From searching to neither searching nor asleep, with work.
 work search_and_sleep(worker& w) noexcept {
     for (bool woken = false;;) {
         work const found = search(w);
         if (is_work(found)) {
-            w.barren_wakes = 0;
-            w.has_worked = true;
+            if (w.owner->idle().end_search()) pass_search_on(w);
             return found;
         }
         if (woken && ++w.barren_wakes > k_barren_wakes) nap(w);
         woken = sleep_until_woken(w);
+        if (work const gift = accept_gift(w); is_work(gift)) return gift;
     }
 }
 
@@ -118,7 +130,8 @@ work find_work(worker& w) noexcept {
     }
     s.idle().begin_search();
     work const found = search_and_sleep(w);
-    if (s.idle().end_search()) pass_search_on(w);
+    w.barren_wakes = 0;
+    w.has_worked = true;
     return found;
 }
 

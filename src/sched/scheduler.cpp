@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "os/futex.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -49,7 +50,16 @@ void scheduler::wake_from_nap(worker& w) noexcept {
     os::futex_wake(w.nap_word, 1);
 }
 
+// The work goes to a sleeper by hand where one may run it: it starts it without a search, and nothing has to be made visible to others.
+bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
+    if (!m_idle.somebody_sleeps()) return false;
+    if (shepherd_index < 0) return m_idle.searching() == 0 && m_idle.hand_over(&r);
+    auto const& candidates = m_shepherds[static_cast<std::size_t>(shepherd_index)]->workers;
+    return std::any_of(candidates.begin(), candidates.end(), [&](worker* w) { return m_idle.hand_over(w->sleeper, &r); });
+}
+
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
+    if (hand_to_sleeper(r, shepherd_index)) return;
     bool const is_placed = shepherd_index >= 0;
     std::size_t const target =
         is_placed ? static_cast<std::size_t>(shepherd_index) : m_round_robin.fetch_add(1, std::memory_order_relaxed) % m_shepherds.size();
@@ -76,6 +86,7 @@ void scheduler::wake_one_of(shepherd& s) noexcept {
 }
 
 void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
+    if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
     w.mailbox.store(&f, std::memory_order_release); // pairs with the acquire in take_local
     os::machine::fence_seq_cst();                   // G1 before G2: the sleeper looks at its mailbox after its heavy fence
     if (!m_idle.wake(w.sleeper)) wake_from_nap(w);

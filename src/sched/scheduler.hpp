@@ -108,6 +108,7 @@ private:
     void free_everything() noexcept;
     static void wake_from_nap(worker& w) noexcept;
     void wake_one_of(shepherd& s) noexcept;
+    [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
     void alarm_guests() noexcept;
     [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
     [[nodiscard]] runnable* take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept;

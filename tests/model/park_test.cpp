@@ -52,7 +52,8 @@ struct shape {
     int tasks;
     int workers;
     std::uint64_t deadline = model::k_no_deadline;
-    bool heavy = true; // false: the error of leaving the heavy fence out
+    bool heavy = true;      // false: the error of leaving the heavy fence out
+    bool hand_over = false; // the maker gives the work to a sleeper by hand where there is one
 };
 
 class office {
@@ -61,6 +62,7 @@ public:
 
     void make_all() {
         for (int i = 0; i < m_shape.tasks; ++i) {
+            if (m_shape.hand_over && hand_to_sleeper(i)) continue;
             m_board.publish();
             machine::compiler_barrier();
             if (m_idle.wake_is_due()) m_idle.wake_one(); // G2
@@ -71,16 +73,17 @@ public:
         while (!m_stop.load(acquire)) { // pairs with finish_task
             if (m_board.take()) {
                 if (m_idle.end_search()) pass_search_on();
-                finish_task();
-                m_idle.begin_search();
-            } else {
-                rest(m_sleepers[index]);
+            } else if (!rest(m_sleepers[index])) {
+                continue;
             }
+            finish_task();
+            m_idle.begin_search();
         }
         static_cast<void>(m_idle.end_search());
     }
     void check_end() {
-        model::check(m_board.taken() == static_cast<std::uint32_t>(m_shape.tasks), "each task was taken");
+        int const done = static_cast<int>(m_board.taken()) + m_handed.load(relaxed);
+        model::check(done == m_shape.tasks, "each task was taken");
         model::check(m_idle.sleeping() == 0, "nobody counts as asleep in the end");
         model::check(m_idle.searching() == 0, "nobody counts as searching in the end");
     }
@@ -88,6 +91,11 @@ public:
     [[nodiscard]] int timeouts() const { return m_timeouts.load(relaxed); }
 
 private:
+    bool hand_to_sleeper(int task) {
+        model::plain<int>& gift = m_gifts[static_cast<std::size_t>(task)];
+        gift.store(task + 1);
+        return m_idle.searching() == 0 && m_idle.hand_over(&gift);
+    }
     // H2 on behalf of those who sleep.
     void pass_search_on() {
         if (m_shape.heavy) machine::heavy_fence();
@@ -100,18 +108,29 @@ private:
         machine::fence_seq_cst();
         while (m_idle.wake_one()) {}
     }
-    void rest(park::sleeper<machine>& self) {
+    // True: a task has been handed over, and done.
+    bool rest(park::sleeper<machine>& self) {
         m_idle.announce(self); // H1
         if (m_shape.heavy) machine::heavy_fence();
-        if (!m_board.looks_empty() || m_stop.load(relaxed)) return m_idle.withdraw(self); // H2
-        m_sleeps.fetch_add(1, relaxed);
-        if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out) m_timeouts.fetch_add(1, relaxed);
+        if (!m_board.looks_empty() || m_stop.load(relaxed)) { // H2
+            m_idle.withdraw(self);
+        } else {
+            m_sleeps.fetch_add(1, relaxed);
+            if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out) m_timeouts.fetch_add(1, relaxed);
+        }
+        auto* const gift = static_cast<model::plain<int>*>(m_idle.take_gift(self));
+        if (gift == nullptr) return false;
+        model::check(gift->load() != 0, "a gift arrives whole");
+        m_handed.fetch_add(1, relaxed);
+        return true;
     }
 
     shape m_shape;
     board m_board;
     park::idle_set<machine> m_idle;
     std::array<park::sleeper<machine>, 3> m_sleepers;
+    std::array<model::plain<int>, board::k_most> m_gifts;
+    model::atomic<int> m_handed{0};
     model::atomic<int> m_done{0};
     model::atomic<bool> m_stop{false};
     model::atomic<int> m_sleeps{0};
@@ -176,6 +195,22 @@ TEST(idle_set, time_may_be_up) {
     model::result const r = model::explore("idle_deadline", o, body(s, nullptr, &timeouts));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(timeouts, 1000);
+}
+
+TEST(idle_set, work_handed_over_is_done_once) {
+    model::result const r = model::explore("idle_gift", exhaustive(3), body({.tasks = 1, .workers = 1, .hand_over = true}));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.complete) << r;
+}
+
+TEST(idle_set, work_handed_over_beside_published_work) {
+    int sleeps = 0;
+    model::options o = random(20000);
+    o.limit.early_timeouts = 2;
+    shape const s{.tasks = 3, .workers = 2, .deadline = 1000, .hand_over = true};
+    model::result const r = model::explore("idle_gifts", o, body(s, &sleeps));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(sleeps, 300);
 }
 
 TEST(idle_set, needs_the_heavy_fence) {
