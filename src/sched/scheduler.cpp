@@ -98,17 +98,6 @@ void scheduler::park_records(fiber& f) noexcept {
     notify_light();
 }
 
-void scheduler::show_deque(worker& w, record_deque* deque) noexcept {
-    set_current_deque(deque);
-    w.visible.store(deque, std::memory_order_release); // pairs with the acquire of thieves
-    if (deque == nullptr) return;
-    if (m_asymmetric)
-        os::machine::compiler_barrier(); // against B1 of a sleeper that has not seen this deque yet
-    else
-        os::machine::fence_seq_cst();
-    if (m_idle.somebody_sleeps()) deque->alarm();
-}
-
 void scheduler::alarm_all() noexcept {
     for (auto const& w : m_workers) {
         if (record_deque* const d = w->visible.load(std::memory_order_acquire)) d->alarm(); // pairs with show_deque

@@ -145,6 +145,17 @@ private:
     friend struct guest_exit;
 };
 
+TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept {
+    set_current_deque(deque);
+    w.visible.store(deque, std::memory_order_release); // pairs with the acquire of thieves
+    if (deque == nullptr) return;
+    if (TULLE_LIKELY(m_asymmetric))
+        os::machine::compiler_barrier(); // against B1 of a sleeper that has not seen this deque yet
+    else
+        os::machine::fence_seq_cst();
+    if (TULLE_UNLIKELY(m_idle.somebody_sleeps())) deque->alarm();
+}
+
 // Entry of the fibers in the pool: looks for work and runs it, for ever (loop.cpp).
 void loop_main(void*);
 // Entry of a stack with one thread on it; the argument is its record (loop.cpp).

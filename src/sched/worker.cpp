@@ -13,13 +13,12 @@ TULLE_NOINLINE void* tulle_read_current(int offset) noexcept {
 
 namespace tulle::sched {
 
-TULLE_NOINLINE void set_this_worker(worker* w) noexcept {
+TULLE_NOINLINE void write_current_outlined(int offset, void* word) noexcept {
     __asm__ __volatile__("");
-    tulle_current.worker = w;
-}
-TULLE_NOINLINE void set_current_deque(record_deque* deque) noexcept {
-    __asm__ __volatile__("");
-    tulle_current.deque = deque;
+    if (offset == 0)
+        tulle_current.deque = static_cast<detail::deque_front*>(word);
+    else
+        tulle_current.worker = word;
 }
 
 } // namespace tulle::sched

@@ -80,8 +80,13 @@ struct alignas(128) worker {
 [[nodiscard]] TULLE_INLINE worker* this_worker() noexcept {
     return static_cast<worker*>(detail::read_current<offsetof(detail::current_block, worker)>(&tulle_read_current));
 }
-void set_this_worker(worker* w) noexcept;
+void write_current_outlined(int offset, void* word) noexcept;
+TULLE_INLINE void set_this_worker(worker* w) noexcept {
+    detail::write_current<offsetof(detail::current_block, worker)>(w, &write_current_outlined);
+}
 // Also what the inline hot path reads.
-void set_current_deque(record_deque* deque) noexcept;
+TULLE_INLINE void set_current_deque(record_deque* deque) noexcept {
+    detail::write_current<offsetof(detail::current_block, deque)>(static_cast<detail::deque_front*>(deque), &write_current_outlined);
+}
 
 } // namespace tulle::sched
