@@ -15,7 +15,10 @@ runnable* as_ready(thread_record* t) noexcept { return t; }
 // The first of the list is for now, the rest for the thief's own queue.
 runnable* keep_rest(worker& thief, runnable_list& taken) noexcept {
     runnable* const first = taken.pop_front();
-    while (runnable* const r = taken.pop_front()) thief.ready.push_back(*r);
+    if (first == nullptr) return nullptr;
+    std::uint32_t count = 1;
+    for (; runnable* const r = taken.pop_front(); ++count) thief.ready.push_back(*r);
+    thief.pace.stole(os::monotonic_ns(), count);
     return first;
 }
 
@@ -37,7 +40,7 @@ runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std
 }
 
 runnable* scheduler::take_ready_of(worker& thief, worker& victim) noexcept {
-    if (&victim == &thief || victim.ready.looks_empty()) return nullptr;
+    if (&victim == &thief || !victim.ready.has_stealable() || !thief.pace.is_due(os::monotonic_ns())) return nullptr;
     runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
     return keep_rest(thief, taken);
 }

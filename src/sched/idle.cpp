@@ -40,15 +40,23 @@ work search(worker& w) noexcept {
     }
 }
 
-// Work that is gone again whenever a woken worker arrives is not worth its wake-ups: look again only after a while.
-void nap(worker& w) noexcept {
-    std::uint64_t const length = std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns);
-    std::uint64_t const now = os::monotonic_ns();
+// A sleep that only those end who inject threads.
+void nap(worker& w, std::uint64_t until) noexcept {
     static_cast<void>(w.owner->idle().end_search());
     w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
-    static_cast<void>(os::futex_wait(w.nap_word, 1, std::min(now + length, w.owner->timers().next_deadline())));
+    static_cast<void>(os::futex_wait(w.nap_word, 1, std::min(until, w.owner->timers().next_deadline())));
     w.nap_word.store(0, std::memory_order_relaxed);
     w.owner->idle().begin_search();
+}
+
+// Work that is gone again whenever a woken worker arrives is not worth its wake-ups, nor are threads that are over sooner than stolen: look
+// again only after a while.
+void nap_if_due(worker& w, bool woken) noexcept {
+    std::uint64_t const now = os::monotonic_ns();
+    std::uint64_t until = w.pace.rests_until();
+    if (woken && ++w.barren_wakes > k_barren_wakes)
+        until = std::max(until, now + std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns));
+    if (until > now) nap(w, until);
 }
 
 // From searching to searching, with a sleep in between if there is really nothing. True: there should be something.
@@ -100,7 +108,7 @@ work search_and_sleep(worker& w) noexcept {
             if (w.owner->idle().end_search()) pass_search_on(w);
             return found;
         }
-        if (woken && ++w.barren_wakes > k_barren_wakes) nap(w);
+        nap_if_due(w, woken);
         woken = sleep_until_woken(w);
         if (work const gift = accept_gift(w); is_work(gift)) return gift;
     }

@@ -10,6 +10,7 @@
 #include "sched/ready_queue.hpp"
 #include "sched/record_deque.hpp"
 #include "sched/stack_cache.hpp"
+#include "sched/steal_pace.hpp"
 
 #include <tulle/detail/current.hpp>
 
@@ -62,6 +63,7 @@ struct alignas(128) worker {
     int free_record_count = 0;
     int barren_wakes = 0;            // woken in a row without finding work
     bool has_worked = false;         // since it last gave memory back
+    steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
     std::uint64_t steals = 0, suspends = 0;
 
