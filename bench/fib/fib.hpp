@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // fib: a thread per call, hardly any work between. Figures: ns/spawn, the time over the serial program's of the same run
 // divided by the number of spawns (all workers' time counts as one: two perfect workers show less than nothing), and s,
-// the elapsed time. Libraries whose threads are dear run a smaller n.
+// the elapsed time. The serial program makes each call (kernels/fib.hpp, fib_serial); the library `serial_inlined` is the one
+// that the compiler may inline. Libraries whose threads are dear run a smaller n.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -14,13 +15,13 @@ inline double time_serial_fib(int n, long& result) {
     return time_of([&] { result = kernels::fib_serial(n); });
 }
 
-template <class Library> double time_fib(Library& library, int n, long& result) {
+template <class Library, bool MayThrow> double time_fib(Library& library, int n, long& result) {
     double elapsed = 0;
-    library.run([&] { elapsed = time_of([&] { result = kernels::fib<Library>(n); }); });
+    library.run([&] { elapsed = time_of([&] { result = kernels::fib<Library, MayThrow>(n); }); });
     return elapsed;
 }
 
-template <class Library> int fib_main(int argc, char** argv, sizes size = {35, 27}) {
+template <class Library, bool MayThrow = false> int fib_main(int argc, char** argv, sizes size = {35, 27}) {
     settings const s = parse(argc, argv, size);
     int const n = static_cast<int>(std::min(s.n, 60L));
     pin_if_single(s);
@@ -28,10 +29,10 @@ template <class Library> int fib_main(int argc, char** argv, sizes size = {35, 2
     figure cost{"ns/spawn"};
     figure elapsed{"s"};
     long result = 0;
-    time_fib(library, std::min(n, 20), result);
+    time_fib<Library, MayThrow>(library, std::min(n, 20), result);
     for (int i = 0; i < s.runs; ++i) {
         double const serial = time_serial_fib(n, result);
-        double const parallel = time_fib(library, n, result);
+        double const parallel = time_fib<Library, MayThrow>(library, n, result);
         bool const right = result == kernels::fib_expected(n);
         cost.add(1e9 * (parallel - serial) / static_cast<double>(kernels::fib_spawns(n)), right);
         elapsed.add(parallel, right);

@@ -12,11 +12,16 @@
 
 namespace kernels {
 
-template <class ForkJoin> long fib(long n) noexcept {
+// MayThrow: as a compiler sees it. Each spawn then needs a landing pad for the child that an exception would leave behind.
+template <class ForkJoin, bool MayThrow = false> long fib(long n) noexcept(!MayThrow) {
     if (n < 2) return n;
-    auto const [a, b] = ForkJoin::invoke([n]() noexcept { return fib<ForkJoin>(n - 1); }, [n]() noexcept { return fib<ForkJoin>(n - 2); });
+    auto const [a, b] = ForkJoin::invoke([n]() noexcept(!MayThrow) { return fib<ForkJoin, MayThrow>(n - 1); },
+                                         [n]() noexcept(!MayThrow) { return fib<ForkJoin, MayThrow>(n - 2); });
     return a + b;
 }
+
+// What a compiler makes of it: gcc inlines several levels of the recursion, so that a number costs less than a call.
+inline long fib_inlined(long n) noexcept { return n < 2 ? n : fib_inlined(n - 1) + fib_inlined(n - 2); }
 
 // Not inlined, so that the base of comparison makes one call where the threaded one makes one thread.
 [[gnu::noinline]] inline long fib_serial(long n) noexcept { return n < 2 ? n : fib_serial(n - 1) + fib_serial(n - 2); }
