@@ -57,7 +57,8 @@ typedef struct tulle_thread tulle_thread;
 
 /* Initialise with TULLE_ATTR_INIT. */
 typedef struct tulle_attr {
-    size_t stack_size; /* bytes, rounded up to a power of two from 16384; 1024: compact, without a guard; 0: the default */
+    size_t stack_size; /* bytes, rounded up to a power of two from 16384; 0: the default. 1024: compact, without a guard; but 16384 where
+                          the program is not linked with -z now, or the library not optimised: their frames need more */
     int shepherd;      /* runs only on workers of this shepherd; -1: anywhere */
     int child_first;   /* nonzero: runs at once; the spawner goes on later, perhaps on another worker */
     const char* name;  /* copied; null: none */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a worker looks for work, in this order: what it was told to start, its mailbox, its own ready threads; then records and ready
-// threads of workers of the same shepherd, random victims first, of the others, of guests; parked deques; what was placed or injected;
-// timers. Every so many decisions the far places come first, so that nothing waits for ever behind a busy ready queue.
+// Where a worker looks for work. First at home: what it was told to start, its mailbox, its own ready threads. When there is nothing it
+// searches (idle.cpp), and each round goes: expired timers; home again; records of workers of its shepherd, random victims first, of the
+// other shepherds, of parked deques, of guests; what was placed on its shepherd, injected there, ready threads of its shepherd's workers;
+// and for each other shepherd what was injected there and ready threads of its workers.
+// Every so many decisions timers, threads elsewhere and then records come before home, so that nothing waits for ever behind a busy ready
+// queue.
 #include "os/clock.hpp"
 #include "sched/guest.hpp"
 #include "sched/scheduler.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All of the synchronisation at once: Tulle threads and foreign OS threads do seeded random steps, and in the end the counts must fit.
-// No benchmark. TULLE_STRESS_SEED repeats the choices of a run, TULLE_STRESS_SECONDS makes it longer.
+// No benchmark. TULLE_TEST_SEED repeats the choices of a run, TULLE_STRESS_SECONDS makes it longer.
 #include "base/rng.hpp"
 
 #include <tulle/tulle.hpp>
@@ -25,18 +25,18 @@ using tulle::base::rng;
 
 std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
     char const* const text = std::getenv(name);
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+    return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
 }
 
 std::uint64_t seed() {
     static std::uint64_t const chosen =
-        from_environment("TULLE_STRESS_SEED", static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
+        from_environment("TULLE_TEST_SEED", static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
     return chosen;
 }
 
 clock_type::time_point end_of_run() { return clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 3)); }
 
-void print_seed(char const* test) { std::printf("%s: TULLE_STRESS_SEED=%llu\n", test, static_cast<unsigned long long>(seed())); }
+void print_seed(char const* test) { std::printf("%s: TULLE_TEST_SEED=%llu\n", test, static_cast<unsigned long long>(seed())); }
 
 std::chrono::microseconds brief(rng& r) { return std::chrono::microseconds(r.below(60)); }
 

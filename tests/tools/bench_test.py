@@ -3,6 +3,8 @@
 benchmark programs run only where they are built, and fast ones only. Argument: the path of the program."""
 import json
 import os
+import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -14,14 +16,32 @@ PROGRAM = os.path.abspath(sys.argv.pop(1))
 BUILT = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "libexec", "tulle")
 NAMES = ["fib", "switch", "yield", "create-one", "create-many", "blocked", "mutex", "mutex-contended", "quicksort",
          "matmul", "uts", "wake", "idle"]
+NOBODY = 65534
 FIELDS = {"bench": str, "library": str, "workers": int, "places": int, "n": int, "value": (int, float),
           "min": (int, float), "max": (int, float), "unit": str, "runs": int, "ok": bool}
 LINE = ('{"bench": "%s", "library": "%s", "workers": \'$2\', "places": 1, "n": 9, "value": %g, "min": %g, "max": %g, '
         '"unit": "%s", "runs": 1, "ok": %s}')
 
 
-def bench(*words):
-    return subprocess.run([PROGRAM, "bench", *words], capture_output=True, text=True, timeout=110)
+with open(PROGRAM, "rb") as program_file:
+    ADDRESS_SANITIZED = b"__asan_init" in program_file.read()
+
+
+def bench(*words, **how):
+    return subprocess.run([PROGRAM, "bench", *words], capture_output=True, text=True, timeout=110, **how)
+
+
+def no_more_files():
+    """For the child: descriptors 0 to 2 are all it gets, and one for the folder that it reads."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
+
+
+def no_more_processes():
+    """For the child: a user who may have one process; root may always have more."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+    if os.geteuid() == 0:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
 
 
 def figures(done):
@@ -46,8 +66,8 @@ class Faked(unittest.TestCase):
         line = LINE % (name, library, value, value, value, unit, ok)
         self.program(f"{name}-{library}", f"echo '{line}'\n")
 
-    def bench(self, *words):
-        return bench("--dir", self.folder, *words)
+    def bench(self, *words, **how):
+        return bench("--dir", self.folder, *words, **how)
 
     def test_json_repeats_every_figure(self):
         self.prints("mutex", "tulle", 5)
@@ -112,7 +132,15 @@ class Faked(unittest.TestCase):
 
     def test_a_program_that_prints_nothing_is_an_error(self):
         self.program("mutex-tulle", "exit 0\n")
-        self.assertEqual(self.bench("mutex").returncode, 1)
+        done = self.bench("mutex")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tulle with 1 worker(s) failed: it printed no figure", done.stderr)
+
+    def test_a_program_that_fails_is_reported_with_its_exit_code(self):
+        self.program("mutex-tulle", "exit 3\n")
+        done = self.bench("mutex")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tulle with 1 worker(s) failed: exit code 3", done.stderr)
 
     def test_page(self):
         self.prints("mutex", "tulle", 5)
@@ -131,19 +159,71 @@ class Faked(unittest.TestCase):
         self.prints("mutex", "tulle", 5)
         done = self.bench("mutex", "--html", "/nowhere/page.html")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("/nowhere/page.html", done.stderr)
+        self.assertIn("bench: cannot write /nowhere/page.html", done.stderr)
+
+    def test_page_that_does_not_fit(self):
+        self.prints("mutex", "tulle", 5)
+        done = self.bench("mutex", "--html", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bench: cannot write /dev/full", done.stderr)
+
+    @unittest.skipIf(ADDRESS_SANITIZED, "the sanitizer needs descriptors")
+    def test_system_without_descriptors(self):
+        self.prints("mutex", "tulle", 5)
+        done = self.bench("mutex", "--no-peers", preexec_fn=no_more_files)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.splitlines()[-1], "tulle: pipe: Too many open files")
+
+    @unittest.skipIf(ADDRESS_SANITIZED, "the leak checker needs a process")
+    def test_system_without_processes(self):
+        self.prints("mutex", "tulle", 5)
+        os.chmod(self.folder, 0o755)
+        program = os.path.join(self.folder, "program")  # where a user without rights can read it
+        shutil.copy(PROGRAM, program)
+        os.chmod(program, 0o755)
+        done = subprocess.run([program, "bench", "--dir", self.folder, "mutex", "--no-peers"], capture_output=True, text=True,
+                              timeout=60, preexec_fn=no_more_processes)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.splitlines()[-1], "tulle: fork: Resource temporarily unavailable")
 
     def test_empty_folder(self):
         done = self.bench()
         self.assertEqual(done.returncode, 1)
-        self.assertIn(self.folder, done.stderr)
+        self.assertIn("bench: there are no benchmark programs in " + self.folder, done.stderr)
 
     def test_absent_peers_are_a_line_and_no_error(self):
         self.prints("mutex", "tulle", 5)
         done = self.bench("mutex")
         self.assertEqual(done.returncode, 0)
         for peer in ("go", "java", "rayon"):
-            self.assertRegex(done.stdout, rf"(?m)^{peer} is left out: ")
+            self.assertRegex(done.stdout, rf"(?m)^{peer} is left out: its source is not installed$")
+
+    def go_peer(self, *words, cache):
+        """The peer in Go, with a compiler that fails."""
+        self.prints("mutex", "tulle", 5)
+        os.makedirs(os.path.join(self.folder, "peers", "go"))
+        tools = os.path.join(self.folder, "tools")
+        os.makedirs(tools)
+        with open(os.path.join(tools, "go"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 7\n")
+        os.chmod(os.path.join(tools, "go"), stat.S_IRWXU)
+        variables = {**os.environ, "PATH": tools + ":" + os.environ["PATH"], "XDG_CACHE_HOME": cache}
+        return self.bench("mutex", *words, env=variables).stdout
+
+    def test_peer_that_was_not_compiled(self):
+        self.assertIn("go is left out: not compiled yet; a run without --quick compiles it", self.go_peer("--quick", cache=self.folder))
+
+    def test_peer_that_does_not_compile(self):
+        self.assertIn("go is left out: compiling it failed: exit code 7", self.go_peer(cache=self.folder))
+
+    def test_peer_with_nowhere_to_go(self):
+        self.assertRegex(self.go_peer(cache="/dev/null"), r"(?m)^go is left out: cannot write to /dev/null/")
+
+    def test_peer_whose_toolchain_is_absent(self):
+        self.prints("mutex", "tulle", 5)
+        os.makedirs(os.path.join(self.folder, "peers", "go"))
+        done = self.bench("mutex", env={**os.environ, "PATH": self.folder})
+        self.assertIn("go is left out: needs Go\n", done.stdout)
 
 
 class Usage(unittest.TestCase):
@@ -156,7 +236,8 @@ class Usage(unittest.TestCase):
 
     def test_wrong_usage(self):
         for words, complaint in ((["blah"], "blah"), (["--runs", "0"], "--runs"), (["--runs", "x"], "--runs"),
-                                 (["--workers", "0"], "--workers"), (["--blah"], "--blah")):
+                                 (["--workers", "0"], "--workers"), (["--blah"], "--blah"),
+                                 (["fib", "blah"], "bench: there is no benchmark 'blah'")):
             done = bench(*words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(complaint, done.stderr)

@@ -41,7 +41,7 @@ class Usage(unittest.TestCase):
         self.assertRegex(done.stdout, r"\Atulle \d+\.\d+\.\d+\n\Z")
 
     def test_no_command(self):
-        self.refused([], "command")
+        self.refused([], "which command? `tulle --help` names them")
 
     def test_unknown_command(self):
         self.refused(["blah"], "blah")
@@ -126,14 +126,16 @@ class Run(unittest.TestCase):
     def test_missing_program(self):
         done = tulle("run", "/nowhere/to/be/found")
         self.assertEqual(done.returncode, 127)
-        self.assertIn("/nowhere/to/be/found", done.stderr)
+        self.assertIn("tulle: run: cannot run '/nowhere/to/be/found': No such file or directory", done.stderr)
 
     def test_file_that_is_no_program(self):
-        self.assertEqual(tulle("run", "/").returncode, 126)
+        done = tulle("run", "/")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("tulle: run: cannot run '/': Permission denied", done.stderr)
 
     def test_wrong_usage(self):
         for words, complaint in ((["--workers", "x", "true"], "workers"), (["--workers", "-1", "true"], "workers"),
-                                 (["--set", "colour=red", "true"], "colour"), (["--set", "workers", "true"], "workers"),
+                                 (["--set", "colour=red", "true"], "there is no option 'colour'"), (["--set", "workers", "true"], "'workers' is not of the form option=value"),
                                  (["--stack-size", "1", "true"], "stack_size"), (["--blah", "true"], "--blah"),
                                  ([], "PROG"), (["--workers", "2"], "PROG")):
             done = tulle("run", *words)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "expect_error.hpp"
+
 #include <tulle/tulle.hpp>
 
 #include <cerrno>
@@ -28,13 +30,13 @@ TEST(runtime_test, default_is_at_least_one_worker) {
 }
 
 TEST(runtime_test, errors_say_which_call_failed) {
-    try {
-        tulle::finalize();
-        FAIL() << "nothing was thrown";
-    } catch (std::system_error const& e) {
-        EXPECT_EQ(e.code(), std::errc::invalid_argument);
-        EXPECT_NE(std::string(e.what()).find("tulle::finalize"), std::string::npos);
-    }
+    expect_system_error(&tulle::finalize, EINVAL, "tulle::finalize");
+    expect_system_error([] { tulle::initialize({.workers = -1}); }, EINVAL, "tulle::initialize: workers is negative");
+    expect_system_error([] { tulle::initialize({.workers = 1'000'000}); }, EINVAL, "tulle::initialize");
+    tulle::initialize({.workers = 1});
+    expect_system_error([] { tulle::initialize(); }, EALREADY, "tulle::initialize");
+    expect_system_error([] { tulle::set_option("workers", "2"); }, EALREADY, "tulle::set_option: the run time has started");
+    tulle::finalize();
 }
 
 TEST(runtime_test, refused_options_are_named) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 namespace {
 
@@ -69,6 +70,16 @@ TEST(futex, sleeps_without_a_deadline_until_woken) {
     word.store(1, std::memory_order_release);
     futex_wake(word, 1);
     sleeper.join();
+}
+
+void wait_on_memory_that_is_not_there() {
+    void* const page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static_cast<void>(futex_wait(*static_cast<std::atomic<std::uint32_t>*>(page), 0));
+}
+
+TEST(futex_death_test, word_is_not_mapped) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(wait_on_memory_that_is_not_there(), "tulle: futex wait on 0x[0-9a-f]+ failed with errno 14; the word must be mapped");
 }
 
 } // namespace

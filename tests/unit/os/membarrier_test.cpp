@@ -53,4 +53,9 @@ TEST(membarrier, makes_a_store_load_handshake_safe) {
     EXPECT_EQ(both_missed, 0);
 }
 
+TEST(membarrier_death_test, not_registered) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(membarrier_heavy(), R"(tulle: membarrier failed with errno [0-9]+; was membarrier_register\(\) asked first\?)");
+}
+
 } // namespace

@@ -2,10 +2,15 @@
 #include "runtime_fixture.hpp"
 #include "sched/switch.hpp"
 
+#include <array>
+#include <cerrno>
 #include <cfenv>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 namespace {
 
@@ -220,6 +225,50 @@ TEST_P(switch_test, thread_migrates_to_a_worker_that_is_free) {
     }
     for (auto& t : threads) t.join();
     EXPECT_TRUE(moved);
+}
+
+[[gnu::noinline]] int* errno_of_this_os_thread() {
+    asm volatile("");
+    return &errno;
+}
+[[gnu::noinline]] int error_of_a_failing_call() {
+    asm volatile("");
+    return ::close(-1) == 0 ? 0 : errno;
+}
+
+// errno is the OS thread's. A thread that has moved reads and writes that of its new worker, and nothing of the old one's.
+TEST_P(switch_test, errno_is_that_of_the_worker_after_a_migration) {
+    if (GetParam() < 2) GTEST_SKIP() << "nowhere to go";
+    std::array<std::atomic<int*>, 4> of_worker{};
+    std::atomic<int> moves{0};
+    std::vector<thread<void>> threads;
+    for (int k = 0; k < 6; ++k) {
+        threads.push_back(spawn([&, k] {
+            for (int last = this_thread::worker_index(); moves.load() < 200;) {
+                int* const place = errno_of_this_os_thread();
+                int const here = this_thread::worker_index();
+                int* known = nullptr;
+                auto& expected = of_worker[static_cast<std::size_t>(here)];
+                static_cast<void>(expected.compare_exchange_strong(known, place));
+                ASSERT_EQ(expected.load(), place);
+                ASSERT_EQ(error_of_a_failing_call(), EBADF);
+                *errno_of_this_os_thread() = 1000 + k;
+                ASSERT_EQ(*place, 1000 + k);
+                if (here != last) moves.fetch_add(1);
+                last = here;
+                if (k % 2 == 0)
+                    this_thread::yield();
+                else
+                    this_thread::sleep_for(std::chrono::microseconds(20));
+            }
+        }));
+    }
+    for (auto& t : threads) t.join();
+    std::set<int*> places;
+    for (auto const& place : of_worker) {
+        if (place == nullptr) continue;
+        EXPECT_TRUE(places.insert(place).second) << "two workers share it";
+    }
 }
 
 // The thread that yielded stayed in the queue of a worker that computes, although another slept.
