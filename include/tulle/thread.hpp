@@ -71,7 +71,7 @@ template <class F> std::invoke_result_t<F&> take_thread_result(thread_core* t) {
     return thread_body<F>::find(t).take_result();
 }
 
-template <class F> thread_core* make_thread(attributes const& how, F&& callable, bool detached) {
+template <class F> TULLE_INLINE thread_core* make_thread(attributes const& how, F&& callable, bool detached) {
     using body = thread_body<std::decay_t<F>>;
     thread_core* const t = new_thread(how);
     try {
@@ -163,7 +163,7 @@ private:
 
 // Starts `callable(arguments...)`, decayed copies of both. Contexts: any thread of the process.
 // Errors: std::system_error: attributes out of range (EINVAL), no memory (ENOMEM).
-template <class F, class... A> [[nodiscard]] auto spawn(attributes how, F&& callable, A&&... arguments) {
+template <class F, class... A> [[nodiscard]] TULLE_INLINE auto spawn(attributes how, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using bound_type = decltype(bound);
     using result = std::invoke_result_t<bound_type&>;
@@ -172,17 +172,17 @@ template <class F, class... A> [[nodiscard]] auto spawn(attributes how, F&& call
     return thread<result>(core, &detail::take_thread_result<bound_type>);
 }
 template <class F, class... A>
-requires(!std::is_same_v<std::decay_t<F>, attributes>) [[nodiscard]] auto spawn(F&& callable, A&&... arguments) {
+requires(!std::is_same_v<std::decay_t<F>, attributes>) [[nodiscard]] TULLE_INLINE auto spawn(F&& callable, A&&... arguments) {
     return spawn(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 
 // Starts a thread that nobody joins. An exception that leaves it ends the program.
-template <class F, class... A> void spawn_detached(attributes how, F&& callable, A&&... arguments) {
+template <class F, class... A> TULLE_INLINE void spawn_detached(attributes how, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     detail::start_thread(detail::make_thread(how, std::move(bound), true), true, how.child_first);
 }
 template <class F, class... A>
-requires(!std::is_same_v<std::decay_t<F>, attributes>) void spawn_detached(F&& callable, A&&... arguments) {
+requires(!std::is_same_v<std::decay_t<F>, attributes>) TULLE_INLINE void spawn_detached(F&& callable, A&&... arguments) {
     spawn_detached(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 

@@ -137,6 +137,7 @@ int tulle_spawn(tulle_thread** out, tulle_attr const* attr, void* (*function)(vo
     tulle::attributes const how = attributes_of(attr);
     thread_core* t = nullptr;
     if (int const error = guarded([&] { t = tulle::detail::new_thread(how); })) return error;
+    t->site = __builtin_return_address(0);
     ::new (static_cast<void*>(t->body)) thread_call{function, argument, nullptr};
     t->run = &run_thread_call;
     t->close = &close_thread_call;

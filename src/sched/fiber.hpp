@@ -26,7 +26,8 @@ enum class fiber_kind : std::uint8_t { pooled, adopted, guest };
 struct thread_frame {
     thread_frame* outer = nullptr;
     std::uint64_t id = 0;
-    bool named = false; // it has a name to be forgotten at its end
+    bool named = false;         // it has a name to be forgotten at its end
+    void const* site = nullptr; // where it was spawned: an address behind the call; null: not by spawn
 };
 
 struct fiber : runnable {

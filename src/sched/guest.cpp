@@ -38,7 +38,7 @@ worker& scheduler::attach_guest() {
     w.current = &g->stack;
     w.exception_globals = arch::exception_globals();
     g->stack.bind(w);
-    g->frame = {nullptr, draw_ids(1), false};
+    g->frame = {nullptr, draw_ids(1), false, nullptr};
     g->stack.frame = &g->frame;
     set_this_worker(&w);
     detach_at_exit(&w);

@@ -124,6 +124,7 @@ thread_core* new_thread(attributes const& how) {
     thread_record* const t = allocate_record(w);
     if (t == nullptr) sched::refuse(ENOMEM, "tulle::spawn: no memory for the record of a thread");
     t->id = sched::draw_id(w);
+    t->site = __builtin_return_address(0);
     t->shepherd = static_cast<std::int16_t>(how.shepherd);
     stack::size_class const wanted = sched::class_of(how);
     t->own_stack = how.stack_size != 0 && wanted != stack::class_for(w.owner->chosen().stack_size);

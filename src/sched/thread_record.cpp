@@ -67,7 +67,7 @@ void run_body(thread_record& t, bool detached) noexcept {
 fiber* run_thread(thread_record& t) noexcept {
     fiber* const on = this_worker()->current; // the stack stays the same whatever the body does
     bool const detached = t.detached;
-    thread_frame frame{on->frame, t.id, t.named};
+    thread_frame frame{on->frame, t.id, t.named, t.site};
     on->frame = &frame;
     run_body(t, detached);
     on->frame = frame.outer;

@@ -41,10 +41,11 @@ struct thread_core {
     bool detached = false; // from the start: `run` retires the record before the body runs
     std::int16_t shepherd = -1;
     thread_id id = 0;
+    void const* site = nullptr; // return address of the call that spawned it, for reports and debuggers
     alignas(8) std::byte body[k_thread_body_size]{};
 };
 
-// A record, not started. Throws std::system_error: the attributes are wrong (EINVAL), or no memory (ENOMEM).
+// A record, not started; its site is where the caller is returned to, so what calls this is inlined up to the user's function. Throws std::system_error: the attributes are wrong (EINVAL), or no memory (ENOMEM).
 TULLE_API thread_core* new_thread(attributes const& how);
 TULLE_API void discard_thread(thread_core* t) noexcept; // of new_thread, when the closure could not be built
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;

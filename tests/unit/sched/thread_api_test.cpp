@@ -2,6 +2,8 @@
 #include "expect_error.hpp"
 #include "runtime_fixture.hpp"
 
+#include <tulle.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -402,5 +404,52 @@ TEST(thread_death_test, stack_that_was_given_back_is_resumed) {
     EXPECT_DEATH(resume_a_stack_that_was_given_back(), "tulle: a stack that was given back has been resumed");
 }
 #endif
+
+// Where the running thread was spawned.
+void const* own_site() { return sched::this_fiber().frame->site; }
+
+TULLE_NOINLINE void const* site_of_spawn() {
+    return spawn([] { return own_site(); }).join();
+}
+TULLE_NOINLINE void const* site_of_spawn_with(attributes const& how) {
+    return spawn(
+               how, [](void const* (*site)()) { return site(); }, &own_site)
+        .join();
+}
+TULLE_NOINLINE void const* site_of_detached() {
+    latch ended(1);
+    void const* site = nullptr;
+    spawn_detached([&] {
+        site = own_site();
+        ended.count_down();
+    });
+    ended.wait();
+    return site;
+}
+TULLE_NOINLINE void const* site_in_c() {
+    tulle_thread* t = nullptr;
+    void* site = nullptr;
+    EXPECT_EQ(tulle_spawn(
+                  &t, nullptr, [](void*) { return const_cast<void*>(own_site()); }, nullptr),
+              0);
+    EXPECT_EQ(tulle_thread_join(t, &site), 0);
+    return site;
+}
+
+// The call is in the code of `function`, not in a helper of the library.
+template <class F> void expect_site_in(F* function, void const* site) {
+    constexpr std::uintptr_t k_longest_function = 4096;
+    auto const begin = reinterpret_cast<std::uintptr_t>(function);
+    EXPECT_GT(reinterpret_cast<std::uintptr_t>(site), begin);
+    EXPECT_LT(reinterpret_cast<std::uintptr_t>(site), begin + k_longest_function);
+}
+
+TEST_P(thread_api_test, a_thread_knows_where_it_was_spawned) {
+    expect_site_in(&site_of_spawn, site_of_spawn());
+    expect_site_in(&site_of_spawn_with, site_of_spawn_with({.stack_size = 65536}));
+    expect_site_in(&site_of_detached, site_of_detached());
+    expect_site_in(&site_in_c, site_in_c());
+    EXPECT_EQ(own_site(), nullptr) << "the thread that started the run time was not spawned";
+}
 
 } // namespace
