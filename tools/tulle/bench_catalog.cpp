@@ -22,6 +22,7 @@ std::vector<workload> const& workloads() {
         {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},
         {"quicksort", "sort 2 million random doubles", {1, 2}},
         {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
+        {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},
         {"uts", "unbalanced tree search, tree T1", {1, 2}},
         {"nqueens", "all placements of 13 queens", {1, 2}},
         {"wake", "a foreign thread hands work to an idle program; until it runs", {2}},
