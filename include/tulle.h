@@ -34,6 +34,10 @@ TULLE_API int tulle_is_initialized(void);
 /* An option by name, before the start (`tulle info` lists them). -EINVAL: unknown, or no such value; -EALREADY: running. */
 TULLE_API int tulle_set_option(const char* name, const char* value);
 TULLE_API int tulle_worker_count(void);
+TULLE_API int tulle_max_workers(void); /* fixed at the start: the option max_workers */
+/* While threads run; 0: as the affinity mask and the CPU quota say now. Returns at once: workers that are too many finish what they run.
+   -EINVAL: not from 0 to tulle_max_workers(); -ENOMEM; -EAGAIN: no OS threads; -EBUSY: the run time is ending. Not on a compact stack. */
+TULLE_API int tulle_set_workers(int workers);
 TULLE_API int tulle_shepherd_count(void);
 TULLE_API const char* tulle_version(void);
 

@@ -11,12 +11,13 @@ namespace tulle {
 
 // Zero: what the environment says (TULLE_WORKERS, TULLE_STACK_SIZE, ...), else the default. `tulle info` lists all options.
 struct options {
-    int workers = 0;            // OS threads that run threads; 0: one for each processor that this process may use
+    int workers = 0;            // OS threads that run threads; 0: one for each processor that this process may use, fewer under a CPU quota
     std::size_t stack_size = 0; // bytes of a thread's own stack
 };
 
 // Starts the workers; the calling OS thread becomes worker 0, and is the one that may finalize.
-// Errors: std::system_error: running already (EALREADY), options out of range (EINVAL), no memory (ENOMEM), no OS threads (EAGAIN).
+// Errors: std::system_error: running already (EALREADY), options out of range or more workers than max_workers (EINVAL), no memory (ENOMEM),
+// no OS threads (EAGAIN).
 TULLE_API void initialize(options const& chosen = {});
 
 // Ends the workers and gives all memory back; may be followed by another initialize. Forked children, and threads with a handle, must
@@ -26,9 +27,21 @@ TULLE_API void finalize();
 
 [[nodiscard]] TULLE_API bool is_initialized() noexcept;
 
-// Starts the run time if need be.
+// Start the run time if need be. Indices of workers (this_thread::worker_index) are below the maximum; it is fixed at the start: the option
+// max_workers, by default the number of processors of the machine.
 [[nodiscard]] TULLE_API int worker_count();
+[[nodiscard]] TULLE_API int max_worker_count();
 [[nodiscard]] TULLE_API int shepherd_count();
+
+// Changes the number of workers while threads run; by any thread, whose stack must not be a compact one. 0: as many as the affinity mask of
+// the process's first thread and the CPU quota call for now, on the processors of that mask. Starts the run time if need be.
+// Returns at once. A worker that is one too many finishes what it runs until that waits, ends, or yields a while; what else it has is
+// stolen or handed over, and then it sleeps at no cost until it is wanted again. Threads that were placed at a shepherd run anywhere as
+// long as it has no worker. Worker 0 stays.
+// Memory ordering: none.
+// Errors, after which the number is as it was: std::system_error: not from 0 to max_worker_count() (EINVAL), no memory (ENOMEM), no OS
+// threads (EAGAIN), the run time is ending (EBUSY).
+TULLE_API void set_worker_count(int wanted);
 
 // Sets an option by its name, as on the command line; before the run time starts.
 // Errors: std::invalid_argument: the name is unknown or the value makes no sense; std::system_error (EALREADY): running.

@@ -29,13 +29,15 @@ machine_handle load_machine() {
     return hwloc_topology_load(raw) == 0 ? std::move(machine) : nullptr;
 }
 
-/// The affinity mask of the process; all online CPUs where it cannot be read. Never empty.
-std::vector<int> allowed_cpus() {
+int online_cpus() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
+
+/// The affinity mask of a thread; 0: the caller; all online CPUs where it cannot be read. Never empty.
+std::vector<int> allowed_cpus(pid_t thread) {
     constexpr std::size_t k_most_cpus = 8192;
     std::vector<int> cpus;
     cpu_set_t* const set = CPU_ALLOC(k_most_cpus);
     std::size_t const bytes = CPU_ALLOC_SIZE(k_most_cpus);
-    if (set != nullptr && ::sched_getaffinity(0, bytes, set) == 0) {
+    if (set != nullptr && ::sched_getaffinity(thread, bytes, set) == 0) {
         for (std::size_t cpu = 0; cpu < k_most_cpus; ++cpu) {
             if (CPU_ISSET_S(cpu, bytes, set)) {
                 cpus.push_back(static_cast<int>(cpu));
@@ -44,7 +46,7 @@ std::vector<int> allowed_cpus() {
     }
     CPU_FREE(set);
     if (cpus.empty()) {
-        cpus.resize(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))));
+        cpus.resize(static_cast<std::size_t>(online_cpus()));
         std::iota(cpus.begin(), cpus.end(), 0);
     }
     return cpus;
@@ -108,14 +110,17 @@ int workers_for(int allowed_cpus, double quota_cpus) noexcept {
 }
 
 topology discover(cgroup_files const& cgroups) {
-    std::vector<int> const cpus = allowed_cpus();
+    std::vector<int> const cpus = allowed_cpus(0);
     topology found;
     found.allowed_cpus = static_cast<int>(cpus.size());
+    found.machine_cpus = std::max(found.allowed_cpus, online_cpus());
     found.quota_cpus = cgroup_quota(cgroups);
     found.default_workers = workers_for(found.allowed_cpus, found.quota_cpus);
     found.groups = group_by_locality(cpus);
     found.description = describe(found);
     return found;
 }
+
+allowance look_again(cgroup_files const& cgroups) { return {allowed_cpus(::getpid()), cgroup_quota(cgroups)}; }
 
 } // namespace tulle::os

@@ -17,6 +17,7 @@ struct shepherd_group {
 };
 
 struct topology {
+    int machine_cpus = 1;               ///< CPUs online, whether this process may use them or not; at least allowed_cpus
     int allowed_cpus = 1;               ///< CPUs in the affinity mask
     double quota_cpus = 0;              ///< CPUs' worth of time that the control groups grant; <= 0: no limit
     int default_workers = 1;            ///< allowed_cpus, or fewer where the quota would throttle them; at least 1
@@ -26,6 +27,13 @@ struct topology {
 
 /// Looks at the machine; slow (milliseconds), call once. Never fails: what cannot be read counts as unlimited or flat.
 [[nodiscard]] topology discover(cgroup_files const& cgroups = {});
+
+/// What may change while a process runs: the affinity mask, of the process's first thread, and the quota.
+struct allowance {
+    std::vector<int> cpus; ///< ascending, never empty
+    double quota_cpus = 0; ///< as in topology
+};
+[[nodiscard]] allowance look_again(cgroup_files const& cgroups = {});
 
 /// Workers worth starting: a quota of 1.5 CPUs gives 2 of them work; never more than CPUs, never fewer than 1.
 [[nodiscard]] int workers_for(int allowed_cpus, double quota_cpus) noexcept;

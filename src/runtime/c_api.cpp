@@ -106,6 +106,10 @@ int tulle_set_option(char const* name, char const* value) {
     return guarded([&] { tulle::set_option(name, value); });
 }
 int tulle_worker_count(void) { return tulle::worker_count(); }
+int tulle_max_workers(void) { return tulle::max_worker_count(); }
+int tulle_set_workers(int workers) {
+    return guarded([workers] { tulle::set_worker_count(workers); });
+}
 int tulle_shepherd_count(void) { return tulle::shepherd_count(); }
 char const* tulle_version(void) { return tulle::version(); }
 

@@ -8,8 +8,10 @@
 
 #include <tulle/runtime.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <system_error>
 
@@ -49,6 +51,15 @@ void regroup(os::topology& machine, std::size_t wanted) {
 
 } // namespace
 
+std::optional<worker_limits> limits_of(base::option_table const& options, os::topology const& machine) {
+    auto const asked = static_cast<int>(options.number(option_id::workers));
+    auto const most = static_cast<int>(options.number(option_id::max_workers));
+    if (most != 0 && asked > most) return std::nullopt;
+    if (most != 0) return worker_limits{asked != 0 ? asked : std::min(machine.default_workers, most), most};
+    int const workers = asked != 0 ? asked : machine.default_workers;
+    return worker_limits{workers, std::max(workers, machine.machine_cpus)};
+}
+
 instance& the() {
     static auto* const r = new instance; // never destroyed: threads may outlive static objects
     return *r;
@@ -58,11 +69,13 @@ instance::instance() {
     if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
 }
 
-sched::settings instance::settings_now(bool adopt_caller) const {
+std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     sched::settings s;
     s.machine = os::discover();
-    auto const workers = m_options.number(option_id::workers);
-    s.workers = workers == 0 ? s.machine.default_workers : static_cast<int>(workers);
+    auto const limits = limits_of(m_options, s.machine);
+    if (!limits) return std::nullopt;
+    s.workers = limits->workers;
+    s.max_workers = limits->most;
     s.stack_size = m_options.number(option_id::stack_size);
     s.guard = guard_choice_of(m_options.number(option_id::guard));
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
@@ -75,7 +88,8 @@ sched::settings instance::settings_now(bool adopt_caller) const {
 int instance::start(bool adopt_caller) {
     std::lock_guard const held(m_lock);
     if (sched::scheduler::instance().is_running()) return EALREADY;
-    return sched::scheduler::instance().start(settings_now(adopt_caller));
+    auto const chosen = settings_now(adopt_caller);
+    return chosen ? sched::scheduler::instance().start(*chosen) : EINVAL;
 }
 
 int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
@@ -95,6 +109,17 @@ int instance::stop() {
     return sched::scheduler::instance().stop();
 }
 
+// Without m_lock: stop() holds it while threads of the caller's worker run.
+int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
+    sched::scheduler& s = sched::scheduler::instance();
+    if (wanted != 0) return s.set_active_workers(wanted);
+    os::allowance const now = os::look_again(cgroups);
+    s.move_to(now.cpus);
+    return s.set_active_workers(std::min(os::workers_for(static_cast<int>(now.cpus.size()), now.quota_cpus), s.chosen().max_workers));
+} catch (std::bad_alloc const&) {
+    return ENOMEM;
+}
+
 base::option_error instance::set_option(std::string_view name, std::string_view value) {
     std::lock_guard const held(m_lock);
     return m_options.set(name, value, base::option_source::api);
@@ -106,6 +131,7 @@ namespace tulle::sched {
 
 void start_on_first_use() {
     int const error = runtime::the().start(runtime::is_main_thread());
+    if (error == EINVAL) base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     if (error != 0 && error != EALREADY) base::fatal("cannot start: %s", std::strerror(error));
 }
 
@@ -135,7 +161,14 @@ void finalize() { check(runtime::the().stop(), "tulle::finalize"); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 
-int worker_count() { return running().chosen().workers; }
+int worker_count() { return running().active_workers(); }
+
+int max_worker_count() { return running().chosen().max_workers; }
+
+void set_worker_count(int wanted) {
+    static_cast<void>(running());
+    check(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
+}
 
 int shepherd_count() { return static_cast<int>(running().shepherds().size()); }
 

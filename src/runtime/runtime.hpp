@@ -6,21 +6,32 @@
 #include "sched/scheduler.hpp"
 
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 namespace tulle::runtime {
+
+// How many workers there are at the start, and how many there may be.
+struct worker_limits {
+    int workers;
+    int most;
+};
+// Nothing: more workers were asked for than there may be.
+[[nodiscard]] std::optional<worker_limits> limits_of(base::option_table const& options, os::topology const& machine);
 
 class instance {
 public:
     instance();
 
-    // 0 or a positive errno.
+    // 0 or a positive errno. EINVAL of start: see limits_of.
     [[nodiscard]] int start(bool adopt_caller);
     [[nodiscard]] int start_with(std::uint64_t workers, std::uint64_t stack_size); // 0: as the options say
     [[nodiscard]] int stop();
+    // 0: as many as the affinity mask and the quota call for now; these are read from `cgroups`, for tests.
+    [[nodiscard]] static int set_workers(int wanted, os::cgroup_files const& cgroups = {});
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
-    [[nodiscard]] sched::settings settings_now(bool adopt_caller) const;
+    [[nodiscard]] std::optional<sched::settings> settings_now(bool adopt_caller) const;
 
 private:
     std::mutex m_lock;

@@ -48,7 +48,7 @@ runnable* scheduler::take_ready_of(worker& thief, worker& victim) noexcept {
     return keep_rest(thief, taken);
 }
 
-runnable* scheduler::take_ready_of(worker& thief, std::vector<worker*> const& victims) noexcept {
+runnable* scheduler::take_ready_of(worker& thief, growing_list<worker*> const& victims) noexcept {
     std::size_t const count = victims.size();
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
@@ -64,12 +64,13 @@ runnable* scheduler::take_shared(worker& w) noexcept {
     for (auto const& s : m_shepherds) {
         if (s.get() == w.home) continue;
         if (runnable* const r = take_list(*s, s->injected, s->injected_count)) return r;
+        if (runnable* const r = take_orphan(*s)) return r;
         if (runnable* const r = take_ready_of(w, s->workers)) return r;
     }
     return nullptr;
 }
 
-record* scheduler::steal_record_of(worker& thief, std::vector<worker*> const& victims) noexcept {
+record* scheduler::steal_record_of(worker& thief, growing_list<worker*> const& victims) noexcept {
     std::size_t const count = victims.size();
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
@@ -110,9 +111,9 @@ bool scheduler::has_other_work(worker& w) noexcept {
 
 bool scheduler::something_to_do(worker& w) noexcept {
     if (is_stopping() || w.mailbox.load(std::memory_order_relaxed) != nullptr || !w.ready.looks_empty()) return true;
-    if (w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
+    if (w.home->placed_count.load(std::memory_order_relaxed) != 0 || is_surplus(w)) return true;
     for (auto const& s : m_shepherds) {
-        if (s->injected_count.load(std::memory_order_relaxed) != 0) return true;
+        if (s->injected_count.load(std::memory_order_relaxed) != 0 || has_orphan(*s)) return true;
         for (worker* const v : s->workers) {
             record_deque* const deque = v->visible.load(std::memory_order_acquire); // pairs with the release in show_deque
             if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;

@@ -100,9 +100,18 @@ work accept_gift(worker& w) noexcept {
     return {};
 }
 
+// From searching to searching; whom stand_by wakes searches in its place meanwhile.
+void stand_by_if_surplus(worker& w) noexcept {
+    if (TULLE_LIKELY(!w.owner->is_surplus(w))) return;
+    static_cast<void>(w.owner->idle().end_search());
+    w.owner->stand_by(w);
+    w.owner->idle().begin_search();
+}
+
 // From searching to neither searching nor asleep, with work.
 work search_and_sleep(worker& w) noexcept {
     for (bool woken = false;;) {
+        stand_by_if_surplus(w);
         work const found = search(w);
         if (is_work(found)) {
             if (w.owner->idle().end_search()) pass_search_on(w);
@@ -118,7 +127,9 @@ work search_and_sleep(worker& w) noexcept {
 work look_far(worker& w) noexcept {
     scheduler& s = *w.owner;
     w.look_due = false;
-    if (w.start_next != nullptr || !reserve_spare(w)) return {};
+    if (w.start_next != nullptr) return {};
+    if (s.is_surplus(w)) s.stand_by(w);
+    if (!reserve_spare(w)) return {};
     s.expire_timers();
     if (runnable* const r = s.take_shared(w)) return as_work(r);
     return {nullptr, s.steal_record(w), false};

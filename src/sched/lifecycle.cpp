@@ -30,14 +30,6 @@ void drop_joined(runnable_list& queue) noexcept {
     while (runnable* const r = queue.pop_front()) drop_reference(*static_cast<thread_record*>(r));
 }
 
-// Gives the stacks and records that a worker has cached to the pool.
-void flush_caches(worker& w) noexcept {
-    while (runnable* const f = w.spares.pop_front()) w.owner->release_fiber(*static_cast<fiber*>(f));
-    w.spare_count = 0;
-    w.stacks.flush(w.owner->stacks());
-    free_cached_records(w);
-}
-
 } // namespace
 
 scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) {}
@@ -70,14 +62,15 @@ int scheduler::start(settings const& chosen) try {
     m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0});
     make_shepherds();
-    make_workers();
+    m_workers.reserve(static_cast<std::size_t>(chosen.max_workers));
+    for (int k = 0; k < chosen.workers; ++k) make_worker();
+    count_active(chosen.workers);
     for (auto const& w : m_workers) {
         if (reserve_spare(*w)) continue;
         free_everything();
         return ENOMEM;
     }
-    if (chosen.adopt_caller) adopt_caller(*m_workers.front());
-    m_running.store(true, std::memory_order_release); // pairs with is_running
+    if (chosen.adopt_caller) adopt_caller(*m_workers[0]);
     int const error = start_os_threads();
     if (error != 0) static_cast<void>(stop());
     return error;
@@ -86,29 +79,36 @@ int scheduler::start(settings const& chosen) try {
     return ENOMEM;
 }
 
+// Never more than workers; then neighbouring domains share one.
 void scheduler::make_shepherds() {
-    int index = 0;
-    for (auto const& group : m_settings.machine.groups) {
-        if (index == m_settings.workers) break; // no worker would be left for it
-        m_shepherds.push_back(std::make_unique<shepherd>(index++, group.cpus));
+    auto const& groups = m_settings.machine.groups;
+    std::size_t const count = std::min(groups.size(), static_cast<std::size_t>(m_settings.workers));
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+        std::size_t const target = k * count / groups.size();
+        if (target == m_shepherds.size()) {
+            auto& s = m_shepherds.emplace_back(std::make_unique<shepherd>(static_cast<int>(target), std::vector<int>{}));
+            s->workers.reserve(static_cast<std::size_t>(m_settings.max_workers));
+        }
+        auto& cpus = m_shepherds[target]->cpus;
+        cpus.insert(cpus.end(), groups[k].cpus.begin(), groups[k].cpus.end());
     }
 }
 
 // Workers go to the shepherds in turn, each weighed by its processors.
-void scheduler::make_workers() {
-    for (int k = 0; k < m_settings.workers; ++k) {
-        auto const kind = k == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
-        auto& w = *m_workers.emplace_back(std::make_unique<worker>(*this, kind, k, m_asymmetric));
-        auto const fill = [](auto const& s) {
-            return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
-        };
-        auto const least =
-            std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
-        w.home = least->get();
-        w.home->workers.push_back(&w);
-        w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(k) + 1);
-        w.seen.assign(static_cast<std::size_t>(m_settings.workers), 0);
-    }
+void scheduler::make_worker() {
+    auto const index = static_cast<int>(m_workers.size());
+    auto const kind = index == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
+    auto made = std::make_unique<worker>(*this, kind, index, m_asymmetric);
+    worker& w = *made;
+    auto const fill = [](auto const& s) {
+        return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
+    };
+    w.home =
+        std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
+    w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
+    w.seen.assign(static_cast<std::size_t>(m_settings.max_workers), 0);
+    m_workers.push_back(std::move(made));
+    w.home->workers.push_back(&w);
 }
 
 void scheduler::adopt_caller(worker& w) {
@@ -135,14 +135,22 @@ void scheduler::place(worker& w) noexcept {
     static_cast<void>(os::pin_to(w.os_thread, cpus));
 }
 
+int scheduler::start_os_thread(worker& w) {
+    if (w.kind != worker_kind::dedicated || w.has_os_thread) return 0;
+    char name[16];
+    static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w.index));
+    if (int const error = os::start_thread(w.os_thread, name, &worker_main, &w)) return error;
+    w.has_os_thread = true;
+    place(w);
+    return 0;
+}
+
+// From now on it runs, and others may change the number of workers.
 int scheduler::start_os_threads() {
+    std::lock_guard const held(m_resizing);
+    m_running.store(true, std::memory_order_release); // pairs with is_running
     for (auto const& w : m_workers) {
-        if (w->kind != worker_kind::dedicated) continue;
-        char name[16];
-        static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w->index));
-        if (int const error = os::start_thread(w->os_thread, name, &worker_main, w.get())) return error;
-        w->has_os_thread = true;
-        place(*w);
+        if (int const error = start_os_thread(*w)) return error;
     }
     return 0;
 }
@@ -164,7 +172,10 @@ int scheduler::stop() {
     while (live_threads() != 0 && os::monotonic_ns() < give_up) yield();
     if (live_threads() != 0) return EBUSY;
     if (self != nullptr && !discard_joined_records(*self->current)) return EBUSY;
-    m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
+    {
+        std::lock_guard const held(m_resizing);            // nobody starts another worker from now on
+        m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
+    }
     join_os_threads();
     if (m_settings.adopt_caller) {
         set_this_worker(nullptr);
@@ -178,10 +189,19 @@ void scheduler::join_os_threads() noexcept {
     for (auto const& w : m_workers) {
         while (w->has_os_thread && !w->has_left.load(std::memory_order_acquire)) { // pairs with worker_main
             if (!m_idle.wake(w->sleeper)) wake_from_nap(*w);
+            os::futex_wake(m_active, 1); // one that stands by
             os::machine::yield_processor();
         }
         if (w->has_os_thread) pthread_join(w->os_thread, nullptr);
     }
+}
+
+// Gives the stacks and records that a worker has cached to the pool.
+void scheduler::flush_caches(worker& w) noexcept {
+    while (runnable* const f = w.spares.pop_front()) w.owner->release_fiber(*static_cast<fiber*>(f));
+    w.spare_count = 0;
+    w.stacks.flush(w.owner->stacks());
+    free_cached_records(w);
 }
 
 void scheduler::free_everything() noexcept {

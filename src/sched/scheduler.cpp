@@ -79,6 +79,7 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
 // Placed work: a worker of another shepherd would not do.
 void scheduler::wake_one_of(shepherd& s) noexcept {
     os::machine::fence_seq_cst();
+    if (s.active.load(std::memory_order_relaxed) == 0) return notify_all_idle(); // relaxed: after the fence, see send_away_surplus
     for (worker* const w : s.workers) {
         if (m_idle.wake(w->sleeper)) return;
         wake_from_nap(*w);

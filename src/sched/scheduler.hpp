@@ -4,6 +4,7 @@
 #pragma once
 
 #include "os/topology.hpp"
+#include "sched/growing_list.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
 #include "sched/timer_queue.hpp"
@@ -19,6 +20,7 @@ namespace tulle::sched {
 struct settings {
     os::topology machine;
     int workers = 1;
+    int max_workers = 1; // at least `workers`; fixed while running
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
@@ -31,8 +33,9 @@ struct shepherd {
     explicit shepherd(int number, std::vector<int> where) : index(number), cpus(std::move(where)) {}
 
     int index;
-    std::vector<int> cpus;
-    std::vector<worker*> workers;                                  // fixed while running
+    std::vector<int> cpus;                                         // guarded by scheduler::m_resizing
+    growing_list<worker*> workers;                                 // active or standing by
+    std::atomic<int> active{0};                                    // of these; 0: anyone may run what was placed here
     base::spin_lock lock;                                          // guards the lists
     runnable_list placed;                                          // only for workers of this shepherd
     runnable_list injected;                                        // for anyone
@@ -54,6 +57,18 @@ public:
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
     [[nodiscard]] std::int64_t live_threads() const noexcept;
+
+    // --- how many workers there are (worker_count.cpp); any thread ----------------------------------------------------
+    // The others stand by: they finish what they run, hand over what they have, and sleep. 0; EINVAL: not from 1 to max_workers; ENOMEM;
+    // EAGAIN: no OS threads; EBUSY: stopping. After an error the number is as it was.
+    [[nodiscard]] int set_active_workers(int wanted) noexcept;
+    [[nodiscard]] int active_workers() const noexcept { return static_cast<int>(m_active.load(std::memory_order_acquire)); }
+    // Workers may run on these from now on, each on those of its shepherd where it has any.
+    void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
+    // Whether this worker should stand by. acquire pairs with the release in count_active: it then finds its shepherd orphaned, if it is.
+    [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept { return w.index >= active_workers(); }
+    void stand_by(worker& w) noexcept; // by a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop
+
     [[nodiscard]] worker& attach_guest(); // the calling OS thread, which has no worker (guest.cpp)
     void detach_guest(worker& w) noexcept;
 
@@ -91,7 +106,7 @@ public:
     [[nodiscard]] bool insert_timer(timer& t) noexcept;
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
-    [[nodiscard]] std::vector<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; }
+    [[nodiscard]] growing_list<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; } // also those that stand by
     [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
 
 private:
@@ -99,8 +114,15 @@ private:
     friend void* worker_main(void* self);
 
     void make_shepherds();
-    void make_workers();
+    void make_worker();
+    [[nodiscard]] int start_os_thread(worker& w);
     [[nodiscard]] int start_os_threads();
+    [[nodiscard]] int make_ready(int wanted);
+    void count_active(int wanted) noexcept;
+    void send_away_surplus() noexcept;
+    static void flush_caches(worker& w) noexcept;
+    [[nodiscard]] runnable* take_orphan(shepherd& s) noexcept;
+    [[nodiscard]] static bool has_orphan(shepherd const& s) noexcept;
     static void place(worker& w) noexcept;
     void adopt_caller(worker& w);
     void join_os_threads() noexcept;
@@ -113,8 +135,8 @@ private:
     [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
     [[nodiscard]] runnable* take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, worker& victim) noexcept;
-    [[nodiscard]] record* steal_record_of(worker& thief, std::vector<worker*> const& victims) noexcept;
-    [[nodiscard]] runnable* take_ready_of(worker& thief, std::vector<worker*> const& victims) noexcept;
+    [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker*> const& victims) noexcept;
+    [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker*> const& victims) noexcept;
     [[nodiscard]] fiber* pop_shared_spare() noexcept;
 
     settings m_settings;
@@ -122,7 +144,9 @@ private:
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};
     std::vector<std::unique_ptr<shepherd>> m_shepherds;
-    std::vector<std::unique_ptr<worker>> m_workers;
+    growing_list<std::unique_ptr<worker>> m_workers; // each has been active
+    std::atomic<std::uint32_t> m_active{0};          // futex; the workers below this index are active, the others stand by
+    std::mutex m_resizing;                           // changes of the two; held for milliseconds, never over a switch
     fiber m_adopted{fiber_kind::adopted};
     thread_frame m_adopted_frame;
     std::unique_ptr<stack::stack_pool> m_stacks;

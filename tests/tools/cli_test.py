@@ -7,7 +7,7 @@ import sys
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-OPTIONS = {"workers", "stack_size", "guard", "shepherds", "spin_us", "seed"}
+OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed"}
 
 
 def tulle(*words, **variables):
@@ -65,7 +65,7 @@ class Info(unittest.TestCase):
     def test_schema(self):
         found = self.info()
         kinds = {"version": str, "machine": str, "cpus": int, "quota": (int, float, type(None)), "shepherds": list,
-                 "workers": int, "guard": str, "membarrier": bool, "context": str, "options": list}
+                 "workers": int, "max_workers": int, "guard": str, "membarrier": bool, "context": str, "options": list}
         self.assertEqual(set(found), set(kinds))
         for key, kind in kinds.items():
             self.assertIsInstance(found[key], kind, key)

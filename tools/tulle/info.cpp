@@ -16,6 +16,7 @@
 #include "arch/context.hpp"
 #include "os/membarrier.hpp"
 #include "os/topology.hpp"
+#include "runtime/runtime.hpp"
 #include "stack/stack_pool.hpp"
 
 namespace tulle::tool {
@@ -27,7 +28,7 @@ using json = nlohmann::ordered_json;
 struct findings {
     os::topology machine;
     base::option_table options;
-    std::uint64_t workers;
+    runtime::worker_limits workers;
     std::string guard;
     bool membarrier;
 };
@@ -50,10 +51,10 @@ char const* context_name() {
 findings look() {
     base::option_table options = read_options();
     os::topology machine = os::discover();
-    auto const asked = options.number(base::option_id::workers);
-    auto const workers = asked != 0 ? asked : static_cast<std::uint64_t>(machine.default_workers);
+    auto const workers = runtime::limits_of(options, machine);
+    if (!workers) throw failure(k_exit_usage, "info: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     stack::stack_pool const pool({.guard = chosen_guard(options)});
-    return {std::move(machine), options, workers, pool.guard_text(), os::membarrier_register()};
+    return {std::move(machine), options, *workers, pool.guard_text(), os::membarrier_register()};
 }
 
 json options_json(base::option_table const& options) {
@@ -78,7 +79,8 @@ json to_json(findings const& found) {
             {"cpus", found.machine.allowed_cpus},
             {"quota", limited ? json(found.machine.quota_cpus) : json(nullptr)},
             {"shepherds", shepherds},
-            {"workers", found.workers},
+            {"workers", found.workers.workers},
+            {"max_workers", found.workers.most},
             {"guard", found.guard},
             {"membarrier", found.membarrier},
             {"context", context_name()},
@@ -122,7 +124,7 @@ void print(findings const& found) {
     int number = 0;
     for (os::shepherd_group const& group : found.machine.groups)
         print_line(("shepherd " + std::to_string(number++)).c_str(), "CPUs " + ranges(group.cpus));
-    print_line("workers", std::to_string(found.workers));
+    print_line("workers", std::to_string(found.workers.workers) + ", at most " + std::to_string(found.workers.most) + " at run time");
     print_line("stack guards", found.guard);
     print_line("membarrier", found.membarrier ? "available" : "not available: full fences instead");
     print_line("switch", context_name());

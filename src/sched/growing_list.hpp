@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list that only grows, up to a capacity that is fixed when it is empty. One thread at a time appends; any thread reads meanwhile, and
+// finds what was appended before it looked.
+#pragma once
+
+#include "base/assert.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace tulle::sched {
+
+template <class T> class growing_list {
+public:
+    // --- while nobody else reads ------------------------------------------------------------------------------------
+    // Throws std::bad_alloc.
+    void reserve(std::size_t capacity) {
+        m_items = std::make_unique<T[]>(capacity);
+        m_capacity = capacity;
+    }
+    void clear() noexcept {
+        m_count.store(0, std::memory_order_relaxed); // relaxed: nobody reads
+        m_items.reset();
+        m_capacity = 0;
+    }
+
+    // --- one thread at a time ---------------------------------------------------------------------------------------
+    void push_back(T item) noexcept {
+        std::size_t const count = m_count.load(std::memory_order_relaxed); // relaxed: written by appenders only
+        TULLE_ASSERT(count < m_capacity, "a list for %zu items is full", m_capacity);
+        m_items[count] = std::move(item);
+        m_count.store(count + 1, std::memory_order_release); // pairs with size
+    }
+
+    // --- anyone -----------------------------------------------------------------------------------------------------
+    [[nodiscard]] std::size_t size() const noexcept { return m_count.load(std::memory_order_acquire); } // pairs with push_back
+    [[nodiscard]] T& operator[](std::size_t index) const noexcept { return m_items[index]; }
+    [[nodiscard]] T* begin() const noexcept { return m_items.get(); }
+    [[nodiscard]] T* end() const noexcept { return m_items.get() + size(); }
+
+private:
+    std::unique_ptr<T[]> m_items;
+    std::size_t m_capacity = 0;
+    std::atomic<std::size_t> m_count{0};
+};
+
+} // namespace tulle::sched

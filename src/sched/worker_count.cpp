@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers come and go while the run time runs. Those below an index are active; the others stand by: outside the idle set, so that nobody
+// wakes them in vain, with nothing in their queues, asleep until the number changes. Workers are made when they are first wanted and end
+// with the run time. Worker 0, to which alone threads are bound, is always active. The argument is in docs/protocols/sleep.md.
+#include "os/futex.hpp"
+#include "os/thread.hpp"
+#include "sched/scheduler.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <new>
+
+namespace tulle::sched {
+
+namespace {
+
+int shepherd_of(runnable const& r) noexcept {
+    return r.kind == runnable_kind::fiber ? static_cast<fiber const&>(r).shepherd : static_cast<thread_record const&>(r).shepherd;
+}
+
+} // namespace
+
+int scheduler::set_active_workers(int wanted) noexcept try {
+    if (wanted < 1 || wanted > m_settings.max_workers) return EINVAL;
+    std::lock_guard const held(m_resizing);
+    if (is_stopping()) return EBUSY;
+    if (int const error = make_ready(wanted)) return error;
+    bool const grows = wanted > active_workers();
+    count_active(wanted);
+    if (grows)
+        os::futex_wake(m_active, INT_MAX);
+    else
+        send_away_surplus();
+    return 0;
+} catch (std::bad_alloc const&) {
+    return ENOMEM;
+}
+
+// Each has an OS thread and a stack for its loop. After an error, those that were made stand by.
+int scheduler::make_ready(int wanted) {
+    for (int k = active_workers(); k < wanted; ++k) {
+        auto const index = static_cast<std::size_t>(k);
+        if (index == m_workers.size()) make_worker();
+        worker& w = *m_workers[index];
+        if (w.kind != worker_kind::dedicated || w.has_os_thread) continue;
+        if (!reserve_spare(w)) return ENOMEM;
+        if (int const error = start_os_thread(w)) return error;
+    }
+    return 0;
+}
+
+// The shepherds first, for is_surplus.
+void scheduler::count_active(int wanted) noexcept {
+    for (auto const& s : m_shepherds) {
+        auto const active = std::count_if(s->workers.begin(), s->workers.end(), [wanted](worker* w) { return w->index < wanted; });
+        s->active.store(static_cast<int>(active), std::memory_order_relaxed);
+    }
+    m_active.store(static_cast<std::uint32_t>(wanted), std::memory_order_release); // pairs with the acquires in active_workers and stand_by
+}
+
+// G1 was count_active. A worker that is neither asleep nor napping looks at m_active before it is. What was placed at a shepherd that has
+// no worker any more is for anyone: its maker sees that (wake_one_of), or it was placed before, and one who searches will find it.
+void scheduler::send_away_surplus() noexcept {
+    os::machine::fence_seq_cst();
+    for (auto const& w : m_workers) {
+        if (is_surplus(*w) && !m_idle.wake(w->sleeper)) wake_from_nap(*w);
+    }
+    m_idle.wake_one();
+}
+
+// The threads that nobody has stolen go to the others, and whoever sleeps is told to look: for these, for timers, and for what makers of
+// work have left to this worker when it searched.
+void scheduler::stand_by(worker& w) noexcept {
+    while (runnable* const r = w.ready.pop()) inject(*r, shepherd_of(*r));
+    flush_caches(w);
+    w.has_worked = false;
+    m_idle.wake_one();
+    for (;;) {
+        std::uint32_t const active = m_active.load(std::memory_order_acquire); // pairs with the release in count_active
+        if (w.index < static_cast<int>(active) || is_stopping()) return;
+        static_cast<void>(os::futex_wait(m_active, active));
+    }
+}
+
+void scheduler::move_to(std::vector<int> const& allowed) {
+    std::lock_guard const held(m_resizing);
+    auto const is_allowed = [&](int cpu) { return std::find(allowed.begin(), allowed.end(), cpu) != allowed.end(); };
+    std::vector<int> unknown = allowed;
+    for (auto const& s : m_shepherds) {
+        std::erase_if(s->cpus, [&](int cpu) { return !is_allowed(cpu); });
+        std::erase_if(unknown, [&](int cpu) { return std::find(s->cpus.begin(), s->cpus.end(), cpu) != s->cpus.end(); });
+    }
+    for (int const cpu : unknown) {
+        auto const by_cpus = [](auto const& a, auto const& b) { return a->cpus.size() < b->cpus.size(); };
+        (*std::min_element(m_shepherds.begin(), m_shepherds.end(), by_cpus))->cpus.push_back(cpu);
+    }
+    for (auto const& s : m_shepherds) {
+        if (s->cpus.empty()) s->cpus = allowed;
+        for (worker* const w : s->workers) {
+            if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, s->cpus)); // locality only: a refusal does no harm
+        }
+    }
+}
+
+// --- work that was placed where nobody is active ---------------------------------------------------------------------------
+
+bool scheduler::has_orphan(shepherd const& s) noexcept {
+    return s.placed_count.load(std::memory_order_relaxed) != 0 && s.active.load(std::memory_order_relaxed) == 0;
+}
+
+runnable* scheduler::take_orphan(shepherd& s) noexcept { return has_orphan(s) ? take_list(s, s.placed, s.placed_count) : nullptr; }
+
+} // namespace tulle::sched
