@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A worker that is told to stand by leaves the idle set for good: no task is left lying beside a sleeping worker because somebody relied on
+// the one that has gone. What sched/idle.cpp and sched/worker_count.cpp do, on the real idle set.
+#include "explorer/explore.hpp"
+#include "park/idle_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace {
+
+using namespace tulle;
+using enum std::memory_order;
+using machine = model::machine;
+
+struct errors {
+    bool leaves_silently = false;  // stand_by wakes nobody
+    bool forgets_to_look = false;  // a worker that goes to sleep does not look whether it is surplus
+    bool changes_silently = false; // the change wakes nobody
+};
+
+// Two workers, of which the second comes and goes, and tasks that are only counted.
+class crew {
+public:
+    explicit crew(errors const& e) : m_errors(e) {}
+
+    void post() {
+        m_posted.fetch_add(1, release); // G1; pairs with take
+        machine::compiler_barrier();
+        if (m_idle.wake_is_due()) m_idle.wake_one(); // G2
+    }
+    void set_active(std::uint32_t wanted) {
+        m_active.store(wanted, release); // G1; pairs with is_surplus
+        if (wanted == 2) return machine::futex_wake(m_active, 2);
+        machine::fence_seq_cst();
+        if (m_errors.changes_silently) return;
+        m_idle.wake(m_sleepers[1]); // G2
+        m_idle.wake_one();
+    }
+    void work(std::uint32_t index, std::uint32_t tasks) {
+        m_idle.begin_search();
+        while (!m_stop.load(acquire)) { // pairs with finish
+            if (is_surplus(index)) {
+                static_cast<void>(m_idle.end_search());
+                stand_by(index);
+            } else if (take()) {
+                if (m_idle.end_search()) pass_search_on();
+                finish(tasks);
+            } else {
+                sleep(index);
+                continue;
+            }
+            m_idle.begin_search();
+        }
+        static_cast<void>(m_idle.end_search());
+    }
+    // The manager's last step, where tasks are done by then.
+    void wait_until_surplus_stands_by() {
+        while (m_standing_by.load(acquire) == 0) machine::futex_wait(m_standing_by, 0); // pairs with stand_by
+        end();
+    }
+    void check_end(std::uint32_t tasks) {
+        model::check(m_taken.load(relaxed) == tasks, "each task was taken");
+        model::check(m_idle.sleeping() == 0, "nobody counts as asleep in the end");
+        model::check(m_idle.searching() == 0, "nobody counts as searching in the end");
+    }
+
+private:
+    [[nodiscard]] bool is_surplus(std::uint32_t index) const { return index >= m_active.load(acquire); } // pairs with set_active
+    [[nodiscard]] bool looks_empty() const { return m_taken.load(relaxed) >= m_posted.load(relaxed); }
+    bool take() {
+        std::uint32_t at = m_taken.load(relaxed);
+        while (at < m_posted.load(acquire)) { // pairs with post
+            if (m_taken.compare_exchange_strong(at, at + 1, relaxed)) return true;
+        }
+        return false;
+    }
+    void pass_search_on() {
+        machine::heavy_fence();
+        if (!looks_empty()) m_idle.wake_one();
+    }
+    void sleep(std::uint32_t index) {
+        auto& self = m_sleepers[index];
+        m_idle.announce(self); // H1
+        machine::heavy_fence();
+        bool const surplus = !m_errors.forgets_to_look && is_surplus(index);
+        if (!looks_empty() || m_stop.load(relaxed) || surplus) // H2
+            m_idle.withdraw(self);
+        else
+            m_idle.sleep(self, model::k_no_deadline);
+    }
+    void stand_by(std::uint32_t index) {
+        if (!m_errors.leaves_silently) m_idle.wake_one();
+        m_standing_by.store(1, release); // pairs with wait_until_surplus_stands_by
+        machine::futex_wake(m_standing_by, 1);
+        for (;;) {
+            std::uint32_t const active = m_active.load(acquire); // pairs with set_active
+            if (index < active || m_stop.load(acquire)) return;  // pairs with end
+            machine::futex_wait(m_active, active);
+        }
+    }
+    void finish(std::uint32_t tasks) {
+        if (tasks != 0 && m_done.fetch_add(1, acq_rel) + 1 == tasks) end();
+    }
+    void end() {
+        m_stop.store(true, release); // pairs with work
+        machine::fence_seq_cst();
+        m_active.store(3, release); // ends a futex_wait, too
+        machine::futex_wake(m_active, 2);
+        while (m_idle.wake_one()) {}
+    }
+
+    errors m_errors;
+    model::atomic<std::uint32_t> m_posted{0};
+    model::atomic<std::uint32_t> m_taken{0};
+    model::atomic<std::uint32_t> m_done{0};
+    model::atomic<std::uint32_t> m_active{2};
+    model::atomic<std::uint32_t> m_standing_by{0};
+    model::atomic<bool> m_stop{false};
+    park::idle_set<machine> m_idle;
+    std::array<park::sleeper<machine>, 2> m_sleepers;
+};
+
+// `manage` posts that many tasks and changes the number of workers on the way; 0: it ends the test itself.
+template <class Manage> model::test_body body(std::uint32_t tasks, Manage manage, errors const& e = {}) {
+    return [=](model::test& t) {
+        auto& c = t.make<crew>(e);
+        t.thread([&c, manage] { manage(c); });
+        for (std::uint32_t k = 0; k < 2; ++k) t.thread([&c, k, tasks] { c.work(k, tasks); });
+        t.at_end([&c, tasks] { c.check_end(tasks); });
+    };
+}
+
+model::options random(std::size_t executions, bool expect_failure = false) {
+    model::options o;
+    o.executions = executions;
+    o.expect_failure = expect_failure;
+    return o;
+}
+
+void go_then_post(crew& c) {
+    c.set_active(1);
+    c.post();
+}
+void post_go_post_come_post(crew& c) {
+    c.post();
+    c.set_active(1);
+    c.post();
+    c.set_active(2);
+    c.post();
+}
+void go(crew& c) {
+    c.set_active(1);
+    c.wait_until_surplus_stands_by();
+}
+
+TEST(stand_by, no_task_is_left_to_the_one_that_goes) {
+    model::result const r = model::explore("stand_by_go", random(6000), body(1, &go_then_post));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(stand_by, comes_back) {
+    model::result const r = model::explore("stand_by_come", random(6000), body(3, &post_go_post_come_post));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(stand_by, a_sleeper_goes) {
+    model::result const r = model::explore("stand_by_sleeper", random(6000), body(0, &go));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(stand_by, must_wake_whoever_sleeps) {
+    model::result const r = model::explore("stand_by_silent", random(6000, true), body(1, &go_then_post, {.leaves_silently = true}));
+    EXPECT_TRUE(r.failed);
+    EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
+}
+
+TEST(stand_by, a_sleeper_must_be_told) {
+    model::result const r = model::explore("stand_by_untold", random(6000, true), body(0, &go, {.changes_silently = true}));
+    EXPECT_TRUE(r.failed);
+    EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
+}
+
+TEST(stand_by, who_goes_to_sleep_must_look_again) {
+    model::result const r = model::explore("stand_by_unseen", random(6000, true), body(0, &go, {.forgets_to_look = true}));
+    EXPECT_TRUE(r.failed);
+    EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
+}
+
+} // namespace
