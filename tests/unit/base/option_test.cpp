@@ -97,12 +97,13 @@ TEST(option, lists_every_option_for_people) {
         EXPECT_FALSE(row.unit.empty());
         EXPECT_TRUE(row.sentence.ends_with(".")) << row.sentence;
     }
-    EXPECT_EQ(rows[0].value, "auto");
-    EXPECT_EQ(rows[1].value, "262144");
-    EXPECT_EQ(rows[2].default_value, "auto");
-    EXPECT_EQ(rows[2].value, "none");
-    EXPECT_STREQ(text(rows[2].source), "environment");
-    EXPECT_STREQ(text(rows[0].source), "default");
+    auto const row_of = [&rows](option_id id) { return rows[static_cast<std::size_t>(id)]; };
+    EXPECT_EQ(row_of(option_id::workers).value, "auto");
+    EXPECT_EQ(row_of(option_id::stack_size).value, "262144");
+    EXPECT_EQ(row_of(option_id::guard).default_value, "auto");
+    EXPECT_EQ(row_of(option_id::guard).value, "none");
+    EXPECT_STREQ(text(row_of(option_id::guard).source), "environment");
+    EXPECT_STREQ(text(row_of(option_id::workers).source), "default");
     EXPECT_STREQ(text(option_source::command_line), "command line");
     EXPECT_STREQ(text(option_source::api), "api");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "faked_cgroup.hpp"
 #include "os/topology.hpp"
 
 #include <algorithm>
@@ -47,6 +48,35 @@ TEST(topology, narrows_with_the_mask) {
     sched_setaffinity(0, sizeof before, &before);
     ASSERT_EQ(machine.groups.size(), 1U);
     EXPECT_EQ(machine.groups[0].cpus, std::vector<int>{static_cast<int>(last)});
+}
+
+TEST(topology, quota_is_said_and_obeyed) {
+    faked_cgroup group("50000");
+    auto machine = discover(group.files());
+    EXPECT_EQ(machine.quota_cpus, 0.5);
+    EXPECT_EQ(machine.default_workers, 1);
+    EXPECT_NE(machine.description.find("a quota of 0.50 CPUs"), std::string::npos);
+    group.set("max");
+    machine = discover(group.files());
+    EXPECT_EQ(machine.default_workers, machine.allowed_cpus);
+    EXPECT_GE(machine.machine_cpus, machine.allowed_cpus);
+    EXPECT_NE(machine.description.find("no quota"), std::string::npos);
+}
+
+TEST(topology, looks_again_at_the_mask_of_the_first_thread) {
+    faked_cgroup const group("150000");
+    cpu_set_t set;
+    ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    allowance found;
+    std::thread([&] {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+        ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0); // of this thread
+        found = look_again(group.files());
+    }).join();
+    EXPECT_EQ(static_cast<int>(found.cpus.size()), CPU_COUNT(&set));
+    EXPECT_EQ(found.quota_cpus, 1.5);
 }
 
 TEST(topology, quota_rounds_up_to_whole_workers) {

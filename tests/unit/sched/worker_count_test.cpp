@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Workers that come and go while the run time runs.
+#include "faked_cgroup.hpp"
 #include "runtime_fixture.hpp"
 
 #include "runtime/runtime.hpp"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -274,36 +274,20 @@ TEST_F(worker_count_test, shepherds_stay_and_share_the_workers) {
 
 // --- what the machine allows now ------------------------------------------------------------------------------------------
 
-class quota_test : public worker_count_test {
-protected:
-    void SetUp() override {
-        m_root = std::filesystem::temp_directory_path() / ("tulle-quota-" + std::to_string(getpid()));
-        std::filesystem::create_directories(m_root / "sys/fs/cgroup/box");
-        write("membership", "0::/box");
-        write("mounts", "30 24 0:26 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw");
-    }
-    void TearDown() override {
-        worker_count_test::TearDown();
-        std::filesystem::remove_all(m_root);
-    }
-    void write(std::string const& path, std::string const& text) { std::ofstream(m_root / path) << text << '\n'; }
-    [[nodiscard]] int follow(std::string const& quota) {
-        write("sys/fs/cgroup/box/cpu.max", quota + " 100000");
-        EXPECT_EQ(runtime::instance::set_workers(0, {m_root / "membership", m_root / "mounts", m_root.string()}), 0);
-        return worker_count();
-    }
+int follow(faked_cgroup& group, char const* cpu_max) {
+    group.set(cpu_max);
+    EXPECT_EQ(runtime::instance::set_workers(0, group.files()), 0);
+    return worker_count();
+}
 
-private:
-    std::filesystem::path m_root;
-};
-
-TEST_F(quota_test, workers_follow_a_quota_that_changes) {
+TEST_F(worker_count_test, follows_a_quota_that_changes) {
     start(1);
+    faked_cgroup group("max");
     int const allowed = static_cast<int>(os::look_again().cpus.size());
-    EXPECT_EQ(follow("50000"), 1);
-    EXPECT_EQ(follow("150000"), std::min(2, allowed));
-    EXPECT_EQ(follow("max"), std::min(allowed, k_most));
-    EXPECT_EQ(follow("100000"), 1);
+    EXPECT_EQ(follow(group, "50000"), 1);
+    EXPECT_EQ(follow(group, "150000"), std::min(2, allowed));
+    EXPECT_EQ(follow(group, "max"), std::min(allowed, k_most));
+    EXPECT_EQ(follow(group, "100000"), 1);
     EXPECT_EQ(fib(15), 610);
 }
 
