@@ -13,4 +13,5 @@
 #include <tulle/signal.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
+#include <tulle/thread_specific.hpp>
 #include <tulle/version.hpp>

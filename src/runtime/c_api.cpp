@@ -76,7 +76,9 @@ int take_result(thread_core* t, void** result) {
     t->close = nullptr;
     if (result != nullptr) *result = call_of(t).result;
     std::exception_ptr const thrown = std::exchange(t->exception, nullptr);
+    bool const left_behind = t->run == nullptr; // in the parent process, by fork(2)
     tulle::detail::release_thread(t);
+    if (left_behind) return -ESRCH;
     if (thrown != nullptr) std::rethrow_exception(thrown);
     return 0;
 }

@@ -18,6 +18,8 @@ public:
     [[nodiscard]] int start(bool adopt_caller);
     [[nodiscard]] int start_with(std::uint64_t workers, std::uint64_t stack_size); // 0: as the options say
     [[nodiscard]] int stop();
+    void before_process_fork() noexcept;
+    void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
     [[nodiscard]] sched::settings settings_now(bool adopt_caller) const;

@@ -71,6 +71,15 @@ bool discard_joined_records(fiber& f) noexcept {
     return true;
 }
 
+void lose_stolen_records(record_deque& deque) noexcept {
+    for (record* slot = deque.base(); slot < deque.stolen_end() && slot < deque.top(); ++slot) {
+        join_word word(slot->state);
+        if (word.is_done()) continue;
+        if (slot->run != &run_joined) slot->exception = left_behind_error();
+        static_cast<void>(word.finish());
+    }
+}
+
 } // namespace tulle::sched
 
 namespace tulle::detail {

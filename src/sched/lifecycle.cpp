@@ -21,8 +21,6 @@ namespace tulle::sched {
 
 namespace {
 
-constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
-
 void post_nothing(void*, void*) noexcept {}
 
 // Threads that their joiners have run, and which nobody has taken off a queue since.
@@ -60,7 +58,6 @@ void* worker_main(void* self) {
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
     set_this_worker(nullptr);
     w.native = nullptr;
-    w.has_left.store(true, std::memory_order_release); // pairs with join_os_threads
     return nullptr;
 }
 
@@ -79,7 +76,7 @@ int scheduler::start(settings const& chosen) try {
     if (chosen.adopt_caller) adopt_caller(*m_workers.front());
     m_running.store(true, std::memory_order_release); // pairs with is_running
     int const error = start_os_threads();
-    if (error != 0) static_cast<void>(stop());
+    if (error != 0) stop();
     return error;
 } catch (std::bad_alloc const&) {
     free_everything();
@@ -112,17 +109,16 @@ void scheduler::make_workers() {
 }
 
 void scheduler::adopt_caller(worker& w) {
-    if (worker* const as_guest = this_worker()) {
-        detach_guest(*as_guest);
-        detach_at_exit(nullptr);
-    }
+    m_adopted_frame = {nullptr, draw_ids(1), 0, nullptr};
+    m_adopted.frame = &m_adopted_frame;
+    if (worker* const as_guest = this_worker()) adopt_guest(*as_guest);
     m_adopted.bind(w);
     m_adopted.sanitizer.adopt_current_thread();
-    m_adopted_frame.id = draw_ids(1);
-    m_adopted.frame = &m_adopted_frame;
     w.current = &m_adopted;
     w.exception_globals = arch::exception_globals();
     set_this_worker(&w);
+    watch_end_of_os_thread(&w);
+    show_deque(w, m_adopted.records);
 }
 
 // Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
@@ -155,31 +151,40 @@ std::int64_t scheduler::live_threads() const noexcept {
     return live;
 }
 
-int scheduler::stop() {
+int scheduler::may_stop() noexcept {
     worker* const self = this_worker();
     if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
     if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
-    // Detached threads that are done with their work may not quite have ended.
-    std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
-    while (live_threads() != 0 && os::monotonic_ns() < give_up) yield();
     if (live_threads() != 0) return EBUSY;
-    if (self != nullptr && !discard_joined_records(*self->current)) return EBUSY;
-    m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
+    return self != nullptr && !discard_joined_records(*self->current) ? EBUSY : 0;
+}
+
+bool scheduler::caller_has_end() const noexcept { return m_settings.adopt_caller && m_adopted_frame.at_end != 0; }
+
+void scheduler::end_caller() noexcept {
+    thread_id const id = m_adopted_frame.id;
+    end_thread(m_adopted_frame);
+    m_adopted_frame.id = id; // it may not have to stop after all
+}
+
+void scheduler::stop() noexcept {
+    m_stopping.store(true, std::memory_order_seq_cst); // G1; a worker that is not asleep below sees it at H2, after its heavy fence
     join_os_threads();
     if (m_settings.adopt_caller) {
         set_this_worker(nullptr);
         set_current_deque(nullptr);
+        watch_end_of_os_thread(nullptr);
     }
     free_everything();
-    return 0;
 }
 
+// Wakes each once and leaves the processor to them: one that sleeps later than that has seen m_stopping first.
 void scheduler::join_os_threads() noexcept {
+    os::machine::fence_seq_cst();
     for (auto const& w : m_workers) {
-        while (w->has_os_thread && !w->has_left.load(std::memory_order_acquire)) { // pairs with worker_main
-            if (!m_idle.wake(w->sleeper)) wake_from_nap(*w);
-            os::machine::yield_processor();
-        }
+        if (w->has_os_thread && !m_idle.wake(w->sleeper)) wake_from_nap(*w); // G2
+    }
+    for (auto const& w : m_workers) {
         if (w->has_os_thread) pthread_join(w->os_thread, nullptr);
     }
 }

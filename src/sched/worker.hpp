@@ -74,8 +74,7 @@ struct alignas(128) worker {
     park::sleeper<os::machine> sleeper;
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
-    bool has_os_thread = false;        // dedicated and started; the starter's
-    std::atomic<bool> has_left{false}; // its OS thread touches nothing here any more
+    bool has_os_thread = false; // dedicated and started; the starter's
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.
