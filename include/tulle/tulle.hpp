@@ -15,3 +15,4 @@
 #include <tulle/thread.hpp>
 #include <tulle/thread_specific.hpp>
 #include <tulle/version.hpp>
+#include <tulle/worker_local.hpp>

@@ -103,6 +103,7 @@ void scheduler::make_workers() {
             std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
         w.home = least->get();
         w.home->workers.push_back(&w);
+        w.local_number = 2 * static_cast<std::size_t>(k);
         w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(k) + 1);
         w.seen.assign(static_cast<std::size_t>(m_settings.workers), 0);
     }

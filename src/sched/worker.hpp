@@ -44,6 +44,7 @@ struct alignas(128) worker {
     // --- own OS thread only ----------------------------------------------------------------------------------------
     scheduler* owner;
     worker_kind kind;
+    std::size_t local_number = 0; // of its slot in worker-local tables: even for workers, odd for guests
     int index; // dedicated and adopted: 0 .. workers-1; guests: -1
     shepherd* home = nullptr;
     fiber* current = nullptr; // what it runs
