@@ -5,6 +5,7 @@
 #include <tulle/detail/attributes.hpp>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace tulle {
@@ -23,6 +24,10 @@ TULLE_API void initialize(options const& chosen = {});
 // have been joined, detached ones have ended or be about to. Errors: std::system_error: threads are alive (EBUSY), the caller is not the thread that
 // initialized (EPERM), not running (EINVAL). After an error the run time goes on.
 TULLE_API void finalize();
+
+// For people: how many threads are alive, and for the first few id, name and whether they run, as far as that is known from outside; they go
+// on meanwhile. what() of finalize's EBUSY says the same.
+[[nodiscard]] TULLE_API std::string live_threads();
 
 [[nodiscard]] TULLE_API bool is_initialized() noexcept;
 

@@ -69,11 +69,9 @@ public:
     using const_iterator = basic_iterator<true>;
 
     // Values are made by T(). Errors: std::bad_alloc.
-    worker_local()
-    requires std::is_default_constructible_v<T> : worker_local([] { return T(); }) {}
+    worker_local() requires std::is_default_constructible_v<T> : worker_local([] { return T(); }) {}
     // Values are copies of `first`.
-    explicit worker_local(T const& first)
-    requires std::is_copy_constructible_v<T> : worker_local([first] { return T(first); }) {}
+    explicit worker_local(T const& first) requires std::is_copy_constructible_v<T> : worker_local([first] { return T(first); }) {}
     // Values are made by make(), at the first use of local() on each worker.
     template <class Make>
     requires std::is_invocable_r_v<T, Make const&> &&(!std::is_same_v<std::decay_t<Make>, T>)explicit worker_local(Make make)

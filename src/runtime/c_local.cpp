@@ -8,6 +8,7 @@
 #include <tulle/worker_local.hpp>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <new>
 #include <system_error>
@@ -52,12 +53,16 @@ void* tulle_get_specific(tulle_key key) { return tulle::detail::get_specific(key
 
 int tulle_worker_local_create(tulle_worker_local** out, size_t size, void (*init)(void*), void (*destroy)(void*)) {
     if (out == nullptr || size == 0) return -EINVAL;
+    auto* const made = new (std::nothrow) tulle_worker_local{nullptr, size, init, destroy};
+    if (made == nullptr) return -ENOMEM;
     try {
-        *out = new tulle_worker_local{tulle::detail::make_local_table(size, alignof(std::max_align_t)), size, init, destroy};
-        return 0;
+        made->table = tulle::detail::make_local_table(size, alignof(std::max_align_t));
     } catch (std::bad_alloc const&) {
+        delete made;
         return -ENOMEM;
     }
+    *out = made;
+    return 0;
 }
 int tulle_worker_local_destroy(tulle_worker_local* local) {
     if (local == nullptr) return -EINVAL;

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "os/clock.hpp"
 #include "sched/first_use.hpp"
+#include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/runtime.hpp>
@@ -131,6 +132,12 @@ int instance::stop() {
     }
 }
 
+std::string instance::describe_live_threads() {
+    std::lock_guard const held(m_lock);
+    auto& s = sched::scheduler::instance();
+    return s.is_running() ? sched::describe_live_threads(s) : "no threads are alive";
+}
+
 base::option_error instance::set_option(std::string_view name, std::string_view value) {
     std::lock_guard const held(m_lock);
     return m_options.set(name, value, base::option_source::api);
@@ -167,7 +174,12 @@ void initialize(options const& chosen) {
     check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size), "tulle::initialize");
 }
 
-void finalize() { check(runtime::the().stop(), "tulle::finalize"); }
+void finalize() {
+    int const error = runtime::the().stop();
+    check(error, error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str() : "tulle::finalize");
+}
+
+std::string live_threads() { return runtime::the().describe_live_threads(); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 

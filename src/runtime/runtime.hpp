@@ -6,6 +6,7 @@
 #include "sched/scheduler.hpp"
 
 #include <mutex>
+#include <string>
 #include <string_view>
 
 namespace tulle::runtime {
@@ -18,6 +19,7 @@ public:
     [[nodiscard]] int start(bool adopt_caller);
     [[nodiscard]] int start_with(std::uint64_t workers, std::uint64_t stack_size); // 0: as the options say
     [[nodiscard]] int stop();
+    [[nodiscard]] std::string describe_live_threads();
     void before_process_fork() noexcept;
     void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);

@@ -51,7 +51,7 @@ worker& scheduler::attach_guest() {
         if (g == nullptr) base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
         g->next = m_guests.load(std::memory_order_relaxed); // relaxed: written under this lock only
         g->as_worker.local_number = g->next == nullptr ? 1 : g->next->as_worker.local_number + 2;
-        m_guests.store(g, std::memory_order_release);       // pairs with the acquire of thieves
+        m_guests.store(g, std::memory_order_release); // pairs with the acquire of thieves
     }
     worker& w = g->as_worker;
     w.current = &g->stack;

@@ -5,6 +5,7 @@
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
 
+#include <tulle/detail/forced_unwind.hpp>
 #include <tulle/scope.hpp>
 
 #include <cerrno>
@@ -123,6 +124,10 @@ bool join_cold(deque_front* front, record* slot) noexcept {
 void close_empty_deques_cold() noexcept {
     fiber& f = *this_worker()->current;
     while (f.records->older != nullptr && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
+}
+
+void forced_unwind_cold() noexcept {
+    base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
 }
 
 void rethrow_cold(record* slot) { std::rethrow_exception(std::exchange(slot->exception, nullptr)); }

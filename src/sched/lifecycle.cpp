@@ -55,8 +55,10 @@ void* worker_main(void* self) {
     w.current = &native;
     w.exception_globals = arch::exception_globals();
     set_this_worker(&w);
+    w.handlers.install();
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
     set_this_worker(nullptr);
+    w.handlers.remove();
     w.native = nullptr;
     return nullptr;
 }
@@ -119,6 +121,7 @@ void scheduler::adopt_caller(worker& w) {
     w.exception_globals = arch::exception_globals();
     set_this_worker(&w);
     watch_end_of_os_thread(&w);
+    w.handlers.install();
     show_deque(w, m_adopted.records);
 }
 
@@ -172,6 +175,7 @@ void scheduler::stop() noexcept {
     m_stopping.store(true, std::memory_order_seq_cst); // G1; a worker that is not asleep below sees it at H2, after its heavy fence
     join_os_threads();
     if (m_settings.adopt_caller) {
+        m_workers.front()->handlers.remove();
         set_this_worker(nullptr);
         set_current_deque(nullptr);
         watch_end_of_os_thread(nullptr);

@@ -27,6 +27,8 @@ fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 
 } // namespace
 
+fiber const& fiber_of(stack::span where) noexcept { return *reinterpret_cast<fiber const*>(where.end() - k_fiber_bytes); }
+
 // --- making work -----------------------------------------------------------------------------------------------------
 
 void scheduler::notify_light() noexcept {

@@ -7,6 +7,8 @@
 #include "sched/names.hpp"
 #include "sched/scheduler.hpp"
 
+#include <tulle/detail/forced_unwind.hpp>
+
 #include <new>
 
 namespace tulle::sched {
@@ -57,6 +59,8 @@ namespace {
 void run_body(thread_record& t, bool detached) noexcept {
     try {
         t.run(&t);
+    } catch (detail::forced_unwind const&) {
+        detail::forced_unwind_cold();
     } catch (...) {
         if (detached) base::fatal("a detached thread ended with an exception"); // its record is gone
         t.exception = std::current_exception();

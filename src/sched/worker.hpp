@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/rng.hpp"
+#include "os/signal_stack.hpp"
 #include "park/idle_set.hpp"
 #include "sched/fiber.hpp"
 #include "sched/ready_queue.hpp"
@@ -45,7 +46,7 @@ struct alignas(128) worker {
     scheduler* owner;
     worker_kind kind;
     std::size_t local_number = 0; // of its slot in worker-local tables: even for workers, odd for guests
-    int index; // dedicated and adopted: 0 .. workers-1; guests: -1
+    int index;                    // dedicated and adopted: 0 .. workers-1; guests: -1
     shepherd* home = nullptr;
     fiber* current = nullptr; // what it runs
     post_action post;
@@ -66,6 +67,7 @@ struct alignas(128) worker {
     bool has_worked = false;         // since it last gave memory back
     steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
+    os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
     std::uint64_t steals = 0, suspends = 0;
 
     // --- anyone ----------------------------------------------------------------------------------------------------

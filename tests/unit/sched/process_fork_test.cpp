@@ -50,6 +50,13 @@ int in_child(std::function<bool()> const& action) {
     return status_of(child);
 }
 
+// In a child that is to end by exit(0): a handler runs. (A leak checker would not find main's stack there.)
+constexpr int k_exited = 42;
+void end_tellingly() {
+    alarm(k_seconds_for_a_child);
+    std::atexit([] { _exit(k_exited); });
+}
+
 template <class F> int error_of(F&& call) {
     try {
         call();
@@ -136,7 +143,7 @@ TEST_P(process_fork, while_threads_of_the_parent_run_and_switch) {
             }
         }));
     }
-    for (int round = 0; round < 8; ++round) {
+    for (int round = 0; round < 4; ++round) {
         EXPECT_EQ(in_child(uses_everything), 0);
         this_thread::yield();
     }
@@ -180,7 +187,7 @@ TEST_P(process_fork, a_thread_that_returns_in_the_child_ends_the_child_with_0) {
             this_thread::sleep_for(std::chrono::microseconds(10));
             pid_t const made = ::fork();
             if (made == 0) {
-                alarm(k_seconds_for_a_child);
+                end_tellingly();
                 if (!uses_everything()) _exit(1);
                 return;
             }
@@ -188,7 +195,7 @@ TEST_P(process_fork, a_thread_that_returns_in_the_child_ends_the_child_with_0) {
         });
         while (!t.try_join()) this_thread::sleep_for(std::chrono::microseconds(50)); // not run in place by this one
         t.join();
-        EXPECT_EQ(status_of(child), 0);
+        EXPECT_EQ(WEXITSTATUS(status_of(child)), k_exited);
     }
 }
 
@@ -198,7 +205,7 @@ TEST_P(process_fork, a_stolen_child_that_returns_in_the_child_process_ends_it_wi
     auto forked = tulle::fork([&made] {
         pid_t const child = ::fork();
         if (child == 0) {
-            alarm(k_seconds_for_a_child);
+            end_tellingly();
             if (!uses_everything()) _exit(1);
             return;
         }
@@ -206,7 +213,7 @@ TEST_P(process_fork, a_stolen_child_that_returns_in_the_child_process_ends_it_wi
     });
     while (made.load(std::memory_order_acquire) == -1) detail::cpu_pause();
     forked.join();
-    EXPECT_EQ(status_of(made), 0);
+    EXPECT_EQ(WEXITSTATUS(status_of(made)), k_exited);
 }
 
 // Its joiner's frames are in the child, too.
@@ -367,6 +374,6 @@ TEST_P(process_fork, the_child_may_exit_in_the_usual_way) {
     EXPECT_EQ(t.join(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(workers, process_fork, ::testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(workers, process_fork, ::testing::Values(1, 3));
 
 } // namespace

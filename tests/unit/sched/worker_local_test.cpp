@@ -63,7 +63,9 @@ TEST_P(worker_locals, foreign_threads_get_one_too_and_it_stays) {
 }
 
 TEST_P(worker_locals, values_have_cache_lines_of_their_own) {
-    struct alignas(256) wide { char byte = 0; };
+    struct alignas(256) wide {
+        char byte = 0;
+    };
     worker_local<char> small('a');
     worker_local<wide> large;
     static_cast<void>(small.local());
