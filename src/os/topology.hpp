@@ -24,7 +24,7 @@ struct topology {
     std::string description;            ///< one line for `tulle info`
 };
 
-/// Looks at the machine; slow (milliseconds), call once. Never fails: what cannot be read counts as unlimited or flat.
+/// Looks at the machine; slow (milliseconds) the first time. Never fails: what cannot be read counts as unlimited or flat.
 [[nodiscard]] topology discover(cgroup_files const& cgroups = {});
 
 /// Workers worth starting: a quota of 1.5 CPUs gives 2 of them work; never more than CPUs, never fewer than 1.
