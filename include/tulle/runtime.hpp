@@ -16,7 +16,8 @@ struct options {
     std::size_t stack_size = 0; // bytes of a thread's own stack
 };
 
-// Starts the workers; the calling OS thread becomes worker 0, and is the one that may finalize.
+// Starts the workers; the calling OS thread becomes worker 0, is the one that may finalize, and must before it ends (the process may end
+// without). Only in a child process that a Tulle thread has forked the caller does not become a worker; then any thread may finalize.
 // Errors: std::system_error: running already (EALREADY), options out of range (EINVAL), no memory (ENOMEM), no OS threads (EAGAIN).
 TULLE_API void initialize(options const& chosen = {});
 

@@ -16,6 +16,12 @@ namespace {
 
 using namespace tulle;
 
+#if defined(TULLE_ANNOTATE_THREAD)
+constexpr bool k_handlers_are_put_off = true; // ThreadSanitizer calls them later, from wherever the thread is then
+#else
+constexpr bool k_handlers_are_put_off = false;
+#endif
+
 std::atomic<int> handled{0};
 std::atomic<int> on_signal_stack{0};
 
@@ -93,7 +99,7 @@ TEST_P(os_signals, a_storm_of_profiling_signals_during_switches) {
     storm(SA_RESTART, 150);
     EXPECT_EQ(on_signal_stack, 0);
     storm(SA_RESTART | SA_ONSTACK, 150);
-    EXPECT_GT(on_signal_stack, 0);
+    EXPECT_TRUE(on_signal_stack > 0 || k_handlers_are_put_off);
     storm(0, 50); // system calls are interrupted
 }
 
@@ -126,7 +132,7 @@ TEST_P(os_signals, to_every_worker_while_it_sleeps) {
         while (handled != sent) std::this_thread::yield();           // each has arrived, so that none is merged with the next
         EXPECT_EQ(spawn([] { return fib(8); }).join(), 21);
     }
-    EXPECT_EQ(on_signal_stack, sent);
+    EXPECT_TRUE(on_signal_stack == sent || k_handlers_are_put_off) << on_signal_stack << " of " << sent;
 }
 
 TEST_P(os_signals, a_foreign_thread_that_waits_goes_on_waiting) {
