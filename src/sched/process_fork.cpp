@@ -106,6 +106,7 @@ void scheduler::forget_guests(worker const* caller) noexcept {
         worker& w = g->as_worker;
         w.threads_made.store(0, std::memory_order_relaxed);
         w.threads_ended.store(0, std::memory_order_relaxed);
+        w.next_id = w.id_limit = 0; // those are smaller than m_first_id
         if (&w == caller) continue;
         w.visible.store(nullptr, std::memory_order_relaxed);
         w.free_records = {}; // perhaps half changed

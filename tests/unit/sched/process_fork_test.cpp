@@ -163,6 +163,7 @@ TEST_P(process_fork, the_caller_keeps_identity_name_and_values) {
 
 // From a thread on whatever worker: the child goes on on the thread's stack, as a guest of a new run time.
 TEST_P(process_fork, by_a_thread) {
+    if (GetParam() > 1) std::thread(uses_everything).join(); // a guest that has numbers for threads in store
     auto t = spawn([] {
         this_thread::set_name("forker");
         this_thread::sleep_for(std::chrono::microseconds(10)); // on a stack of its own now
