@@ -13,4 +13,6 @@
 #include <tulle/signal.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
+#include <tulle/thread_specific.hpp>
 #include <tulle/version.hpp>
+#include <tulle/worker_local.hpp>

@@ -71,6 +71,11 @@ public:
     // By the owner. Forked threads that were not joined yet.
     [[nodiscard]] bool is_empty() const noexcept { return this->top() == m_base; }
 
+    // By the owner, while the process is forked: no thief is in the middle of anything. The first slot that is not stolen is m_tail.
+    void lock_for_process_fork() noexcept { m_lock.lock(); }
+    void unlock_after_process_fork() noexcept { m_lock.unlock(); }
+    [[nodiscard]] Slot* stolen_end() const noexcept { return m_tail.load(std::memory_order_relaxed); } // relaxed: by the owner, after that
+
     void check_invariants() const noexcept {
         TULLE_ASSERT(m_base <= m_tail.load(std::memory_order_relaxed), "tail below the base of its deque");
         TULLE_ASSERT(m_tail.load(std::memory_order_relaxed) <= this->split.load(std::memory_order_relaxed), "tail above split");

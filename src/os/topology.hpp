@@ -25,7 +25,7 @@ struct topology {
     std::string description;            ///< one line for `tulle info`
 };
 
-/// Looks at the machine; slow (milliseconds), call once. Never fails: what cannot be read counts as unlimited or flat.
+/// Looks at the machine; slow (milliseconds) the first time. Never fails: what cannot be read counts as unlimited or flat.
 [[nodiscard]] topology discover(cgroup_files const& cgroups = {});
 
 /// What may change while a process runs: the affinity mask, of the process's first thread, and the quota.

@@ -3,7 +3,9 @@
 #include "runtime/runtime.hpp"
 
 #include "base/error.hpp"
+#include "os/clock.hpp"
 #include "sched/first_use.hpp"
+#include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/runtime.hpp>
@@ -26,6 +28,8 @@ using base::option_id;
 
 // More workers than this are a slip of the pen.
 constexpr std::uint64_t k_most_workers = 4096;
+
+constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
 bool is_main_thread() noexcept { return syscall(SYS_gettid) == getpid(); }
 
@@ -65,7 +69,28 @@ instance& the() {
     return *r;
 }
 
+namespace {
+
+void on_fork() { the().before_process_fork(); }
+void on_fork_in_parent() { the().after_process_fork(false); }
+void on_fork_in_child() { the().after_process_fork(true); }
+
+} // namespace
+
+void instance::before_process_fork() noexcept {
+    m_lock.lock(); // nobody waits for a thread of ours while holding it
+    sched::scheduler::instance().before_process_fork();
+}
+
+void instance::after_process_fork(bool in_child) noexcept {
+    auto& s = sched::scheduler::instance();
+    in_child ? s.after_process_fork_in_child() : s.after_process_fork_in_parent();
+    m_lock.unlock();
+}
+
 instance::instance() {
+    if (int const error = pthread_atfork(&on_fork, &on_fork_in_parent, &on_fork_in_child))
+        base::fatal("cannot register for fork: %s", std::strerror(error));
     if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
 }
 
@@ -88,7 +113,7 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
 int instance::start(bool adopt_caller) {
     std::lock_guard const held(m_lock);
     if (sched::scheduler::instance().is_running()) return EALREADY;
-    auto const chosen = settings_now(adopt_caller);
+    auto const chosen = settings_now(adopt_caller && sched::scheduler::may_adopt_caller());
     return chosen ? sched::scheduler::instance().start(*chosen) : EINVAL;
 }
 
@@ -103,10 +128,28 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     return start(true);
 }
 
+// Detached threads that are done with their work may not quite have ended: patience. The lock is not held while waiting.
 int instance::stop() {
+    auto& s = sched::scheduler::instance();
+    std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
+    for (;;) {
+        std::unique_lock held(m_lock);
+        if (!s.is_running()) return EINVAL;
+        int const error = s.may_stop();
+        if (error == EPERM || (error != 0 && os::monotonic_ns() >= give_up)) return error;
+        if (error == 0 && !s.caller_has_end()) {
+            s.stop();
+            return 0;
+        }
+        held.unlock();
+        error == 0 ? s.end_caller() : sched::yield();
+    }
+}
+
+std::string instance::describe_live_threads() {
     std::lock_guard const held(m_lock);
-    if (!sched::scheduler::instance().is_running()) return EINVAL;
-    return sched::scheduler::instance().stop();
+    auto& s = sched::scheduler::instance();
+    return s.is_running() ? sched::describe_live_threads(s) : "no threads are alive";
 }
 
 // Without m_lock: stop() holds it while threads of the caller's worker run.
@@ -157,7 +200,12 @@ void initialize(options const& chosen) {
     check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size), "tulle::initialize");
 }
 
-void finalize() { check(runtime::the().stop(), "tulle::finalize"); }
+void finalize() {
+    int const error = runtime::the().stop();
+    check(error, error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str() : "tulle::finalize");
+}
+
+std::string live_threads() { return runtime::the().describe_live_threads(); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 

@@ -5,6 +5,7 @@
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
 
+#include <tulle/detail/forced_unwind.hpp>
 #include <tulle/scope.hpp>
 
 #include <cerrno>
@@ -71,6 +72,15 @@ bool discard_joined_records(fiber& f) noexcept {
     return true;
 }
 
+void lose_stolen_records(record_deque& deque) noexcept {
+    for (record* slot = deque.base(); slot < deque.stolen_end() && slot < deque.top(); ++slot) {
+        join_word word(slot->state);
+        if (word.is_done()) continue;
+        if (slot->run != &run_joined) slot->exception = left_behind_error();
+        static_cast<void>(word.finish());
+    }
+}
+
 } // namespace tulle::sched
 
 namespace tulle::detail {
@@ -114,6 +124,10 @@ bool join_cold(deque_front* front, record* slot) noexcept {
 void close_empty_deques_cold() noexcept {
     fiber& f = *this_worker()->current;
     while (f.records->older != nullptr && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
+}
+
+void forced_unwind_cold() noexcept {
+    base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
 }
 
 void rethrow_cold(record* slot) { std::rethrow_exception(std::exchange(slot->exception, nullptr)); }

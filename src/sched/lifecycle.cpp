@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <new>
 
@@ -20,8 +21,6 @@
 namespace tulle::sched {
 
 namespace {
-
-constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
 void post_nothing(void*, void*) noexcept {}
 
@@ -49,10 +48,11 @@ void* worker_main(void* self) {
     w.current = &native;
     w.exception_globals = arch::exception_globals();
     set_this_worker(&w);
+    w.handlers.install();
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
     set_this_worker(nullptr);
+    w.handlers.remove();
     w.native = nullptr;
-    w.has_left.store(true, std::memory_order_release); // pairs with join_os_threads
     return nullptr;
 }
 
@@ -72,7 +72,7 @@ int scheduler::start(settings const& chosen) try {
     }
     if (chosen.adopt_caller) adopt_caller(*m_workers[0]);
     int const error = start_os_threads();
-    if (error != 0) static_cast<void>(stop());
+    if (error != 0) stop();
     return error;
 } catch (std::bad_alloc const&) {
     free_everything();
@@ -105,6 +105,7 @@ void scheduler::make_worker() {
     };
     w.home =
         std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
+    w.local_number = 2 * static_cast<std::size_t>(index);
     w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
     w.seen.assign(static_cast<std::size_t>(m_settings.max_workers), 0);
     m_workers.push_back(std::move(made));
@@ -112,17 +113,17 @@ void scheduler::make_worker() {
 }
 
 void scheduler::adopt_caller(worker& w) {
-    if (worker* const as_guest = this_worker()) {
-        detach_guest(*as_guest);
-        detach_at_exit(nullptr);
-    }
+    m_adopted_frame = {nullptr, draw_ids(1), 0, nullptr};
+    m_adopted.frame = &m_adopted_frame;
+    if (worker* const as_guest = this_worker()) adopt_guest(*as_guest);
     m_adopted.bind(w);
     m_adopted.sanitizer.adopt_current_thread();
-    m_adopted_frame.id = draw_ids(1);
-    m_adopted.frame = &m_adopted_frame;
     w.current = &m_adopted;
     w.exception_globals = arch::exception_globals();
     set_this_worker(&w);
+    watch_end_of_os_thread(&w);
+    w.handlers.install();
+    show_deque(w, m_adopted.records);
 }
 
 // Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
@@ -163,35 +164,46 @@ std::int64_t scheduler::live_threads() const noexcept {
     return live;
 }
 
-int scheduler::stop() {
+int scheduler::may_stop() noexcept {
     worker* const self = this_worker();
     if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
     if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
-    // Detached threads that are done with their work may not quite have ended.
-    std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
-    while (live_threads() != 0 && os::monotonic_ns() < give_up) yield();
     if (live_threads() != 0) return EBUSY;
-    if (self != nullptr && !discard_joined_records(*self->current)) return EBUSY;
+    return self != nullptr && !discard_joined_records(*self->current) ? EBUSY : 0;
+}
+
+bool scheduler::caller_has_end() const noexcept { return m_settings.adopt_caller && m_adopted_frame.at_end != 0; }
+
+void scheduler::end_caller() noexcept {
+    thread_id const id = m_adopted_frame.id;
+    end_thread(m_adopted_frame);
+    m_adopted_frame.id = id; // it may not have to stop after all
+}
+
+void scheduler::stop() noexcept {
     {
         std::lock_guard const held(m_resizing);            // nobody starts another worker from now on
-        m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
+        m_stopping.store(true, std::memory_order_seq_cst); // G1; a worker that is not asleep below sees it at H2, after its heavy fence
+        count_active(m_settings.max_workers);              // those who stand by come, too
     }
     join_os_threads();
     if (m_settings.adopt_caller) {
+        m_workers[0]->handlers.remove();
         set_this_worker(nullptr);
         set_current_deque(nullptr);
+        watch_end_of_os_thread(nullptr);
     }
     free_everything();
-    return 0;
 }
 
+// Wakes each once and leaves the processor to them: one that sleeps later than that has seen m_stopping first.
 void scheduler::join_os_threads() noexcept {
+    os::machine::fence_seq_cst();
+    os::futex_wake(m_active, INT_MAX);
     for (auto const& w : m_workers) {
-        while (w->has_os_thread && !w->has_left.load(std::memory_order_acquire)) { // pairs with worker_main
-            if (!m_idle.wake(w->sleeper)) wake_from_nap(*w);
-            os::futex_wake(m_active, 1); // one that stands by
-            os::machine::yield_processor();
-        }
+        if (w->has_os_thread && !m_idle.wake(w->sleeper)) wake_from_nap(*w); // G2
+    }
+    for (auto const& w : m_workers) {
         if (w->has_os_thread) pthread_join(w->os_thread, nullptr);
     }
 }

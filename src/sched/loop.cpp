@@ -40,9 +40,12 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
 }
 
 void run_stolen(record& slot) noexcept {
-    this_worker()->current->base_id = 0;
+    this_worker()->current->runs_record = true;
     slot.run(&slot);
     fiber& f = *this_worker()->current;
+    if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process(); // process_fork.cpp
+    f.runs_record = false;
+    if (TULLE_UNLIKELY(f.base.id != 0)) end_thread(f.base);
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
     go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
 }

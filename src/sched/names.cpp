@@ -37,4 +37,7 @@ void forget_name(thread_id id) noexcept {
     table().names.erase(id);
 }
 
+void lock_names() noexcept { table().lock.lock(); }
+void unlock_names() noexcept { table().lock.unlock(); }
+
 } // namespace tulle::sched

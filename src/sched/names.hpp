@@ -14,4 +14,8 @@ void remember_name(thread_id id, std::string_view name);
 [[nodiscard]] std::string find_name(thread_id id);
 void forget_name(thread_id id) noexcept;
 
+// Around fork(2).
+void lock_names() noexcept;
+void unlock_names() noexcept;
+
 } // namespace tulle::sched

@@ -43,6 +43,9 @@ public:
     // Gives the pages of large free deques back to the system.
     void trim() noexcept;
 
+    void lock_for_process_fork() noexcept { m_lock.lock(); }
+    void unlock_after_process_fork() noexcept { m_lock.unlock(); }
+
     // Bytes that a deque of this level reserves, header included.
     [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept { return std::size_t{16384} << (6U * level); }
 

@@ -27,6 +27,8 @@ fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 
 } // namespace
 
+fiber const& fiber_of(stack::span where) noexcept { return *reinterpret_cast<fiber const*>(where.end() - k_fiber_bytes); }
+
 // --- making work -----------------------------------------------------------------------------------------------------
 
 void scheduler::notify_light() noexcept {
@@ -58,7 +60,13 @@ bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
     return std::any_of(candidates.begin(), candidates.end(), [&](worker* w) { return m_idle.hand_over(w->sleeper, &r); });
 }
 
+// In a child process: a thread of the parent waited for something that the caller, which is a copy of another, has done. It is not there.
+TULLE_COLD bool scheduler::is_left_behind(runnable const& r) const noexcept {
+    return r.kind == runnable_kind::fiber && (m_stacks == nullptr || !m_stacks->owns(static_cast<fiber const&>(r).stack));
+}
+
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
+    if (TULLE_UNLIKELY(m_left_behind != nullptr) && is_left_behind(r)) return;
     if (hand_to_sleeper(r, shepherd_index)) return;
     bool const is_placed = shepherd_index >= 0;
     std::size_t const target =

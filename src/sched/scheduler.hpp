@@ -52,7 +52,12 @@ public:
 
     // --- life (lifecycle.cpp); the caller serialises them --------------------------------------------------------
     [[nodiscard]] int start(settings const& chosen); // 0 or a positive errno
-    [[nodiscard]] int stop();                        // 0; EBUSY: threads are alive; EPERM: not from this thread
+    [[nodiscard]] int may_stop() noexcept;           // 0; EBUSY: threads are alive; EPERM: not from this thread
+    void stop() noexcept;                            // may_stop() returned 0
+    // By the OS thread that initialised, before stop(): destroys its values and its name, if it has any.
+    [[nodiscard]] bool caller_has_end() const noexcept;
+    void end_caller() noexcept;
+    [[nodiscard]] static bool may_adopt_caller() noexcept; // not on the stack of a thread of the parent process
     [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); } // pairs with start
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
@@ -71,6 +76,12 @@ public:
 
     [[nodiscard]] worker& attach_guest(); // the calling OS thread, which has no worker (guest.cpp)
     void detach_guest(worker& w) noexcept;
+    // Around fork(2) (process_fork.cpp).
+    void before_process_fork() noexcept;
+    void after_process_fork_in_parent() noexcept;
+    void after_process_fork_in_child() noexcept;
+    // Threads with smaller numbers are of the process that this one was forked off.
+    [[nodiscard]] thread_id first_id() const noexcept { return m_first_id; }
 
     // --- making work ------------------------------------------------------------------------------------------------
     void inject(runnable& r, int shepherd_index) noexcept;    // from outside the workers, or placed
@@ -101,6 +112,9 @@ public:
     void close_newest_deque(fiber& f) noexcept; // empty, and not the smallest
     void close_deques(fiber& f) noexcept;       // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
+    // What the OS thread that started it stands on, if it was adopted.
+    [[nodiscard]] fiber const& adopted() const noexcept { return m_adopted; }
+    [[nodiscard]] thread_frame const& adopted_frame() const noexcept { return m_adopted_frame; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     // False: no memory.
     [[nodiscard]] bool insert_timer(timer& t) noexcept;
@@ -125,11 +139,19 @@ private:
     [[nodiscard]] static bool has_orphan(shepherd const& s) noexcept;
     static void place(worker& w) noexcept;
     void adopt_caller(worker& w);
+    struct guest;
+    [[nodiscard]] guest& guest_of(worker& w) noexcept;
+    void adopt_guest(worker& as_guest) noexcept;
+    void retire_guest(guest& retired) noexcept;
+    void forget_guests(worker const* caller) noexcept;
+    void become_guest(worker& old) noexcept;
+    void leave_behind() noexcept;
     void join_os_threads() noexcept;
     void wake_all() noexcept;
     void free_everything() noexcept;
     static void wake_from_nap(worker& w) noexcept;
     void wake_one_of(shepherd& s) noexcept;
+    [[nodiscard]] bool is_left_behind(runnable const& r) const noexcept;
     [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
     void alarm_guests() noexcept;
     [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
@@ -161,12 +183,13 @@ private:
     runnable_list m_shared_spares;
     std::atomic<std::uint32_t> m_shared_spare_count{0};
 
-    struct guest;
     std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
     std::mutex m_guests_lock;
     guest* m_free_guests = nullptr;
     std::int64_t m_guests_surplus = 0; // threads that guests had made more than ended when the scheduler started
-    friend struct guest_exit;
+
+    void* m_left_behind = nullptr; // in a child process: what the parent's workers used
+    thread_id m_first_id = 0;
 };
 
 TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept {

@@ -75,6 +75,15 @@ stack::size_class class_of(attributes const& how) noexcept {
     return wanted.is_compact() && !may_be_compact ? stack::class_for(stack::k_smallest_bytes) : wanted;
 }
 
+// In a child process: the handle is of a thread of the parent. One that had not started is run by its joiner; see process_fork.cpp.
+TULLE_COLD void join_left_behind(thread_record& t) noexcept {
+    if (claim(t)) return run_in_place(t);
+    t.exception = left_behind_error();
+    t.run = nullptr; // tells the C functions
+    t.close = nullptr;
+    static_cast<void>(join_word(t.word).finish());
+}
+
 bool may_run_in_place(thread_record const& t) noexcept {
     worker& w = *this_worker();
     return !t.own_stack && !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
@@ -110,6 +119,12 @@ void wait_as_guest_until(thread_record& t, fiber& self, std::uint64_t deadline) 
 }
 
 } // namespace
+
+thread_identity& identity_of(fiber& f) noexcept {
+    if (f.frame != nullptr) return *f.frame;
+    if (f.base.id == 0) f.base.id = draw_id(*this_worker());
+    return f.base;
+}
 
 } // namespace tulle::sched
 
@@ -164,6 +179,7 @@ void wait_thread(thread_core* core) noexcept {
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
     if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
+    if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) return sched::join_left_behind(t);
     suspend(&sched::post_wait_for, &t, &self);
 }
 
@@ -171,6 +187,10 @@ bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     thread_record& t = sched::as_record(core);
     if (join_word(t.word).is_done()) return true;
     fiber& self = this_fiber();
+    if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) {
+        sched::join_left_behind(t);
+        return true;
+    }
     if (self.kind_of_stack == fiber_kind::guest) {
         sched::wait_as_guest_until(t, self, deadline);
         return join_word(t.word).is_done();
@@ -208,20 +228,14 @@ using namespace tulle::sched;
 
 void yield() noexcept { sched::yield(); }
 
-thread_id get_id() {
-    fiber& f = this_fiber();
-    if (f.frame != nullptr) return f.frame->id;
-    if (f.base_id == 0) f.base_id = sched::draw_id(*this_worker());
-    return f.base_id;
-}
+thread_id get_id() { return sched::identity_of(this_fiber()).id; }
 
 std::string name() { return find_name(get_id()); }
 
 void set_name(std::string_view name) {
-    thread_id const id = get_id();
-    fiber& f = this_fiber();
-    remember_name(id, name);
-    if (f.frame != nullptr) f.frame->named = true;
+    thread_identity& self = sched::identity_of(this_fiber());
+    remember_name(self.id, name);
+    self.at_end |= k_has_name;
 }
 
 int worker_index() noexcept {

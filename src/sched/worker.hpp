@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/rng.hpp"
+#include "os/signal_stack.hpp"
 #include "park/idle_set.hpp"
 #include "sched/fiber.hpp"
 #include "sched/ready_queue.hpp"
@@ -44,7 +45,8 @@ struct alignas(128) worker {
     // --- own OS thread only ----------------------------------------------------------------------------------------
     scheduler* owner;
     worker_kind kind;
-    int index; // dedicated and adopted: 0 .. workers-1; guests: -1
+    std::size_t local_number = 0; // of its slot in worker-local tables: even for workers, odd for guests
+    int index;                    // dedicated and adopted: 0 .. workers-1; guests: -1
     shepherd* home = nullptr;
     fiber* current = nullptr; // what it runs
     post_action post;
@@ -65,6 +67,7 @@ struct alignas(128) worker {
     bool has_worked = false;         // since it last gave memory back
     steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
+    os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
     std::uint64_t steals = 0, suspends = 0;
 
     // --- anyone ----------------------------------------------------------------------------------------------------
@@ -74,8 +77,7 @@ struct alignas(128) worker {
     park::sleeper<os::machine> sleeper;
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
-    bool has_os_thread = false;        // dedicated and started; the starter's
-    std::atomic<bool> has_left{false}; // its OS thread touches nothing here any more
+    bool has_os_thread = false; // dedicated and started; the starter's
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <mutex>
 
+#include <sched.h>
+
 #include "arch/fiber_annotations.hpp"
 #include "base/assert.hpp"
 
@@ -107,6 +109,11 @@ stack_arena::stack_name stack_arena::name_of(std::byte* base) const noexcept {
         }
     }
     base::fatal("%p is no stack of the class of %zu bytes; release a span as it was allocated", static_cast<void*>(base), m_bytes);
+}
+
+bool stack_arena::owns(std::byte const* low) const noexcept {
+    std::lock_guard const lock(m_lock);
+    return std::any_of(m_slabs, m_slabs + m_slab_count, [&](slab const& s) { return low >= s.base && low < s.base + s.count * m_bytes; });
 }
 
 void stack_arena::check_canary(slab const& home, std::uint32_t index) const noexcept {
@@ -229,6 +236,22 @@ void stack_arena::trim_batch(slab const& home, std::uint32_t from, std::uint32_t
                                       static_cast<std::size_t>(run - begin) * m_bytes);
         }
     }
+}
+
+void stack_arena::visit(span_visitor visitor, void* argument) const noexcept {
+    constexpr int k_most_tries = 1000;
+    bool held = m_lock.try_lock();
+    for (int tries = 0; !held && tries < k_most_tries; ++tries) {
+        ::sched_yield();
+        held = m_lock.try_lock();
+    }
+    for (std::uint32_t i = 0; i < m_slab_count; ++i) {
+        slab const& home = m_slabs[i];
+        for (std::uint32_t index = 0; index < home.carved; ++index) {
+            if (home.next[index] == k_in_use) visitor(argument, {stack_base(home, index) + m_guard_bytes, m_bytes - m_guard_bytes});
+        }
+    }
+    if (held) m_lock.unlock();
 }
 
 statistics stack_arena::stats() const noexcept {
