@@ -122,9 +122,11 @@ TEST_P(os_signals, a_thread_on_a_small_stack_handles_one_on_the_workers_signal_s
 
 TEST_P(os_signals, to_every_worker_while_it_sleeps) {
     handler_for const user(SIGUSR1, &count_signal, SA_ONSTACK);
+    auto& s = sched::scheduler::instance();
+    while (s.idle().sleeping() + 1 != s.workers().size()) std::this_thread::yield(); // they have their signal stacks
     int sent = 0;
     for (int round = 0; round < 50; ++round) {
-        for (auto const& w : sched::scheduler::instance().workers()) {
+        for (auto const& w : s.workers()) {
             pthread_kill(w->has_os_thread ? w->os_thread : pthread_self(), SIGUSR1);
             ++sent;
         }
