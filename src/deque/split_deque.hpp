@@ -44,8 +44,9 @@ public:
 
     // Empties a deque that open() was called for and whose owner has gone. Under the lock: a thief may still be in it, between D1 and D2,
     // and would share what the next owner takes back.
-    void reopen() noexcept {
+    void reopen(bool asymmetric) noexcept {
         m_lock.lock();
+        m_asymmetric = asymmetric;
         this->head.store(m_base, std::memory_order_relaxed); // relaxed: as in open
         this->split.store(m_base, std::memory_order_relaxed);
         m_tail.store(m_base, std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
 
+#include <tulle/schedule_point.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <cerrno>
@@ -157,18 +158,22 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
     }
     w.ready.push_back(t);
     s.notify_light();
+    schedule_point();
 }
 
 void wait_thread(thread_core* core) noexcept {
     thread_record& t = sched::as_record(core);
+    schedule_point();
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
     if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
     suspend(&sched::post_wait_for, &t, &self);
+    schedule_point();
 }
 
 bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     thread_record& t = sched::as_record(core);
+    schedule_point();
     if (join_word(t.word).is_done()) return true;
     fiber& self = this_fiber();
     if (self.kind_of_stack == fiber_kind::guest) {
@@ -188,6 +193,7 @@ bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
 }
 
 bool thread_is_done(thread_core const* t) noexcept {
+    schedule_point();
     return t->word.load(std::memory_order_acquire) == k_done; // pairs with join_word::finish
 }
 

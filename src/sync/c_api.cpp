@@ -182,6 +182,7 @@ int tulle_latch_count_down(tulle_latch_t* latch, uint64_t by) {
 
 int tulle_latch_trywait(tulle_latch_t* latch) {
     if (latch == nullptr) return -EINVAL;
+    tulle::schedule_point();
     return core(latch).is_open() ? 0 : -EBUSY;
 }
 

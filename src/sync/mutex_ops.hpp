@@ -15,6 +15,7 @@ static_assert(sizeof(waiter<parking>) <= 64);
 
 // False: not before the deadline.
 [[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, std::uint64_t deadline) noexcept {
+    parking::schedule_point();
     static_cast<void>(parking::self()); // may start the run time, on whose fences the rest relies
     native_mutex_core waiting(front, queue);
     if (deadline != detail::k_no_deadline) return waiting.lock_until(deadline);

@@ -94,6 +94,7 @@ template <bool HeavyFence> struct basic_parking {
     }
     static std::uint64_t now() noexcept { return 1; }
     static bool has_heavy_fence() noexcept { return HeavyFence; }
+    static void schedule_point() noexcept {}
     static void relax() noexcept { machine::pause(); }
     static void yield_to_ready() noexcept {}
 };
