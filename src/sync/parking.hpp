@@ -39,6 +39,8 @@ struct parking {
 
     // A call on a synchronisation object begins: in a deterministic run, others may go first. Not from a post action or with a lock held.
     static void schedule_point() noexcept { tulle::schedule_point(); }
+    // The caller's time is virtual, and nothing else happens while it runs.
+    [[nodiscard]] static bool is_deterministic() noexcept { return sched::this_run() != nullptr; }
     // Between two looks at a word that is about to change: other threads of the worker first.
     static void relax() noexcept { sched::yield(); }
     // After a round of a spin loop: lets the other ready threads of this worker run, as one of them may be what is waited for.
