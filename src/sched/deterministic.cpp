@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t k_step_ns = 1'000;
 constexpr std::uint64_t k_nap_ns = 1'000'000; // between two looks for what another OS thread has made
-constexpr std::uint32_t k_most_odds_log2 = 4; // a point switches once in 2 to 16 times
+constexpr std::uint32_t k_odds_choices = 4;   // a point switches always, or once in 2, 4 or 8 times
 
 void post_ready(void* pending, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(pending)); }
 
@@ -37,7 +37,7 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     m_random = base::rng(base::rng(seed).next());
     m_seed = seed;
     m_first_id = first_id;
-    m_odds = 2U << m_random.below(k_most_odds_log2);
+    m_odds = 1U << m_random.below(k_odds_choices);
     m_now = os::monotonic_ns();
     m_trace = m_steps = 0;
     m_has_warned.store(false, std::memory_order_relaxed); // relaxed: no other thread knows of the run yet
