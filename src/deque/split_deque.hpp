@@ -111,8 +111,9 @@ public:
         }
         m_deque.head.store(slot, std::memory_order_relaxed);
         if (slot < m_deque.split.load(std::memory_order_relaxed)) {
-            m_deque.split.store(keep_shared ? slot : tail + (slot - tail) / 2,
-                                std::memory_order_relaxed); // keep half of the older ones private
+            // Keep half of the older ones private, if a thief could get at them.
+            bool const all_shared = keep_shared || !m_deque.m_asymmetric;
+            m_deque.split.store(all_shared ? slot : tail + (slot - tail) / 2, std::memory_order_relaxed);
         }
         return reclaim_result::mine;
     }
