@@ -120,6 +120,11 @@ int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     return ENOMEM;
 }
 
+std::uint64_t instance::seed() {
+    std::lock_guard const held(m_lock);
+    return m_options.number(option_id::seed);
+}
+
 base::option_error instance::set_option(std::string_view name, std::string_view value) {
     std::lock_guard const held(m_lock);
     return m_options.set(name, value, base::option_source::api);
@@ -134,6 +139,8 @@ void start_on_first_use() {
     if (error == EINVAL) base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     if (error != 0 && error != EALREADY) base::fatal("cannot start: %s", std::strerror(error));
 }
+
+bool seed_is_set() { return runtime::the().seed() != 0; }
 
 } // namespace tulle::sched
 

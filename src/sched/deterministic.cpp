@@ -5,6 +5,7 @@
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
+#include "sched/first_use.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/detail/deadline.hpp>
@@ -92,7 +93,7 @@ work deterministic_run::choose(worker& w) noexcept {
     std::uint32_t const chosen = m_random.below(ready + parked.size_hint());
     if (chosen < ready) return take_ready(chosen);
     parked.rotate(chosen - ready);
-    while (!parked.looks_empty()) { // empty ones leave the list
+    for (std::uint32_t left = parked.size_hint(); left != 0; --left) { // empty ones leave the list
         if (record* const slot = parked.steal()) return {nullptr, slot, false};
     }
     return ready == 0 ? work{} : take_ready(m_random.below(ready));
@@ -131,6 +132,11 @@ void deterministic_run::note_stranger() noexcept {
     if (m_has_warned.exchange(true, std::memory_order_relaxed)) return; // relaxed: it orders nothing
     base::warn("TULLE_SEED=%llu: an OS thread of the program's own uses the library; the order of its calls is not repeated",
                static_cast<unsigned long long>(m_seed));
+}
+
+void start_if_deterministic() {
+    if (this_worker() != nullptr || scheduler::instance().is_running() || !seed_is_set()) return;
+    static_cast<void>(this_fiber());
 }
 
 std::uint64_t now_ns() noexcept {

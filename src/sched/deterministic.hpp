@@ -74,6 +74,9 @@ private:
     return static_cast<deterministic_run*>(detail::read_current<offsetof(detail::current_block, run)>(&tulle_read_current));
 }
 
+// Starts the run time if it is to be deterministic and does not run yet: what is used before the first thread belongs to the run, too.
+void start_if_deterministic();
+
 // The clock of timers and time-outs, ns: the monotonic one, or that of the caller's deterministic run.
 [[nodiscard]] std::uint64_t now_ns() noexcept;
 

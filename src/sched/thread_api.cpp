@@ -151,7 +151,10 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
     w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1,
                          std::memory_order_relaxed); // relaxed: one writer
     bool const here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
-    if (!here || (t.shepherd >= 0 && !child_first)) return s.inject(t, t.shepherd);
+    if (!here || (t.shepherd >= 0 && !child_first)) {
+        s.inject(t, t.shepherd);
+        return schedule_point();
+    }
     if (child_first) {
         w.start_next = &t;
         return suspend_to_loop(&sched::post_push_front, w.current, nullptr);

@@ -15,6 +15,7 @@ static_assert(sizeof(waiter<parking>) <= 64);
 
 // False: not before the deadline.
 [[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, std::uint64_t deadline) noexcept {
+    sched::start_if_deterministic();
     parking::schedule_point();
     native_mutex_core waiting(front, queue);
     if (waiting.take_over()) return true;
@@ -28,6 +29,7 @@ inline void lock(detail::mutex_front& front, native_mutex_queue& queue) noexcept
 }
 // False: another thread holds it.
 [[nodiscard]] inline bool try_lock(detail::mutex_front& front, native_mutex_queue& queue) noexcept {
+    sched::start_if_deterministic();
     parking::schedule_point();
     return front.try_lock_if_free() || native_mutex_core(front, queue).take_over();
 }
