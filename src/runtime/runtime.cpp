@@ -71,7 +71,8 @@ instance::instance() {
 
 std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     sched::settings s;
-    s.machine = os::discover();
+    s.seed = m_options.number(option_id::seed);
+    s.machine = s.seed == 0 ? os::discover() : os::undivided(); // a deterministic run has one worker
     auto const limits = limits_of(m_options, s.machine);
     if (!limits) return std::nullopt;
     s.workers = limits->workers;
@@ -79,7 +80,6 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.stack_size = m_options.number(option_id::stack_size);
     s.guard = guard_choice_of(m_options.number(option_id::guard));
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
-    s.seed = m_options.number(option_id::seed);
     s.adopt_caller = adopt_caller;
     regroup(s.machine, m_options.number(option_id::shepherds));
     return s;

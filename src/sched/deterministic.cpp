@@ -69,9 +69,7 @@ void deterministic_run::yield() noexcept {
     suspend(&post_ready, this_worker()->current, nullptr);
 }
 
-void deterministic_run::hold(runnable& r) noexcept try {
-    m_ready.push_back(&r);
-} catch (std::bad_alloc const&) {
+void deterministic_run::hold(runnable& r) noexcept try { m_ready.push_back(&r); } catch (std::bad_alloc const&) {
     base::fatal("no memory for the list of %zu ready threads", m_ready.size());
 }
 
@@ -103,7 +101,7 @@ work deterministic_run::next(worker& w) noexcept {
     scheduler& s = *w.owner;
     for (;;) {
         if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
-        static_cast<void>(reserve_spare(w));                                           // without one, what needs it says so
+        static_cast<void>(reserve_spare(w));                                   // without one, what needs it says so
         if (w.start_next != nullptr) return {s.take_local(w), nullptr, false}; // a child that goes first
         static_cast<void>(s.timers().expire(m_now));
         gather(w);

@@ -25,8 +25,8 @@ struct settings {
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
-    std::uint64_t seed = 0;   // not 0: a deterministic run, of one worker (deterministic.hpp)
-    bool adopt_caller = true; // the calling OS thread becomes worker 0; else all workers are new OS threads
+    std::uint64_t seed = 0;        // not 0: a deterministic run, of one worker (deterministic.hpp)
+    bool adopt_caller = true;      // the calling OS thread becomes worker 0; else all workers are new OS threads
 };
 
 // Workers that share a locality domain, and the threads that were placed there or came from outside.

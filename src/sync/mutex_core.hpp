@@ -83,7 +83,7 @@ private:
         return self != nullptr && self->state.load(std::memory_order_relaxed) == outcome::granted;
     }
     [[nodiscard]] bool inherit() noexcept {
-        if (m_queue.inherited.load(std::memory_order_relaxed)) return false;    // relaxed: the exchange decides
+        if (m_queue.inherited.load(std::memory_order_relaxed)) return false; // relaxed: the exchange decides
         return !m_queue.inherited.exchange(true, std::memory_order_acquire); // pairs with the release in set_free
     }
     // By a holder, whose own unlock sees it, as does that of each later one: it is settled.
@@ -130,7 +130,7 @@ private:
             m_queue.on_its_way = nullptr;
             ++self.tries;
         }
-        announce();                                     // B1
+        announce();                                                  // B1
         if (m_front.try_lock() || inherit()) return entry::acquired; // B2
         if (!m_queue.settled) return entry::unsettled;
         self.state.store(outcome::waiting, std::memory_order_relaxed); // relaxed: published by the lock

@@ -172,7 +172,8 @@ TEST(mutex, cold_locks) {
 }
 
 TEST(mutex, orders_of_cold_locks_are_needed) {
-    auto mutants = model::weaken_each("mutex_cold_weakened", random(10000), body<cold_parking>({.threads = 2, .rounds = 3, .is_new = true}));
+    auto mutants =
+        model::weaken_each("mutex_cold_weakened", random(10000), body<cold_parking>({.threads = 2, .rounds = 3, .is_new = true}));
     std::erase_if(mutants, [](model::mutant const& m) { // those of quick ones have been weakened above
         return m.change.where.file != "mutex_core.hpp" || m.change.where.kind == model::access_kind::heavy_fence;
     });

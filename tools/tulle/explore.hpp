@@ -10,8 +10,8 @@
 namespace tulle::tool {
 
 struct exploration {
-    arguments words;             // the program and its arguments
-    std::string options;         // of `run`, as they were given, for the command that repeats a failure
+    arguments words;     // the program and its arguments
+    std::string options; // of `run`, as they were given, for the command that repeats a failure
     std::uint64_t first_seed = 1;
     std::uint64_t count = 1;
     std::chrono::seconds limit{60}; // for one run

@@ -165,36 +165,35 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
     tulle::signal signal(100);
     tulle::signal no_signal(0);
     tulle::thread<void> ended = tulle::spawn([] {});
-    std::map<std::string, std::function<void()>> const calls{
-        {"fork and join", [] { tulle::fork([] {}).join(); }},
-        {"scope", [] { tulle::scope().spawn([] {}); }},
-        {"spawn and join", [] { tulle::spawn([] {}).join(); }},
-        {"spawn, placed", [] { tulle::spawn_detached({.shepherd = 0}, [] {}); }},
-        {"try_join", [&] { static_cast<void>(ended.try_join()); }},
-        {"join_for", [&] { static_cast<void>(ended.join_for(1s)); }},
-        {"yield", [] { tulle::this_thread::yield(); }},
-        {"sleep", [] { tulle::this_thread::sleep_for(0s); }},
-        {"schedule_point", [] { tulle::schedule_point(); }},
-        {"lock", [&] { m.lock(); }},
-        {"try_lock that fails", [&] { static_cast<void>(m.try_lock()); }},
-        {"unlock", [&] { m.unlock(); }},
-        {"unlocked try_lock", [&] { static_cast<void>(m.try_lock()); }},
-        {"zz unlock", [&] { m.unlock(); }},
-        {"notify_one", [&] { condition.notify_one(); }},
-        {"notify_all", [&] { condition.notify_all(); }},
-        {"count_down", [&] { latch.count_down(); }},
-        {"latch.try_wait", [&] { static_cast<void>(latch.try_wait()); }},
-        {"latch.wait", [&] { open.wait(); }},
-        {"latch.wait_for", [&] { static_cast<void>(latch.wait_for(1s)); }},
-        {"barrier", [&] { alone.arrive_and_wait(); }},
-        {"notify", [&] { signal.notify(); }},
-        {"add_signalers", [&] { signal.add_signalers(1); }},
-        {"signal.try_wait", [&] { static_cast<void>(signal.try_wait()); }},
-        {"signal.wait", [&] { no_signal.wait(); }},
-        {"call_once", [] {
-             tulle::once_flag flag;
-             tulle::call_once(flag, [] {});
-         }}};
+    std::map<std::string, std::function<void()>> const calls{{"fork and join", [] { tulle::fork([] {}).join(); }},
+                                                             {"scope", [] { tulle::scope().spawn([] {}); }},
+                                                             {"spawn and join", [] { tulle::spawn([] {}).join(); }},
+                                                             {"spawn, placed", [] { tulle::spawn_detached({.shepherd = 0}, [] {}); }},
+                                                             {"try_join", [&] { static_cast<void>(ended.try_join()); }},
+                                                             {"join_for", [&] { static_cast<void>(ended.join_for(1s)); }},
+                                                             {"yield", [] { tulle::this_thread::yield(); }},
+                                                             {"sleep", [] { tulle::this_thread::sleep_for(0s); }},
+                                                             {"schedule_point", [] { tulle::schedule_point(); }},
+                                                             {"lock", [&] { m.lock(); }},
+                                                             {"try_lock that fails", [&] { static_cast<void>(m.try_lock()); }},
+                                                             {"unlock", [&] { m.unlock(); }},
+                                                             {"unlocked try_lock", [&] { static_cast<void>(m.try_lock()); }},
+                                                             {"zz unlock", [&] { m.unlock(); }},
+                                                             {"notify_one", [&] { condition.notify_one(); }},
+                                                             {"notify_all", [&] { condition.notify_all(); }},
+                                                             {"count_down", [&] { latch.count_down(); }},
+                                                             {"latch.try_wait", [&] { static_cast<void>(latch.try_wait()); }},
+                                                             {"latch.wait", [&] { open.wait(); }},
+                                                             {"latch.wait_for", [&] { static_cast<void>(latch.wait_for(1s)); }},
+                                                             {"barrier", [&] { alone.arrive_and_wait(); }},
+                                                             {"notify", [&] { signal.notify(); }},
+                                                             {"add_signalers", [&] { signal.add_signalers(1); }},
+                                                             {"signal.try_wait", [&] { static_cast<void>(signal.try_wait()); }},
+                                                             {"signal.wait", [&] { no_signal.wait(); }},
+                                                             {"call_once", [] {
+                                                                  tulle::once_flag flag;
+                                                                  tulle::call_once(flag, [] {});
+                                                              }}};
     for (auto const& [name, call] : calls) { // in alphabetical order: lock, try_lock, unlock
         std::uint64_t const before = the_run().steps();
         call();
@@ -379,9 +378,7 @@ TEST(deterministic, a_foreign_thread_may_take_part_and_is_reported_once) {
     {
         seeded const run(8);
         tulle::latch latch(2);
-        auto const help = [&latch] {
-            tulle::spawn([&latch] { latch.count_down(); }).join();
-        };
+        auto const help = [&latch] { tulle::spawn([&latch] { latch.count_down(); }).join(); };
         std::thread one(help);
         std::thread two(help);
         latch.wait(); // no deadlock: they are there
