@@ -52,7 +52,8 @@ void regroup(os::topology& machine, std::size_t wanted) {
 } // namespace
 
 std::optional<worker_limits> limits_of(base::option_table const& options, os::topology const& machine) {
-    auto const asked = static_cast<int>(options.number(option_id::workers));
+    bool const is_deterministic = options.number(option_id::seed) != 0;
+    auto const asked = is_deterministic ? 1 : static_cast<int>(options.number(option_id::workers));
     auto const most = static_cast<int>(options.number(option_id::max_workers));
     if (most != 0 && asked > most) return std::nullopt;
     if (most != 0) return worker_limits{asked != 0 ? asked : std::min(machine.default_workers, most), most};

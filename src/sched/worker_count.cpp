@@ -22,8 +22,8 @@ int shepherd_of(runnable const& r) noexcept {
 } // namespace
 
 int scheduler::set_active_workers(int wanted) noexcept try {
+    if (is_deterministic() && wanted > 0) return 0; // it is one, whatever is wanted
     if (wanted < 1 || wanted > m_settings.max_workers) return EINVAL;
-    if (is_deterministic()) return 0; // it is one, whatever is wanted
     std::lock_guard const held(m_resizing);
     if (is_stopping()) return EBUSY;
     if (int const error = make_ready(wanted)) return error;
