@@ -31,10 +31,11 @@ tulle::sched::deterministic_run& the_run() { return scheduler::instance().determ
 // The run time in this mode, or as usual with seed 0. Started from below, as finding out about the machine takes milliseconds.
 class seeded {
 public:
-    explicit seeded(std::uint64_t seed, int workers = 4) {
+    explicit seeded(std::uint64_t seed, int workers = 4, bool adopts = true) {
         static tulle::sched::settings s_usual = tulle::runtime::the().settings_now(true);
         s_usual.seed = seed;
         s_usual.workers = workers;
+        s_usual.adopt_caller = adopts;
         EXPECT_EQ(scheduler::instance().start(s_usual), 0);
     }
     ~seeded() { EXPECT_EQ(scheduler::instance().stop(), 0); }
@@ -132,7 +133,7 @@ TEST(deterministic, seeds_differ) {
 TEST(deterministic, all_orders_of_a_small_program_are_found) {
     std::set<std::string> orders;
     std::map<std::uint64_t, std::string> by_trace;
-    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
         observed const o = observe(seed, &two_writers);
         orders.insert(o.order);
         EXPECT_EQ(by_trace.emplace(o.trace, o.order).first->second, o.order) << "two orders with one trace";
@@ -390,6 +391,23 @@ TEST(deterministic, a_foreign_thread_may_take_part_and_is_reported_once) {
     std::size_t const place = said.find(warning);
     EXPECT_NE(place, std::string::npos) << said;
     EXPECT_EQ(said.find(warning, place + 1), std::string::npos) << said;
+}
+
+// Such a run repeats nothing, but it works.
+TEST(deterministic, may_be_started_by_an_os_thread_that_is_no_worker) {
+    ::testing::internal::CaptureStderr();
+    {
+        seeded const run(8, 1, false);
+        tulle::latch latch(1);
+        auto thread = tulle::spawn([&latch] {
+            latch.wait();
+            tulle::this_thread::sleep_for(1h);
+            return fib(8);
+        });
+        latch.count_down();
+        EXPECT_EQ(thread.join(), 21);
+    }
+    EXPECT_NE(::testing::internal::GetCapturedStderr().find("an OS thread of the program's own uses the library"), std::string::npos);
 }
 
 using deterministic_death = ::testing::Test;
