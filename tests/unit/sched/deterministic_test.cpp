@@ -4,10 +4,12 @@
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
 
+#include <tulle.h>
 #include <tulle/tulle.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -201,6 +203,34 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
         EXPECT_GT(the_run().steps(), before) << name;
     }
     ended.join();
+}
+
+TEST(deterministic, every_c_function_is_a_scheduling_point) {
+    seeded const run(3);
+    tulle_mutex_t m = TULLE_MUTEX_INIT;
+    tulle_cond_t condition = TULLE_COND_INIT;
+    tulle_latch_t latch = TULLE_LATCH_INIT(1);
+    tulle_signal_t signal = TULLE_SIGNAL_INIT(1);
+    auto const steps = [] { return the_run().steps(); };
+    std::vector<std::pair<int, std::function<int()>>> const calls{{0, [] { return tulle_schedule_point(); }},
+                                                                  {0, [] { return tulle_yield(); }},
+                                                                  {0, [&] { return tulle_mutex_lock(&m); }},
+                                                                  {-EBUSY, [&] { return tulle_mutex_destroy(&m); }},
+                                                                  {-EBUSY, [&] { return tulle_mutex_trylock(&m); }},
+                                                                  {0, [&] { return tulle_mutex_unlock(&m); }},
+                                                                  {-EPERM, [&] { return tulle_mutex_unlock(&m); }},
+                                                                  {0, [&] { return tulle_mutex_destroy(&m); }},
+                                                                  {0, [&] { return tulle_mutex_timedlock(&m, 1); }},
+                                                                  {-ETIMEDOUT, [&] { return tulle_cond_timedwait(&condition, &m, 1000); }},
+                                                                  {0, [&] { return tulle_cond_signal(&condition); }},
+                                                                  {-EBUSY, [&] { return tulle_latch_trywait(&latch); }},
+                                                                  {-EBUSY, [&] { return tulle_signal_trywait(&signal); }}};
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        std::uint64_t const before = steps();
+        EXPECT_EQ(calls[k].second(), calls[k].first) << k;
+        bool const only_looks = k == 3 || k == 6 || k == 7; // destroys, and the unlock that is refused
+        EXPECT_EQ(steps() > before, !only_looks) << k;
+    }
 }
 
 TEST(deterministic, a_mutex_excludes_whatever_the_seed) {
