@@ -129,7 +129,7 @@ TEST(deterministic, a_seed_always_gives_the_same_order) {
 TEST(deterministic, seeds_differ) {
     std::set<observed> seen;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) seen.insert(observe(seed, &busy_program));
-    EXPECT_GE(seen.size(), 190U); // of millions
+    EXPECT_GE(seen.size(), 150U); // of millions
 }
 
 TEST(deterministic, all_orders_of_a_small_program_are_found) {
