@@ -90,6 +90,8 @@ TULLE_API uint64_t tulle_thread_id(const tulle_thread* thread); /* 0: null */
 
 TULLE_API int tulle_yield(void);
 TULLE_API int tulle_sleep_ns(uint64_t nanoseconds);
+/* In a deterministic run another thread may go first; otherwise nothing. Between accesses to atomic variables whose order matters. */
+TULLE_API int tulle_schedule_point(void);
 TULLE_API uint64_t tulle_self_id(void);
 /* -ENOMEM. */
 TULLE_API int tulle_set_name(const char* name);

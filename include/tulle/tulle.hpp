@@ -9,6 +9,7 @@
 #include <tulle/mutex.hpp>
 #include <tulle/once.hpp>
 #include <tulle/runtime.hpp>
+#include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 #include <tulle/signal.hpp>
 #include <tulle/this_thread.hpp>

@@ -75,7 +75,15 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      "auto",
      {}},
     {"spin_us", "us", "How long an idle worker looks for work before it sleeps.", value_kind::number, 20, 0, 1'000'000, nullptr, {}},
-    {"seed", "number", "Seed of the random choices of the scheduler.", value_kind::number, 0, 0, UINT64_MAX, nullptr, {}},
+    {"seed",
+     "number",
+     "Not off: a deterministic run of one worker; the seed decides each choice, and time is virtual.",
+     value_kind::number,
+     0,
+     0,
+     UINT64_MAX,
+     "off",
+     {}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }

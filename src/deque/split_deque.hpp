@@ -44,8 +44,9 @@ public:
 
     // Empties a deque that open() was called for and whose owner has gone. Under the lock: a thief may still be in it, between D1 and D2,
     // and would share what the next owner takes back.
-    void reopen() noexcept {
+    void reopen(bool asymmetric) noexcept {
         m_lock.lock();
+        m_asymmetric = asymmetric;
         this->head.store(m_base, std::memory_order_relaxed); // relaxed: as in open
         this->split.store(m_base, std::memory_order_relaxed);
         m_tail.store(m_base, std::memory_order_relaxed);
@@ -115,8 +116,9 @@ public:
         }
         m_deque.head.store(slot, std::memory_order_relaxed);
         if (slot < m_deque.split.load(std::memory_order_relaxed)) {
-            m_deque.split.store(keep_shared ? slot : tail + (slot - tail) / 2,
-                                std::memory_order_relaxed); // keep half of the older ones private
+            // Keep half of the older ones private, if a thief could get at them.
+            bool const all_shared = keep_shared || !m_deque.m_asymmetric;
+            m_deque.split.store(all_shared ? slot : tail + (slot - tail) / 2, std::memory_order_relaxed);
         }
         return reclaim_result::mine;
     }

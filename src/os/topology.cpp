@@ -146,6 +146,14 @@ int workers_for(int allowed_cpus, double quota_cpus) noexcept {
     return std::max(1, static_cast<int>(wanted));
 }
 
+topology undivided() {
+    topology found;
+    found.groups.push_back({allowed_cpus(0)});
+    found.allowed_cpus = static_cast<int>(found.groups.front().cpus.size());
+    found.description = describe(found);
+    return found;
+}
+
 topology discover(cgroup_files const& cgroups) {
     std::vector<int> const cpus = allowed_cpus(0);
     topology found;

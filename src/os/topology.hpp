@@ -35,6 +35,9 @@ struct allowance {
 };
 [[nodiscard]] allowance look_again(cgroup_files const& cgroups = {});
 
+/// The CPUs of the affinity mask as one group, for one worker; quick, as nothing else is looked at.
+[[nodiscard]] topology undivided();
+
 /// Workers worth starting: a quota of 1.5 CPUs gives 2 of them work; never more than CPUs, never fewer than 1.
 [[nodiscard]] int workers_for(int allowed_cpus, double quota_cpus) noexcept;
 

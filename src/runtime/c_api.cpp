@@ -5,6 +5,7 @@
 #include <tulle/detail/forced_unwind.hpp>
 #include <tulle/fork.hpp>
 #include <tulle/runtime.hpp>
+#include <tulle/schedule_point.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/version.hpp>
@@ -197,6 +198,10 @@ int tulle_yield(void) {
 }
 int tulle_sleep_ns(uint64_t nanoseconds) {
     tulle::this_thread::sleep_until_ns(after(nanoseconds));
+    return 0;
+}
+int tulle_schedule_point(void) {
+    tulle::schedule_point();
     return 0;
 }
 uint64_t tulle_self_id(void) { return tulle::this_thread::get_id(); }

@@ -3,7 +3,6 @@
 #include "runtime/runtime.hpp"
 
 #include "base/error.hpp"
-#include "os/clock.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
@@ -56,7 +55,8 @@ void regroup(os::topology& machine, std::size_t wanted) {
 } // namespace
 
 std::optional<worker_limits> limits_of(base::option_table const& options, os::topology const& machine) {
-    auto const asked = static_cast<int>(options.number(option_id::workers));
+    bool const is_deterministic = options.number(option_id::seed) != 0;
+    auto const asked = is_deterministic ? 1 : static_cast<int>(options.number(option_id::workers));
     auto const most = static_cast<int>(options.number(option_id::max_workers));
     if (most != 0 && asked > most) return std::nullopt;
     if (most != 0) return worker_limits{asked != 0 ? asked : std::min(machine.default_workers, most), most};
@@ -96,7 +96,8 @@ instance::instance() {
 
 std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     sched::settings s;
-    s.machine = os::discover();
+    s.seed = m_options.number(option_id::seed);
+    s.machine = s.seed == 0 ? os::discover() : os::undivided(); // a deterministic run has one worker
     auto const limits = limits_of(m_options, s.machine);
     if (!limits) return std::nullopt;
     s.workers = limits->workers;
@@ -104,7 +105,6 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.stack_size = m_options.number(option_id::stack_size);
     s.guard = guard_choice_of(m_options.number(option_id::guard));
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
-    s.seed = m_options.number(option_id::seed);
     s.adopt_caller = adopt_caller;
     regroup(s.machine, m_options.number(option_id::shepherds));
     return s;
@@ -131,12 +131,12 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
 // Detached threads that are done with their work may not quite have ended: patience. The lock is not held while waiting.
 int instance::stop() {
     auto& s = sched::scheduler::instance();
-    std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
+    std::uint64_t const give_up = sched::now_ns() + k_patience_ns;
     for (;;) {
         std::unique_lock held(m_lock);
         if (!s.is_running()) return EINVAL;
         int const error = s.may_stop();
-        if (error == EPERM || (error != 0 && os::monotonic_ns() >= give_up)) return error;
+        if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
         if (error == 0 && !s.caller_has_end()) {
             s.stop();
             return 0;
@@ -163,6 +163,11 @@ int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     return ENOMEM;
 }
 
+std::uint64_t instance::seed() {
+    std::lock_guard const held(m_lock);
+    return m_options.number(option_id::seed);
+}
+
 base::option_error instance::set_option(std::string_view name, std::string_view value) {
     std::lock_guard const held(m_lock);
     return m_options.set(name, value, base::option_source::api);
@@ -177,6 +182,8 @@ void start_on_first_use() {
     if (error == EINVAL) base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     if (error != 0 && error != EALREADY) base::fatal("cannot start: %s", std::strerror(error));
 }
+
+bool seed_is_set() { return runtime::the().seed() != 0; }
 
 } // namespace tulle::sched
 

@@ -34,6 +34,7 @@ public:
     void before_process_fork() noexcept;
     void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
+    [[nodiscard]] std::uint64_t seed();
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
     [[nodiscard]] std::optional<sched::settings> settings_now(bool adopt_caller) const;
 

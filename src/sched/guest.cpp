@@ -42,6 +42,7 @@ scheduler::guest& scheduler::guest_of(worker& w) noexcept {
 }
 
 worker& scheduler::attach_guest() {
+    if (is_deterministic()) m_deterministic.note_stranger();
     std::lock_guard const held(m_guests_lock);
     guest* g = m_free_guests;
     if (g != nullptr) {

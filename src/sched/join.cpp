@@ -6,6 +6,7 @@
 #include "sched/scheduler.hpp"
 
 #include <tulle/detail/forced_unwind.hpp>
+#include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 
 #include <cerrno>
@@ -29,6 +30,7 @@ void post_wait_for(void* word, void* waiter) noexcept {
 void wait_stolen(record& slot) noexcept {
     join_word word(slot.state);
     if (!word.is_done()) suspend(&post_wait_for, &slot.state, this_worker()->current);
+    schedule_point();
 }
 
 // The youngest record: off the deque. True: it is the caller's; false: a thief's, and done.
@@ -60,6 +62,13 @@ bool take_from_below(record_deque& deque, record* slot) noexcept {
     wait_stolen(*slot);
     slot->run = &run_joined; // state stays done: nobody waits when the slot is taken off
     return false;
+}
+
+// In a deterministic run: somebody else may go first, and take what is about to be joined. A failed retract() has lowered `head`; while
+// others run, it stands where it was. release: as in retract.
+TULLE_COLD void let_others_go_before_join(record_deque& deque, record* slot) noexcept {
+    if (deque.top() == slot) deque.head.store(slot + 1, std::memory_order_release);
+    schedule_point();
 }
 
 } // namespace
@@ -111,10 +120,12 @@ void published_cold(deque_front* front) noexcept {
         s.show_deque(*this_worker(), f.records);
     }
     s.notify_light();
+    schedule_point();
 }
 
 bool join_cold(deque_front* front, record* slot) noexcept {
     record_deque& deque = sched::as_deque(front);
+    if (this_run() != nullptr) let_others_go_before_join(deque, slot);
     if (deque.top() > slot + 1) return take_from_below(deque, slot);
     bool const mine = take_youngest(deque, slot);
     discard_joined_above(deque, deque.base());

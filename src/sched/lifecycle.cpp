@@ -58,18 +58,20 @@ void* worker_main(void* self) {
 
 int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
+    if (is_deterministic()) m_settings.workers = 1;
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
     m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0});
     make_shepherds();
     m_workers.reserve(static_cast<std::size_t>(chosen.max_workers));
-    for (int k = 0; k < chosen.workers; ++k) make_worker();
-    count_active(chosen.workers);
+    for (int k = 0; k < m_settings.workers; ++k) make_worker();
+    count_active(m_settings.workers);
     for (auto const& w : m_workers) {
         if (reserve_spare(*w)) continue;
         free_everything();
         return ENOMEM;
     }
+    if (is_deterministic()) m_deterministic.begin(*m_workers[0], chosen.seed, draw_ids(0));
     if (chosen.adopt_caller) adopt_caller(*m_workers[0]);
     int const error = start_os_threads();
     if (error != 0) stop();
@@ -217,6 +219,7 @@ void scheduler::flush_caches(worker& w) noexcept {
 }
 
 void scheduler::free_everything() noexcept {
+    if (is_deterministic() && m_workers.size() != 0) m_deterministic.end(*m_workers[0]);
     if (m_adopted.records != nullptr) {
         close_deques(m_adopted);
         m_deques.release(*std::exchange(m_adopted.records, nullptr));

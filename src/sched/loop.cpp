@@ -7,6 +7,8 @@
 
 #include "base/error.hpp"
 
+#include <tulle/schedule_point.hpp>
+
 namespace tulle::sched {
 
 namespace {
@@ -41,6 +43,7 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
 
 void run_stolen(record& slot) noexcept {
     this_worker()->current->runs_record = true;
+    schedule_point();
     slot.run(&slot);
     fiber& f = *this_worker()->current;
     if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process(); // process_fork.cpp

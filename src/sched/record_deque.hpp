@@ -72,7 +72,10 @@ public:
     void add(record_deque& deque) noexcept;
     // The oldest record of one of them, or null.
     [[nodiscard]] record* steal() noexcept;
-    [[nodiscard]] bool looks_empty() const noexcept { return m_count.load(std::memory_order_relaxed) == 0; } // a hint
+    // Lets the list begin `by` deques later.
+    void rotate(std::uint32_t by) noexcept;
+    [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }                               // a hint
+    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); } // with empty deques
     // Whether one of them holds a record now. By a worker that goes to sleep.
     [[nodiscard]] bool has_stealable() noexcept;
 

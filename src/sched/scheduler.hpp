@@ -4,6 +4,7 @@
 #pragma once
 
 #include "os/topology.hpp"
+#include "sched/deterministic.hpp"
 #include "sched/growing_list.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
@@ -24,8 +25,8 @@ struct settings {
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
-    std::uint64_t seed = 0;
-    bool adopt_caller = true; // the calling OS thread becomes worker 0; else all workers are new OS threads
+    std::uint64_t seed = 0;        // not 0: a deterministic run, of one worker (deterministic.hpp)
+    bool adopt_caller = true;      // the calling OS thread becomes worker 0; else all workers are new OS threads
 };
 
 // Workers that share a locality domain, and the threads that were placed there or came from outside.
@@ -61,6 +62,8 @@ public:
     [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); } // pairs with start
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
+    [[nodiscard]] bool is_deterministic() const noexcept { return m_settings.seed != 0; }
+    [[nodiscard]] deterministic_run& deterministic() noexcept { return m_deterministic; }
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 
     // --- how many workers there are (worker_count.cpp); any thread ----------------------------------------------------
@@ -126,6 +129,7 @@ public:
 private:
     scheduler();
     friend void* worker_main(void* self);
+    friend class deterministic_run;
 
     void make_shepherds();
     void make_worker();
@@ -176,6 +180,7 @@ private:
     parked_deques m_parked;
     timer_queue m_timers;
     park::idle_set<os::machine> m_idle;
+    deterministic_run m_deterministic;
     std::atomic<thread_id> m_next_id{1};
     std::atomic<std::uint64_t> m_round_robin{0};
 

@@ -7,6 +7,7 @@
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
 
+#include <tulle/schedule_point.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <cerrno>
@@ -165,26 +166,33 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
     w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1,
                          std::memory_order_relaxed); // relaxed: one writer
     bool const here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
-    if (!here || (t.shepherd >= 0 && !child_first)) return s.inject(t, t.shepherd);
+    if (!here || (t.shepherd >= 0 && !child_first)) {
+        s.inject(t, t.shepherd);
+        return schedule_point();
+    }
     if (child_first) {
         w.start_next = &t;
         return suspend_to_loop(&sched::post_push_front, w.current, nullptr);
     }
     w.ready.push_back(t);
     s.notify_light();
+    schedule_point();
 }
 
 void wait_thread(thread_core* core) noexcept {
     thread_record& t = sched::as_record(core);
+    schedule_point();
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
     if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
     if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) return sched::join_left_behind(t);
     suspend(&sched::post_wait_for, &t, &self);
+    schedule_point();
 }
 
 bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     thread_record& t = sched::as_record(core);
+    schedule_point();
     if (join_word(t.word).is_done()) return true;
     fiber& self = this_fiber();
     if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) {
@@ -208,6 +216,7 @@ bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
 }
 
 bool thread_is_done(thread_core const* t) noexcept {
+    schedule_point();
     return t->word.load(std::memory_order_acquire) == k_done; // pairs with join_word::finish
 }
 

@@ -24,6 +24,7 @@
 namespace tulle::sched {
 
 class scheduler;
+class deterministic_run;
 struct shepherd;
 struct thread_record;
 
@@ -57,6 +58,7 @@ struct alignas(128) worker {
     runnable_list spares; // suspended fibers with an idle loop
     int spare_count = 0;
     stack_cache stacks;
+    deterministic_run* run = nullptr;    // that it takes part in (deterministic.hpp); fixed before the worker starts
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
     fiber* native = nullptr;             // the OS thread's own stack, when it is not where threads run
     base::rng random;
@@ -87,6 +89,7 @@ struct alignas(128) worker {
 void write_current_outlined(int offset, void* word) noexcept;
 TULLE_INLINE void set_this_worker(worker* w) noexcept {
     detail::write_current<offsetof(detail::current_block, worker)>(w, &write_current_outlined);
+    detail::write_current<offsetof(detail::current_block, run)>(w != nullptr ? w->run : nullptr, &write_current_outlined);
 }
 // Also what the inline hot path reads.
 TULLE_INLINE void set_current_deque(record_deque* deque) noexcept {
