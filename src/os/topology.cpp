@@ -149,7 +149,7 @@ int workers_for(int allowed_cpus, double quota_cpus) noexcept {
 topology undivided() {
     topology found;
     found.groups.push_back({allowed_cpus(0)});
-    found.allowed_cpus = static_cast<int>(found.groups.front().cpus.size());
+    found.allowed_cpus = found.machine_cpus = static_cast<int>(found.groups.front().cpus.size());
     found.description = describe(found);
     return found;
 }

@@ -34,9 +34,9 @@ tulle::sched::deterministic_run& the_run() { return scheduler::instance().determ
 class seeded {
 public:
     explicit seeded(std::uint64_t seed, int workers = 4, bool adopts = true) {
-        static tulle::sched::settings s_usual = tulle::runtime::the().settings_now(true);
+        static tulle::sched::settings s_usual = *tulle::runtime::the().settings_now(true);
         s_usual.seed = seed;
-        s_usual.workers = workers;
+        s_usual.workers = s_usual.max_workers = workers;
         s_usual.adopt_caller = adopts;
         EXPECT_EQ(scheduler::instance().start(s_usual), 0);
     }
@@ -152,6 +152,9 @@ TEST(deterministic, forked_threads_start_in_any_order) {
 
 TEST(deterministic, has_one_worker) {
     seeded const run(5, 4);
+    EXPECT_EQ(tulle::worker_count(), 1);
+    EXPECT_EQ(scheduler::instance().set_active_workers(3), 0); // as wanted, but for the number
+    EXPECT_EQ(scheduler::instance().set_active_workers(0), EINVAL);
     EXPECT_EQ(tulle::worker_count(), 1);
     EXPECT_EQ(scheduler::instance().workers().size(), 1U);
 }
