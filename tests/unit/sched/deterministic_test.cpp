@@ -40,7 +40,7 @@ public:
         s_usual.adopt_caller = adopts;
         EXPECT_EQ(scheduler::instance().start(s_usual), 0);
     }
-    ~seeded() { EXPECT_EQ(scheduler::instance().stop(), 0); }
+    ~seeded() { EXPECT_EQ(tulle::runtime::the().stop(), 0); }
     seeded(seeded const&) = delete;
     seeded& operator=(seeded const&) = delete;
 };
