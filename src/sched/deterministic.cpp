@@ -41,6 +41,7 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     m_odds = 1U << m_random.below(k_odds_choices);
     m_now = os::monotonic_ns();
     m_trace = m_steps = 0;
+    m_ready.clear();                                      // after a fork() of the process, what the parent had
     m_has_warned.store(false, std::memory_order_relaxed); // relaxed: no other thread knows of the run yet
     w.run = this;
     w.look_due = true; // for good: only look_far() takes it back, which is not called in this mode
