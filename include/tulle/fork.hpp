@@ -3,9 +3,9 @@
 // one that blocks, there or on a thief, becomes a full thread by itself.
 #pragma once
 
+#include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/closure.hpp>
 #include <tulle/detail/current.hpp>
-#include <tulle/detail/forced_unwind.hpp>
 
 #include <exception>
 
@@ -75,10 +75,8 @@ private:
     static void run(detail::record * slot) noexcept {
         try {
             storage::find(slot).evaluate();
-        } catch (detail::forced_unwind const&) {
-            detail::forced_unwind_cold();
         } catch (...) {
-            slot->exception = std::current_exception();
+            slot->exception = detail::caught_exception();
         }
     }
     TULLE_NOINLINE static result_type finish(detail::record * slot) {

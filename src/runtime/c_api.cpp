@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C face of the run time and of threads. Out of line: measured, that costs no more than an inline header.
 #include <tulle.h>
+#include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/deadline.hpp>
-#include <tulle/detail/forced_unwind.hpp>
 #include <tulle/fork.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/schedule_point.hpp>
@@ -64,10 +64,8 @@ void run_call(record* slot) noexcept {
     call const c = call_of(slot);
     try {
         c.function(c.argument);
-    } catch (tulle::detail::forced_unwind const&) {
-        tulle::detail::forced_unwind_cold();
     } catch (...) {
-        slot->exception = std::current_exception();
+        slot->exception = tulle::detail::caught_exception();
     }
 }
 

@@ -5,7 +5,7 @@
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
 
-#include <tulle/detail/forced_unwind.hpp>
+#include <tulle/detail/caught_exception.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 
@@ -137,8 +137,10 @@ void close_empty_deques_cold() noexcept {
     while (f.records->older != nullptr && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
 }
 
-void forced_unwind_cold() noexcept {
-    base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
+std::exception_ptr caught_exception() noexcept {
+    std::exception_ptr caught = std::current_exception();
+    if (caught == nullptr) base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
+    return caught;
 }
 
 void rethrow_cold(record* slot) { std::rethrow_exception(std::exchange(slot->exception, nullptr)); }

@@ -7,7 +7,7 @@
 #include "sched/names.hpp"
 #include "sched/scheduler.hpp"
 
-#include <tulle/detail/forced_unwind.hpp>
+#include <tulle/detail/caught_exception.hpp>
 
 #include <new>
 
@@ -59,11 +59,10 @@ namespace {
 void run_body(thread_record& t, bool detached) noexcept {
     try {
         t.run(&t);
-    } catch (detail::forced_unwind const&) {
-        detail::forced_unwind_cold();
     } catch (...) {
+        std::exception_ptr caught = detail::caught_exception();
         if (detached) base::fatal("a detached thread ended with an exception"); // its record is gone
-        t.exception = std::current_exception();
+        t.exception = std::move(caught);
     }
 }
 

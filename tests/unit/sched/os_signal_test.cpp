@@ -125,6 +125,7 @@ TEST_P(os_signals, to_every_worker_while_it_sleeps) {
     auto& s = sched::scheduler::instance();
     while (s.idle().sleeping() + 1 != s.workers().size()) std::this_thread::yield(); // they have their signal stacks
     int sent = 0;
+    while (sched::scheduler::instance().idle().sleeping() + 1 < static_cast<unsigned>(GetParam())) std::this_thread::yield();
     for (int round = 0; round < 50; ++round) {
         for (auto const& w : s.workers()) {
             pthread_kill(w->has_os_thread ? w->os_thread : pthread_self(), SIGUSR1);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// For handlers that keep whatever was thrown.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+
+#include <exception>
+
+namespace tulle::detail {
+
+// std::current_exception(). What unwinds the stack when a thread calls pthread_exit or is cancelled is no exception of C++, so there is none
+// then; it must not be swallowed, and a worker must not end: that ends the program with a message.
+[[nodiscard]] TULLE_API TULLE_COLD std::exception_ptr caught_exception() noexcept;
+
+} // namespace tulle::detail
