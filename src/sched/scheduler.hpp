@@ -119,8 +119,7 @@ public:
     [[nodiscard]] fiber const& adopted() const noexcept { return m_adopted; }
     [[nodiscard]] thread_frame const& adopted_frame() const noexcept { return m_adopted_frame; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
-    // False: no memory.
-    [[nodiscard]] bool insert_timer(timer& t) noexcept;
+    void insert_timer(timer& t) noexcept;
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] growing_list<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; } // also those that stand by

@@ -100,8 +100,8 @@ void post_timed_join(void* pending, void*) noexcept {
     auto& p = *static_cast<timed_join*>(pending);
     fiber& f = *p.waiter;
     bool const waits = join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
-    if (waits && !scheduler::instance().insert_timer(p)) p.fire(p); // no memory: the time is up at once
-    p.posted.store(1, std::memory_order_release);                   // pairs with the acquire in wait_thread_until
+    if (waits) scheduler::instance().insert_timer(p);
+    p.posted.store(1, std::memory_order_release); // pairs with the acquire in wait_thread_until
     if (!waits) resume(f);
 }
 
