@@ -134,7 +134,7 @@ void scheduler::place(worker& w) noexcept {
     auto const& cpus = w.home->cpus;
     auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
     auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
-    static_cast<void>(os::pin_to(w.os_thread, {cpus[chosen]}));
+    static_cast<void>(os::pin_to(w.os_thread, {&cpus[chosen], 1}));
     static_cast<void>(os::pin_to(w.os_thread, cpus));
 }
 
