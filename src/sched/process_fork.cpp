@@ -126,7 +126,8 @@ void scheduler::become_guest(worker& old) noexcept {
     thread_frame* const root = pooled ? nullptr : &m_adopted_frame;
     mark_inherited(stood_on, root);
     if (pooled && stood_on.base.id == 0) stood_on.base.id = draw_ids(1);
-    worker& w = attach_guest();
+    if (!attach_guest()) base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
+    worker& w = *this_worker();
     guest& g = guest_of(w);
     move_identity(stood_on, pooled ? stood_on.base : m_adopted_frame, root, g.stack, g.frame);
     g.stack.stack = stood_on.stack;

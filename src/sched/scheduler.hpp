@@ -77,7 +77,7 @@ public:
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept { return w.index >= active_workers(); }
     void stand_by(worker& w) noexcept; // by a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop
 
-    [[nodiscard]] worker& attach_guest(); // the calling OS thread, which has no worker (guest.cpp)
+    [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
     void detach_guest(worker& w) noexcept;
     // Around fork(2) (process_fork.cpp).
     void before_process_fork() noexcept;
