@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -105,6 +106,8 @@ bool protect(void* low, std::size_t bytes) noexcept { return ::mprotect(low, byt
 /// One system call for up to 512 ranges; how many of them are done for sure. The process names itself by a constant, not by a
 /// descriptor: after a fork a descriptor would name the parent.
 std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept {
+    static std::atomic<bool> s_missing{false}; // relaxed, below: who does not know yet finds out
+    if (s_missing.load(std::memory_order_relaxed)) return 0;
     constexpr std::size_t k_batch = 512;
     std::array<iovec, k_batch> vector; // NOLINT: only the first `count` are used
     std::size_t const count = std::min(k_batch, ranges.count - from);
@@ -112,6 +115,7 @@ std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advi
         vector[i] = {ranges.first + (from + i) * ranges.stride, ranges.bytes};
     }
     long const advised = ::syscall(k_sys_process_madvise, k_pidfd_self_thread_group, vector.data(), count, advice, 0U);
+    if (advised < 0 && errno == ENOSYS) s_missing.store(true, std::memory_order_relaxed); // an old kernel, or Valgrind
     return advised <= 0 ? 0 : static_cast<std::size_t>(advised) / ranges.bytes;
 }
 
