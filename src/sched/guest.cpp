@@ -67,6 +67,8 @@ bool scheduler::attach_guest() noexcept {
     return true;
 }
 
+std::size_t scheduler::guest_bytes() noexcept { return sizeof(guest); }
+
 void scheduler::alarm_guests() noexcept {
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) {            // pairs with attach_guest
         if (record_deque* const d = g->as_worker.visible.load(std::memory_order_acquire)) d->alarm(); // pairs with show_deque
@@ -118,7 +120,8 @@ namespace {
 
 TULLE_COLD fiber& attach_caller_or_end() noexcept {
     int const error = attach_caller();
-    if (error != 0 && scheduler::instance().is_running()) base::fatal("no memory to attach an OS thread");
+    if (error != 0 && scheduler::instance().is_running())
+        base::fatal("no memory to attach an OS thread (%zu bytes)", scheduler::guest_bytes());
     if (error == EINVAL) base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     if (error != 0) base::fatal("cannot start: %s", std::strerror(error));
     return *this_worker()->current;

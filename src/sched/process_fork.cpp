@@ -8,6 +8,7 @@
 //     as a process does whose last thread ends: exit(0).
 // The three functions are called by the handlers of pthread_atfork (runtime.cpp), with the lock of the run time held.
 #include "arch/exception_state.hpp"
+#include "base/error.hpp"
 #include "os/thread.hpp"
 #include "sched/guest.hpp"
 #include "sched/join.hpp"

@@ -78,6 +78,7 @@ public:
     void stand_by(worker& w) noexcept; // by a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop
 
     [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
+    [[nodiscard]] static std::size_t guest_bytes() noexcept;
     void detach_guest(worker& w) noexcept;
     // Around fork(2) (process_fork.cpp).
     void before_process_fork() noexcept;

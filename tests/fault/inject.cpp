@@ -192,6 +192,7 @@ void note_mapping(std::ptrdiff_t bytes, void* caller) noexcept {
 }
 
 void arm() noexcept { g_armed.store(!g_is_over, std::memory_order_relaxed); }
+bool is_lasting() noexcept { return g_lasting && !g_is_over; }
 void disarm() noexcept { g_armed.store(false, std::memory_order_relaxed); }
 
 void require(bool condition, char const* sentence) noexcept {

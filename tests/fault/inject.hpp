@@ -56,6 +56,9 @@ void require(bool condition, char const* sentence) noexcept;
 // Counts an error that the documentation of the call allows; any other ends the process.
 void note_error(int error, char const* what) noexcept;
 
+// Whether each call fails from one on. Then there may be no memory for the text of an error either, and calls may fail for good.
+[[nodiscard]] bool is_lasting() noexcept;
+
 enum class allows { system_error, bad_alloc_too };
 
 // Runs `call`, which may fail with a documented error and then has had no effect; once more in that case. False: it failed twice.
@@ -67,7 +70,7 @@ template <class Call> bool attempt(Call call, allows errors = allows::system_err
         } catch (std::system_error const& e) {
             note_error(e.code().value(), e.what());
         } catch (std::bad_alloc const&) {
-            require(errors == allows::bad_alloc_too, "std::bad_alloc from a call that promises std::system_error");
+            require(errors == allows::bad_alloc_too || is_lasting(), "std::bad_alloc from a call that promises std::system_error");
             note_error(ENOMEM, "std::bad_alloc");
         }
     }

@@ -7,7 +7,8 @@
 runs `PROGRAM --fail KIND:N` for each kind of call and N = 1, 2, ... until a run ends without having come to its N-th call. A run must end
 well, having met documented errors at most, and hold no more memory at its end than a run without failures; or it must die with one of the
 sentences below, which are the policy where a call has no way to report an error. All else is a failure, and so is a run that takes too
-long. --quick tries the first few N of each kind, and then ever fewer.
+long. Then all calls of the kind fail from the first on, where the library can do without. --quick tries the first few N of each kind, and then
+ever fewer.
 """
 import argparse
 import os
@@ -22,16 +23,18 @@ KINDS = ("allocation", "mmap", "munmap", "mprotect", "madvise", "advise-batch", 
 # Where the program has no way to hear of an error.
 POLICY = (
     r"tulle: cannot start: .+",
-    r"tulle: no memory to attach an OS thread",
+    r"tulle: no memory to attach an OS thread \(\d+ bytes\)",
     r"Fatal glibc error: failed to register TLS destructor: out of memory",  # likewise, by the C library
     r"tulle: no memory for the records of forked threads \(.+\)",
     r"tulle: no memory for more than \d+ forked threads that are not joined \(.+\)",
     r"tulle: no memory for the stack of a waiting thread \(.+",
 )
+# A wait that returns at once, and a fence that there is no memory for, are tried again: not these for ever.
+NOT_LASTING = ("futex-eintr", "futex-eagain", "membarrier")
 MOST = 5000  # of one kind, in case a program never stops making such calls
 SINGLE_DEQUE = 32768  # bytes that the library holds in another place, when it was refused a larger piece
-QUICK_ALL = 16  # --quick: every N up to here
-QUICK_GROWTH = 1.5  # then in steps that grow so
+QUICK_ALL = 10  # --quick: every N up to here
+QUICK_GROWTH = 1.7  # then in steps that grow so
 WATCHDOG = 30  # seconds
 PEACEFUL_RUNS = 4  # to see what a program may hold
 
@@ -69,7 +72,7 @@ class Run:
         if self.code != 0:
             return f"ends with {self.code}"
         for name in ("blocks", "mapped"):
-            if self.report[name] > most[name] + (SINGLE_DEQUE if (name, kind) == ("mapped", "mmap") else 0):
+            if self.report.get(name, 0) > most[name] + (SINGLE_DEQUE if (name, kind) == ("mapped", "mmap") else 0):
                 return f"holds {name} {self.report[name]}, a run without failures at most {most[name]}"
         return None
 
@@ -121,6 +124,8 @@ class Sweep:
                 if run.reached:
                     last = n
             reached = runs[-1].reached
+        if last and kind not in NOT_LASTING:
+            self.judge("1+", kind, Run(self.program, f"{kind}:1+"))
         if last:
             print(f"{os.path.basename(self.program)} {kind}: up to {last}, {met['errors']} errors, {met['policy']} ends by policy", flush=True)
         return last > 0
