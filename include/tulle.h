@@ -73,7 +73,8 @@ typedef struct tulle_attr {
 #define TULLE_ATTR_INIT {0, -1, 0, NULL}
 /* clang-format on */
 
-/* Starts function(argument). `out` null: detached. `attr` null: TULLE_ATTR_INIT. -ENOMEM. */
+/* Starts function(argument). `out` null: detached. `attr` null: TULLE_ATTR_INIT. -ENOMEM; -EAGAIN: as the first use,
+ * the start of the run time found no OS threads. */
 TULLE_API int tulle_spawn(tulle_thread** out, const tulle_attr* attr, void* (*function)(void*), void* argument);
 /* Waits for the end, stores what the function returned (`result` null: not wanted) and frees the handle.
  * -ESRCH: in a child process, the thread was left behind in the parent. */

@@ -50,7 +50,8 @@ TULLE_API void finalize();
 TULLE_API void set_worker_count(int wanted);
 
 // Sets an option by its name, as on the command line; before the run time starts.
-// Errors: std::invalid_argument: the name is unknown or the value makes no sense; std::system_error (EALREADY): running.
+// Errors: std::invalid_argument: the name is unknown or the value makes no sense; std::system_error (EALREADY): running;
+// std::bad_alloc.
 TULLE_API void set_option(std::string_view name, std::string_view value);
 
 } // namespace tulle

@@ -163,7 +163,8 @@ private:
 };
 
 // Starts `callable(arguments...)`, decayed copies of both. Contexts: any thread of the process.
-// Errors: std::system_error: attributes out of range (EINVAL), no memory (ENOMEM).
+// Errors: std::system_error: attributes out of range (EINVAL), no memory (ENOMEM), no OS threads for the run time that the first use starts
+// (EAGAIN); std::bad_alloc when the callable with its arguments is larger than 32 bytes; what moving it throws.
 template <class F, class... A> [[nodiscard]] TULLE_INLINE auto spawn(attributes how, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using bound_type = decltype(bound);

@@ -29,7 +29,7 @@
 
 #if defined(TULLE_ANNOTATE_ADDRESS) || defined(TULLE_ANNOTATE_THREAD)
 #include "arch/fiber_annotations_sanitizer.hpp"
-#elif !defined(NDEBUG) && __has_include(<valgrind/valgrind.h>)
+#elif __has_include(<valgrind/valgrind.h>)
 #include "arch/fiber_annotations_valgrind.hpp"
 #else
 #include "arch/fiber_annotations_none.hpp"

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <linux/membarrier.h>
 
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,9 +32,14 @@ bool membarrier_register() noexcept {
 
 bool membarrier_available() noexcept { return g_registered.load(std::memory_order_relaxed); }
 
+// A kernel with thousands of processors takes memory for the set of those to interrupt.
 void membarrier_heavy() noexcept {
-    TULLE_CHECK(call(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0, "membarrier failed with errno %d; was membarrier_register() asked first?",
-                errno);
+    int const kept = errno;
+    while (call(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
+        TULLE_CHECK(errno == ENOMEM, "membarrier failed with errno %d; was membarrier_register() asked first?", errno);
+        ::sched_yield();
+    }
+    errno = kept;
 }
 
 } // namespace tulle::os

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <mutex>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "base/spin_lock.hpp"
 
 namespace tulle::os {
 namespace {
@@ -26,14 +30,52 @@ void* map(std::size_t bytes) noexcept {
     return low == MAP_FAILED ? nullptr : low;
 }
 
+/// Mappings that the kernel has refused to take back, since it had no memory to split a larger one. They wait here for the next release.
+struct refused_mappings {
+    struct mapping {
+        void* low;
+        std::size_t bytes;
+    };
+    base::spin_lock lock; ///< guards the rest
+    std::size_t count = 0;
+    std::array<mapping, 64> kept{};
+};
+
+constinit refused_mappings g_refused;
+
+/// The address space of more than fit in stays taken; their pages are given back.
+void keep_refused(void* low, std::size_t bytes) noexcept {
+    ::madvise(low, bytes, MADV_DONTNEED);
+    std::lock_guard const held(g_refused.lock);
+    if (g_refused.count < g_refused.kept.size()) g_refused.kept[g_refused.count++] = {low, bytes};
+}
+
+void retry_refused() noexcept {
+    std::lock_guard const held(g_refused.lock);
+    auto& [lock, count, kept] = g_refused;
+    while (count > 0 && ::munmap(kept[count - 1].low, kept[count - 1].bytes) == 0) --count;
+}
+
+bool release(void* low, std::size_t bytes) noexcept {
+    int const kept = errno;
+    if (::munmap(low, bytes) == 0) {
+        retry_refused();
+        return true;
+    }
+    if (errno != ENOMEM) return false;
+    keep_refused(low, bytes);
+    errno = kept;
+    return true;
+}
+
 /// Unmaps what lies outside of [aligned, aligned + bytes) in a mapping that was made larger for the alignment.
 void cut(std::byte* low, std::size_t mapped, std::byte* aligned, std::size_t bytes) noexcept {
     auto const before = static_cast<std::size_t>(aligned - low);
     if (before > 0) {
-        ::munmap(low, before);
+        release(low, before);
     }
     if (mapped - before > bytes) {
-        ::munmap(aligned + bytes, mapped - before - bytes);
+        release(aligned + bytes, mapped - before - bytes);
     }
 }
 
@@ -53,8 +95,6 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
     return aligned;
 }
 
-bool release(void* low, std::size_t bytes) noexcept { return ::munmap(low, bytes) == 0; }
-
 bool discard(void* low, std::size_t bytes) noexcept { return ::madvise(low, bytes, MADV_DONTNEED) == 0; }
 
 bool advise_huge(void* low, std::size_t bytes, bool wanted) noexcept {
@@ -66,6 +106,8 @@ bool protect(void* low, std::size_t bytes) noexcept { return ::mprotect(low, byt
 /// One system call for up to 512 ranges; how many of them are done for sure. The process names itself by a constant, not by a
 /// descriptor: after a fork a descriptor would name the parent.
 std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept {
+    static std::atomic<bool> s_missing{false}; // relaxed, below: who does not know yet finds out
+    if (s_missing.load(std::memory_order_relaxed)) return 0;
     constexpr std::size_t k_batch = 512;
     std::array<iovec, k_batch> vector; // NOLINT: only the first `count` are used
     std::size_t const count = std::min(k_batch, ranges.count - from);
@@ -73,6 +115,7 @@ std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advi
         vector[i] = {ranges.first + (from + i) * ranges.stride, ranges.bytes};
     }
     long const advised = ::syscall(k_sys_process_madvise, k_pidfd_self_thread_group, vector.data(), count, advice, 0U);
+    if (advised < 0 && errno == ENOSYS) s_missing.store(true, std::memory_order_relaxed); // an old kernel, or Valgrind
     return advised <= 0 ? 0 : static_cast<std::size_t>(advised) / ranges.bytes;
 }
 

@@ -20,7 +20,7 @@ struct strided_range {
 struct memory_calls {
     /// Reads and writes, but no memory behind it until touched. `alignment`: a power of two.
     void* (*reserve)(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Gives a reservation back, address space included.
+    /// Gives a reservation back, address space included; where the kernel has no memory to do that, now its pages, and the rest later.
     bool (*release)(void* low, std::size_t bytes) noexcept;
     /// Gives the pages back; the range reads zero afterwards, guards in it stay.
     bool (*discard)(void* low, std::size_t bytes) noexcept;

@@ -35,7 +35,7 @@ int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void
     return error;
 }
 
-int pin_to(pthread_t thread, std::vector<int> const& cpus) noexcept {
+int pin_to(pthread_t thread, std::span<int const> cpus) noexcept {
     int largest = 0;
     for (int const cpu : cpus) {
         largest = cpu > largest ? cpu : largest;

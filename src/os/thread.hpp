@@ -3,7 +3,7 @@
 // Threads of the operating system: start with a name, pin. Functions return 0 or an errno value.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include <pthread.h>
 
@@ -13,7 +13,7 @@ namespace tulle::os {
 [[nodiscard]] int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept;
 
 /// Restricts an OS thread to the given CPUs.
-[[nodiscard]] int pin_to(pthread_t thread, std::vector<int> const& cpus) noexcept;
+[[nodiscard]] int pin_to(pthread_t thread, std::span<int const> cpus) noexcept;
 
 /// Names an OS thread for debuggers and `top`; cut to 15 characters.
 int set_name(pthread_t thread, char const* name) noexcept;

@@ -36,16 +36,14 @@ int online_cpus() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSO
 std::vector<int> allowed_cpus(pid_t thread) {
     constexpr std::size_t k_most_cpus = 8192;
     std::vector<int> cpus;
-    cpu_set_t* const set = CPU_ALLOC(k_most_cpus);
-    std::size_t const bytes = CPU_ALLOC_SIZE(k_most_cpus);
-    if (set != nullptr && ::sched_getaffinity(thread, bytes, set) == 0) {
+    cpu_set_t set[k_most_cpus / CPU_SETSIZE];
+    if (::sched_getaffinity(thread, sizeof set, set) == 0) {
         for (std::size_t cpu = 0; cpu < k_most_cpus; ++cpu) {
-            if (CPU_ISSET_S(cpu, bytes, set)) {
+            if (CPU_ISSET_S(cpu, sizeof set, set)) {
                 cpus.push_back(static_cast<int>(cpu));
             }
         }
     }
-    CPU_FREE(set);
     if (cpus.empty()) {
         cpus.resize(static_cast<std::size_t>(online_cpus()));
         std::iota(cpus.begin(), cpus.end(), 0);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -41,6 +42,15 @@ stack::guard_choice guard_choice_of(std::uint64_t word) noexcept {
     }
 }
 
+// What `call` returns, or ENOMEM.
+template <class Call> int error_of(Call call) noexcept {
+    try {
+        return call();
+    } catch (std::bad_alloc const&) {
+        return ENOMEM;
+    }
+}
+
 // Merges the groups of the machine into as many as were asked for, or cuts the one group into that many.
 void regroup(os::topology& machine, std::size_t wanted) {
     if (wanted == 0 || wanted == machine.groups.size()) return;
@@ -64,8 +74,10 @@ std::optional<worker_limits> limits_of(base::option_table const& options, os::to
     return worker_limits{workers, std::max(workers, machine.machine_cpus)};
 }
 
+// Never destroyed: threads may outlive static objects.
 instance& the() {
-    static auto* const r = new instance; // never destroyed: threads may outlive static objects
+    alignas(instance) static std::byte s_place[sizeof(instance)];
+    static auto* const r = ::new (static_cast<void*>(s_place)) instance;
     return *r;
 }
 
@@ -177,10 +189,9 @@ base::option_error instance::set_option(std::string_view name, std::string_view 
 
 namespace tulle::sched {
 
-void start_on_first_use() {
-    int const error = runtime::the().start(runtime::is_main_thread());
-    if (error == EINVAL) base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
-    if (error != 0 && error != EALREADY) base::fatal("cannot start: %s", std::strerror(error));
+int start_on_first_use() noexcept {
+    int const error = runtime::error_of([] { return runtime::the().start(runtime::is_main_thread()); });
+    return error == EALREADY ? 0 : error;
 }
 
 bool seed_is_set() { return runtime::the().seed() != 0; }
@@ -204,7 +215,8 @@ sched::scheduler& running() {
 
 void initialize(options const& chosen) {
     if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
-    check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size), "tulle::initialize");
+    auto const workers = static_cast<std::uint64_t>(chosen.workers);
+    check(runtime::error_of([&] { return runtime::the().start_with(workers, chosen.stack_size); }), "tulle::initialize");
 }
 
 void finalize() {

@@ -5,8 +5,8 @@
 
 namespace tulle::sched {
 
-// Returns when the scheduler runs; may adopt the calling OS thread. Ends the program with a message when it cannot start.
-void start_on_first_use();
+// Returns when the scheduler runs; may adopt the calling OS thread. 0, or the errno value that says why it cannot start.
+[[nodiscard]] int start_on_first_use() noexcept;
 // Whether it would start with a seed.
 [[nodiscard]] bool seed_is_set();
 

@@ -6,6 +6,8 @@
 #include "sched/first_use.hpp"
 #include "sched/join.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <new>
 
 namespace tulle::sched {
@@ -41,7 +43,7 @@ scheduler::guest& scheduler::guest_of(worker& w) noexcept {
     return *g;
 }
 
-worker& scheduler::attach_guest() {
+bool scheduler::attach_guest() noexcept {
     if (is_deterministic()) m_deterministic.note_stranger();
     std::lock_guard const held(m_guests_lock);
     guest* g = m_free_guests;
@@ -49,7 +51,7 @@ worker& scheduler::attach_guest() {
         m_free_guests = g->next_free;
     } else {
         g = new (std::nothrow) guest(*this, m_asymmetric);
-        if (g == nullptr) base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
+        if (g == nullptr) return false;
         g->next = m_guests.load(std::memory_order_relaxed); // relaxed: written under this lock only
         g->as_worker.local_number = g->next == nullptr ? 1 : g->next->as_worker.local_number + 2;
         m_guests.store(g, std::memory_order_release); // pairs with the acquire of thieves
@@ -62,8 +64,10 @@ worker& scheduler::attach_guest() {
     g->stack.frame = &g->frame;
     set_this_worker(&w);
     watch_end_of_os_thread(&w);
-    return w;
+    return true;
 }
+
+std::size_t scheduler::guest_bytes() noexcept { return sizeof(guest); }
 
 void scheduler::alarm_guests() noexcept {
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) {            // pairs with attach_guest
@@ -114,18 +118,25 @@ void scheduler::retire_guest(guest& retired) noexcept {
 
 namespace {
 
-TULLE_COLD fiber& attach_caller() {
-    start_on_first_use(); // may adopt the caller
-    worker* const w = this_worker();
-    return *(w != nullptr ? *w : scheduler::instance().attach_guest()).current;
+TULLE_COLD fiber& attach_caller_or_end() noexcept {
+    int const error = attach_caller();
+    if (error != 0 && scheduler::instance().is_running())
+        base::fatal("no memory to attach an OS thread (%zu bytes)", scheduler::guest_bytes());
+    if (error == EINVAL) base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
+    if (error != 0) base::fatal("cannot start: %s", std::strerror(error));
+    return *this_worker()->current;
 }
 
 } // namespace
 
-fiber& this_fiber() {
+int attach_caller() noexcept {
+    if (int const error = start_on_first_use()) return error; // may adopt the caller
+    return this_worker() != nullptr || scheduler::instance().attach_guest() ? 0 : ENOMEM;
+}
+
+fiber& this_fiber() noexcept {
     worker* const w = this_worker();
-    if (TULLE_UNLIKELY(w == nullptr || (w->is_guest() && !w->owner->is_running()))) return attach_caller();
-    return *w->current;
+    return TULLE_LIKELY(is_attached(w)) ? *w->current : attach_caller_or_end();
 }
 
 } // namespace tulle::sched

@@ -17,6 +17,11 @@ struct scheduler::guest {
     guest* next_free = nullptr; // guarded by m_guests_lock
 };
 
+// Whether this worker, the calling OS thread's, may be used: a guest that has outlived the run time starts it anew.
+[[nodiscard]] inline bool is_attached(worker const* w) noexcept { return w != nullptr && (!w->is_guest() || w->owner->is_running()); }
+// Gives the calling OS thread a worker, and starts the run time if need be. 0, or the errno value that says why not.
+[[nodiscard]] TULLE_COLD int attach_caller() noexcept;
+
 // When the calling OS thread ends: a guest is detached; that a worker's OS thread ends is an error. Null: nothing is done any more.
 void watch_end_of_os_thread(worker* w) noexcept;
 

@@ -9,6 +9,7 @@
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -71,6 +72,13 @@ TULLE_COLD void let_others_go_before_join(record_deque& deque, record* slot) noe
     schedule_point();
 }
 
+// On top of the newest one, which is full: a larger one, or as large a one as there is memory for.
+bool open_next_deque(fiber& f) noexcept {
+    int level = std::min(f.records->level + 1, deque_pool::k_levels - 1);
+    while (level >= 0 && scheduler::instance().open_deque(f, static_cast<std::uint8_t>(level)) == nullptr) --level;
+    return level >= 0;
+}
+
 } // namespace
 
 bool discard_joined_records(fiber& f) noexcept {
@@ -112,9 +120,8 @@ void published_cold(deque_front* front) noexcept {
     deque.silence();
     if (deque.is_full(deque.top())) {
         fiber& f = *this_worker()->current;
-        auto const level = static_cast<std::uint8_t>(deque.level + 1);
         s.park_records(f);
-        if (level >= deque_pool::k_levels || s.open_deque(f, level) == nullptr) {
+        if (!sched::open_next_deque(f)) {
             base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(), std::strerror(errno));
         }
         s.show_deque(*this_worker(), f.records);

@@ -33,8 +33,10 @@ void drop_joined(runnable_list& queue) noexcept {
 
 scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) {}
 
+// Never destroyed: see the head of scheduler.hpp. Nor does it take memory from the system, which may have none.
 scheduler& scheduler::instance() noexcept {
-    static auto* const s = new scheduler; // never destroyed: see the head of scheduler.hpp
+    alignas(scheduler) static std::byte s_place[sizeof(scheduler)];
+    static auto* const s = ::new (static_cast<void*>(s_place)) scheduler;
     return *s;
 }
 
@@ -134,7 +136,7 @@ void scheduler::place(worker& w) noexcept {
     auto const& cpus = w.home->cpus;
     auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
     auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
-    static_cast<void>(os::pin_to(w.os_thread, {cpus[chosen]}));
+    static_cast<void>(os::pin_to(w.os_thread, {&cpus[chosen], 1}));
     static_cast<void>(os::pin_to(w.os_thread, cpus));
 }
 

@@ -8,6 +8,7 @@
 //     as a process does whose last thread ends: exit(0).
 // The three functions are called by the handlers of pthread_atfork (runtime.cpp), with the lock of the run time held.
 #include "arch/exception_state.hpp"
+#include "base/error.hpp"
 #include "os/thread.hpp"
 #include "sched/guest.hpp"
 #include "sched/join.hpp"
@@ -126,7 +127,8 @@ void scheduler::become_guest(worker& old) noexcept {
     thread_frame* const root = pooled ? nullptr : &m_adopted_frame;
     mark_inherited(stood_on, root);
     if (pooled && stood_on.base.id == 0) stood_on.base.id = draw_ids(1);
-    worker& w = attach_guest();
+    if (!attach_guest()) base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
+    worker& w = *this_worker();
     guest& g = guest_of(w);
     move_identity(stood_on, pooled ? stood_on.base : m_adopted_frame, root, g.stack, g.frame);
     g.stack.stack = stood_on.stack;

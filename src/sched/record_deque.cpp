@@ -55,27 +55,38 @@ void deque_pool::trim() noexcept {
     }
 }
 
-// Under the lock. Level 0 is cut from slabs, a larger deque is a slab of its own. Fresh memory is zero: that is a record at rest.
-record_deque* deque_pool::carve(std::uint8_t level) noexcept {
-    std::size_t const size = bytes(level);
-    if (level > 0 || m_next == m_end) {
-        std::size_t const slab_size = (level > 0 ? size : k_slab_bytes) + bytes(0);
-        void* const memory = m_memory.reserve(slab_size, k_alignment);
-        if (memory == nullptr) return nullptr;
-        // A deque that large is about to be filled: fewer page faults. Refused, nothing is lost.
-        if (level >= k_first_huge_level) static_cast<void>(m_memory.advise_huge(memory, slab_size, true));
-        m_slabs = ::new (memory) slab{m_slabs, slab_size};
-        auto* const first = static_cast<std::byte*>(memory) + bytes(0);
-        if (level > 0) {
-            auto* const large = ::new (first) record_deque;
-            large->level = level;
-            return large;
-        }
-        m_next = first;
-        m_end = first + k_slab_bytes;
+// Under the lock. Room for deques of `size` bytes in all, behind a header; null: no memory. Fresh memory is zero: that is a record at rest.
+std::byte* deque_pool::add_slab(std::size_t size, std::size_t alignment) noexcept {
+    std::size_t const slab_size = size + bytes(0);
+    void* const memory = m_memory.reserve(slab_size, alignment);
+    if (memory == nullptr) return nullptr;
+    m_slabs = ::new (memory) slab{m_slabs, slab_size};
+    return static_cast<std::byte*>(memory) + bytes(0);
+}
+
+// Under the lock. Level 0 is cut from slabs, a larger deque is a slab of its own.
+record_deque* deque_pool::carve(std::uint8_t level) noexcept { return level == 0 ? carve_small() : carve_large(level); }
+
+record_deque* deque_pool::carve_large(std::uint8_t level) noexcept {
+    std::byte* const memory = add_slab(bytes(level), k_alignment);
+    if (memory == nullptr) return nullptr;
+    // A deque that large is about to be filled: fewer page faults. Refused, nothing is lost.
+    if (level >= k_first_huge_level) static_cast<void>(m_memory.advise_huge(memory - bytes(0), bytes(level) + bytes(0), true));
+    auto* const deque = ::new (memory) record_deque;
+    deque->level = level;
+    return deque;
+}
+
+record_deque* deque_pool::carve_small() noexcept {
+    if (m_next == m_end) {
+        std::size_t room = k_slab_bytes;
+        m_next = add_slab(room, k_alignment);
+        if (m_next == nullptr) m_next = add_slab(room = bytes(0), os::page_size()); // perhaps there is memory for one
+        m_end = m_next == nullptr ? nullptr : m_next + room;
     }
+    if (m_next == nullptr) return nullptr;
     auto* const deque = ::new (m_next) record_deque;
-    m_next += size;
+    m_next += bytes(0);
     return deque;
 }
 

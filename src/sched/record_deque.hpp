@@ -50,7 +50,10 @@ public:
     [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept { return std::size_t{16384} << (6U * level); }
 
 private:
+    [[nodiscard]] std::byte* add_slab(std::size_t size, std::size_t alignment) noexcept;
     [[nodiscard]] record_deque* carve(std::uint8_t level) noexcept;
+    [[nodiscard]] record_deque* carve_large(std::uint8_t level) noexcept;
+    [[nodiscard]] record_deque* carve_small() noexcept;
 
     struct slab {
         slab* next;

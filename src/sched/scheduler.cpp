@@ -186,11 +186,8 @@ void scheduler::close_deques(fiber& f) noexcept {
     while (f.records->older != nullptr) close_newest_deque(f);
 }
 
-bool scheduler::insert_timer(timer& t) noexcept {
-    bool becomes_first = false;
-    if (!m_timers.insert(t, becomes_first)) return false;
-    if (becomes_first && this_worker() != nullptr) notify_all_idle();
-    return true;
+void scheduler::insert_timer(timer& t) noexcept {
+    if (m_timers.insert(t) && this_worker() != nullptr) notify_all_idle();
 }
 
 } // namespace tulle::sched

@@ -77,7 +77,8 @@ public:
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept { return w.index >= active_workers(); }
     void stand_by(worker& w) noexcept; // by a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop
 
-    [[nodiscard]] worker& attach_guest(); // the calling OS thread, which has no worker (guest.cpp)
+    [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
+    [[nodiscard]] static std::size_t guest_bytes() noexcept;
     void detach_guest(worker& w) noexcept;
     // Around fork(2) (process_fork.cpp).
     void before_process_fork() noexcept;
@@ -119,8 +120,7 @@ public:
     [[nodiscard]] fiber const& adopted() const noexcept { return m_adopted; }
     [[nodiscard]] thread_frame const& adopted_frame() const noexcept { return m_adopted_frame; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
-    // False: no memory.
-    [[nodiscard]] bool insert_timer(timer& t) noexcept;
+    void insert_timer(timer& t) noexcept;
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] growing_list<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; } // also those that stand by

@@ -13,8 +13,8 @@ namespace tulle::sched {
 
 using post_function = void (*)(void*, void*);
 
-// The fiber that the caller stands on; attaches a foreign OS thread as a guest, and starts the run time if need be.
-[[nodiscard]] fiber& this_fiber();
+// The fiber that the caller stands on; attaches a foreign OS thread as a guest, and starts the run time if need be. Ends the program with a message when that fails.
+[[nodiscard]] fiber& this_fiber() noexcept;
 
 void suspend(post_function post, void* a, void* b) noexcept;
 void resume(fiber& f) noexcept;

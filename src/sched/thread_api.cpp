@@ -2,6 +2,7 @@
 // The library calls under <tulle/thread.hpp> and <tulle/this_thread.hpp>.
 #include "base/error.hpp"
 #include "os/dynamic_link.hpp"
+#include "sched/guest.hpp"
 #include "sched/join_word.hpp"
 #include "sched/names.hpp"
 #include "sched/scheduler.hpp"
@@ -11,6 +12,7 @@
 #include <tulle/this_thread.hpp>
 
 #include <cerrno>
+#include <new>
 #include <system_error>
 
 namespace tulle::sched {
@@ -35,6 +37,23 @@ void check(attributes const& how, scheduler const& s) {
     if (how.stack_size > stack::k_largest_bytes) refuse(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
     if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size()))
         refuse(EINVAL, "tulle::attributes::shepherd does not exist");
+}
+
+worker& attached_worker() {
+    if (worker* const w = this_worker(); TULLE_LIKELY(is_attached(w))) return *w;
+    if (int const error = attach_caller()) refuse(error, "tulle::spawn: the run time cannot start");
+    return *this_worker();
+}
+
+// Of a record that nobody else knows.
+void give_name(thread_record& t, char const* name) {
+    try {
+        remember_name(t.id, name);
+        t.named = true;
+    } catch (std::bad_alloc const&) {
+        detail::discard_thread(&t);
+        refuse(ENOMEM, "tulle::spawn: no memory for the name of a thread");
+    }
 }
 
 void post_wait_for(void* record, void* waiter) noexcept {
@@ -100,8 +119,8 @@ void post_timed_join(void* pending, void*) noexcept {
     auto& p = *static_cast<timed_join*>(pending);
     fiber& f = *p.waiter;
     bool const waits = join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
-    if (waits && !scheduler::instance().insert_timer(p)) p.fire(p); // no memory: the time is up at once
-    p.posted.store(1, std::memory_order_release);                   // pairs with the acquire in wait_thread_until
+    if (waits) scheduler::instance().insert_timer(p);
+    p.posted.store(1, std::memory_order_release); // pairs with the acquire in wait_thread_until
     if (!waits) resume(f);
 }
 
@@ -134,8 +153,7 @@ namespace tulle::detail {
 using namespace tulle::sched;
 
 thread_core* new_thread(attributes const& how) {
-    static_cast<void>(this_fiber());
-    worker& w = *this_worker();
+    worker& w = sched::attached_worker();
     sched::check(how, *w.owner);
     thread_record* const t = allocate_record(w);
     if (t == nullptr) sched::refuse(ENOMEM, "tulle::spawn: no memory for the record of a thread");
@@ -145,10 +163,7 @@ thread_core* new_thread(attributes const& how) {
     stack::size_class const wanted = sched::class_of(how);
     t->own_stack = how.stack_size != 0 && wanted != stack::class_for(w.owner->chosen().stack_size);
     t->stack_class = wanted.index;
-    if (how.name != nullptr) {
-        remember_name(t->id, how.name);
-        t->named = true;
-    }
+    if (how.name != nullptr) sched::give_name(*t, how.name);
     return t;
 }
 

@@ -14,10 +14,7 @@ struct sleep_timer : timer {
 
 void fire_sleep(timer& t) noexcept { resume(*static_cast<sleep_timer&>(t).waiter); }
 
-void post_sleep(void* pending, void*) noexcept {
-    auto& t = *static_cast<sleep_timer*>(pending);
-    if (!scheduler::instance().insert_timer(t)) resume(*t.waiter); // no memory: it wakes at once and tries again
-}
+void post_sleep(void* pending, void*) noexcept { scheduler::instance().insert_timer(*static_cast<sleep_timer*>(pending)); }
 
 void sleep_as_guest(std::uint64_t deadline) noexcept {
     std::atomic<std::uint32_t> never{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of timed waits: a binary heap of nodes that live in the frames of their waiters. Any thread inserts and removes; workers that
+// Deadlines of timed waits: a binary heap, linked through its nodes, which live in the frames of their waiters: no wait needs memory. Any thread inserts and removes; workers that
 // look for work expire what is due, and the one that sleeps does so until the next deadline.
 #pragma once
 
@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace tulle::sched {
 
@@ -17,13 +16,16 @@ inline constexpr std::uint64_t k_never = ~std::uint64_t{0};
 struct timer {
     std::uint64_t deadline = k_never;        // ns, monotonic
     void (*fire)(timer&) noexcept = nullptr; // under the queue's lock: short, and never inserts or removes
-    std::size_t position = 0;                // in the heap, from 1; 0: not in it. Guarded by the queue's lock
+    // The heap is a complete binary tree. Guarded by the queue's lock.
+    timer* parent = nullptr;
+    timer* child[2] = {nullptr, nullptr};
+    bool queued = false;
 };
 
 class timer_queue {
 public:
-    // False: no memory. `becomes_first` tells whether a sleeper must be told of an earlier deadline.
-    [[nodiscard]] bool insert(timer& t, bool& becomes_first) noexcept;
+    // True: it is the first, so that a sleeper must be told of an earlier deadline.
+    [[nodiscard]] bool insert(timer& t) noexcept;
     // No effect on a timer that has fired. When it returns, fire() is over or will never be called.
     void remove(timer& t) noexcept;
     // Fires all that are due at `now`; how many.
@@ -40,14 +42,17 @@ public:
     }
 
 private:
-    void place(std::size_t position, timer& t) noexcept;
-    void sift_up(std::size_t position) noexcept;
-    void sift_down(std::size_t position) noexcept;
+    [[nodiscard]] timer* at(std::size_t position) const noexcept;
+    void put(timer* parent, std::size_t side, timer* t) noexcept;
+    void swap_with_parent(timer& t) noexcept;
+    void sift_up(timer& t) noexcept;
+    void sift_down(timer& t) noexcept;
     void take_out(timer& t) noexcept;
     void publish_next() noexcept;
 
     base::spin_lock m_lock;
-    std::vector<timer*> m_heap; // m_heap[i] has position i + 1
+    timer* m_first = nullptr;
+    std::size_t m_count = 0;
     std::atomic<std::uint64_t> m_next{k_never};
 };
 

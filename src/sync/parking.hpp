@@ -32,7 +32,7 @@ struct parking {
     [[nodiscard]] static handle self() { return &sched::this_fiber(); }
     static void suspend(sched::post_function post, void* a, void* b) noexcept { sched::suspend(post, a, b); }
     static void resume(handle thread) noexcept { sched::resume(*thread); }
-    [[nodiscard]] static bool insert_timer(timer& t) noexcept { return sched::scheduler::instance().insert_timer(t); }
+    static void insert_timer(timer& t) noexcept { sched::scheduler::instance().insert_timer(t); }
     static void remove_timer(timer& t) noexcept { sched::scheduler::instance().timers().remove(t); }
     [[nodiscard]] static std::uint64_t now() noexcept { return sched::now_ns(); }
     [[nodiscard]] static bool has_heavy_fence() noexcept { return os::membarrier_available(); }

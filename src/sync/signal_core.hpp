@@ -135,8 +135,8 @@ private:
         auto& r = *static_cast<timed_request*>(of);
         handle const thread = r.thread;
         bool const waits = begin(r);
-        if (waits && !Parking::insert_timer(r)) time_out(r); // no memory: the time is up at once
-        r.posted.store(1, std::memory_order_release);        // pairs with wait_until; the last access if it waits
+        if (waits) Parking::insert_timer(r);
+        r.posted.store(1, std::memory_order_release); // pairs with wait_until; the last access if it waits
         if (!waits) Parking::resume(thread);
     }
     static void time_out(typename Parking::timer& t) noexcept {

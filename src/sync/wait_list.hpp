@@ -92,12 +92,6 @@ template <class Parking, class Lock, class Enter> struct request {
     Enter& enter; // under the guard: links the waiter and says true, or says false: no need to wait
 };
 
-// False: no memory for the timer, so that the time is up at once.
-template <class Parking> [[nodiscard]] bool start_timer(waiter<Parking>& w) noexcept {
-    auto& t = static_cast<timed_waiter<Parking>&>(w);
-    return Parking::insert_timer(t) || !t.try_time_out();
-}
-
 // The timer starts under the guard: once that is released the node may be gone.
 template <class Parking, class Lock, class Enter> void post_park(void* of, void*) noexcept {
     auto& r = *static_cast<request<Parking, Lock, Enter>*>(of);
@@ -106,9 +100,9 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
     guard.lock();
     bool const waits = r.enter();
     if (!waits) r.self.state.store(outcome::woken, std::memory_order_relaxed); // relaxed: nobody else knows the node
-    bool const go_on = !waits || (r.self.timed && !start_timer(r.self));
+    if (waits && r.self.timed) Parking::insert_timer(static_cast<timed_waiter<Parking>&>(r.self));
     guard.unlock();
-    if (go_on) Parking::resume(thread);
+    if (!waits) Parking::resume(thread);
 }
 
 } // namespace detail_park

@@ -79,13 +79,12 @@ template <bool HeavyFence, bool Deterministic = false> struct basic_parking {
         check(thread->exchange(1, std::memory_order_release) == 0, "a thread is resumed once"); // pairs with suspend
         machine::futex_wake(*thread, 1);
     }
-    static bool insert_timer(timer& t) noexcept {
+    static void insert_timer(timer& t) noexcept {
         parking_world& w = *parking_world::current;
         std::lock_guard const held(w.timer_lock);
         t.next = w.timers;
         t.inserted = true;
         w.timers = &t;
-        return true;
     }
     static void remove_timer(timer& t) noexcept {
         parking_world& w = *parking_world::current;

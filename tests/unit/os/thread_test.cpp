@@ -57,7 +57,7 @@ TEST(thread, counts_the_others) {
 TEST(thread, pins_to_one_cpu_and_refuses_none) {
     auto const machine = discover();
     int const cpu = machine.groups.front().cpus.front();
-    ASSERT_EQ(pin_to(pthread_self(), {cpu}), 0);
+    ASSERT_EQ(pin_to(pthread_self(), {&cpu, 1}), 0);
     EXPECT_EQ(sched_getcpu(), cpu);
     auto const narrow = discover();
     EXPECT_EQ(narrow.allowed_cpus, 1);

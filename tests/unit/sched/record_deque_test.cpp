@@ -75,6 +75,20 @@ TEST_F(record_deque_test, memory_runs_out_without_harm) {
     EXPECT_EQ(empty.allocate(2, asymmetric), nullptr);
 }
 
+TEST_F(record_deque_test, small_deques_are_made_singly_where_there_is_little_memory) {
+    static os::memory_calls poor = os::system_memory();
+    poor.reserve = [](std::size_t bytes, std::size_t alignment) noexcept {
+        return bytes > 2 * deque_pool::bytes(0) ? nullptr : os::system_memory().reserve(bytes, alignment);
+    };
+    deque_pool small{poor};
+    record_deque* const one = small.allocate(0, asymmetric);
+    record_deque* const two = small.allocate(0, asymmetric);
+    ASSERT_NE(one, nullptr);
+    ASSERT_NE(two, nullptr);
+    EXPECT_NE(one, two);
+    EXPECT_EQ(small.allocate(1, asymmetric), nullptr);
+}
+
 TEST_F(record_deque_test, parked_deques_are_robbed_in_turn) {
     if (!asymmetric) GTEST_SKIP() << "no membarrier";
     parked_deques parked;

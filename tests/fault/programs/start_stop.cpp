@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Starts the run time and ends it, from the first call of the process on; options, and one thread in between.
+#include "inject.hpp"
+
+#include <tulle/tulle.hpp>
+
+namespace {
+
+void body() {
+    fault::arm();
+    fault::attempt([] { tulle::set_option("spin_us", "20"); }, fault::allows::bad_alloc_too);
+    if (!fault::attempt([] { tulle::initialize({.workers = 2}); })) return;
+    int result = 0;
+    fault::attempt([&] { result = tulle::spawn([] { return 6 * 7; }).join(); });
+    fault::require(result == 42 || result == 0, "a wrong result");
+    fault::attempt([] { tulle::finalize(); });
+    fault::require(!tulle::is_initialized(), "it has not ended");
+}
+
+} // namespace
+
+int main() { return fault::run(&body); }
