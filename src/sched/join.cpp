@@ -73,10 +73,14 @@ TULLE_COLD void let_others_go_before_join(record_deque& deque, record* slot) noe
 
 } // namespace
 
+bool discard_joined_records(record_deque& deque) noexcept {
+    discard_joined_above(deque, deque.base());
+    return deque.is_empty();
+}
+
 bool discard_joined_records(fiber& f) noexcept {
     for (record_deque* deque = f.records; deque != nullptr; deque = deque->older) {
-        discard_joined_above(*deque, deque->base());
-        if (!deque->is_empty()) return false;
+        if (!discard_joined_records(*deque)) return false;
     }
     return true;
 }
@@ -89,6 +93,8 @@ void lose_stolen_records(record_deque& deque) noexcept {
         static_cast<void>(word.finish());
     }
 }
+
+bool is_joined(record const& slot) noexcept { return slot.run == &run_joined; }
 
 } // namespace tulle::sched
 
@@ -134,7 +140,7 @@ bool join_cold(deque_front* front, record* slot) noexcept {
 
 void close_empty_deques_cold() noexcept {
     fiber& f = *this_worker()->current;
-    while (f.records->older != nullptr && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
+    while (f.records->older != nullptr && !f.records->is_floor && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
 }
 
 void forced_unwind_cold() noexcept {
