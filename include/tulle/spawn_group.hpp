@@ -20,7 +20,7 @@ namespace tulle {
 enum class when_full {
     run_inline, // runs the callable itself, at once, as a function call
     create,     // creates a thread or fails: throws std::system_error (EAGAIN); never waits
-    record,     // keeps it as a record of 96 bytes, which becomes a thread when one of the group ends. A thread of the group, which holds
+    record,     // keeps it as a record of 104 bytes, which becomes a thread when one of the group ends. A thread of the group, which holds
                 // a place that the record might wait for, runs it inline
     block       // waits until a thread of the group ends. A thread of the group, which holds a place itself, lends that to the new one and
                 // waits until this one has ended
@@ -96,7 +96,7 @@ public:
     // Without memory for a thread it runs inline, or fails, if that is the policy.
     // Errors: std::system_error (EAGAIN) with when_full::create; what copying the callable throws.
     // Memory ordering: what happens before spawn() happens before the callable runs.
-    template <class F> void spawn(F&& callable) {
+    template <class F> TULLE_INLINE void spawn(F&& callable) {
         using body = detail::group_body<std::decay_t<F>>;
         detail::group_place const at = detail::enter_group(*m_core);
         if (at == detail::group_place::none) {
@@ -134,7 +134,7 @@ private:
         ~ticket() { leave(); }
     };
     // Null: no memory; the body is as it was.
-    template <class Body> static detail::thread_core* make(Body& body) {
+    template <class Body> TULLE_INLINE static detail::thread_core* make(Body& body) { // inline, as the record notes where it is made
         detail::thread_core* t = nullptr;
         try {
             t = detail::new_thread({});
