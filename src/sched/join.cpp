@@ -9,6 +9,7 @@
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -71,6 +72,13 @@ TULLE_COLD void let_others_go_before_join(record_deque& deque, record* slot) noe
     schedule_point();
 }
 
+// The next level, or where memory is short the largest that there is. The smallest is 16 KiB: less than the handles of as many children.
+bool open_larger(scheduler& s, fiber& f, std::uint8_t level) noexcept {
+    int wanted = std::min(level + 1, deque_pool::k_levels - 1);
+    while (wanted >= 0 && s.open_deque(f, static_cast<std::uint8_t>(wanted)) == nullptr) --wanted;
+    return wanted >= 0;
+}
+
 } // namespace
 
 bool discard_joined_records(record_deque& deque) noexcept {
@@ -105,7 +113,7 @@ using namespace tulle::sched;
 deque_front* open_deque_cold() noexcept {
     fiber& f = this_fiber();
     if (f.records == nullptr && scheduler::instance().open_deque(f, 0) == nullptr) {
-        base::fatal("no memory for the records of forked threads (%s)", std::strerror(errno));
+        base::fatal("no memory for the records of forked threads (%s); raise the limit of address space (ulimit -v)", std::strerror(errno));
     }
     scheduler::instance().show_deque(*this_worker(), f.records);
     return f.records;
@@ -118,10 +126,10 @@ void published_cold(deque_front* front) noexcept {
     deque.silence();
     if (deque.is_full(deque.top())) {
         fiber& f = *this_worker()->current;
-        auto const level = static_cast<std::uint8_t>(deque.level + 1);
         s.park_records(f);
-        if (level >= deque_pool::k_levels || s.open_deque(f, level) == nullptr) {
-            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(), std::strerror(errno));
+        if (!sched::open_larger(s, f, deque.level)) {
+            base::fatal("no memory for more than %zu forked threads that are not joined (%s); raise the limit of address space (ulimit -v)",
+                        deque.capacity(), std::strerror(errno));
         }
         s.show_deque(*this_worker(), f.records);
     }

@@ -59,13 +59,22 @@ void deque_pool::trim() noexcept {
     }
 }
 
-// Under the lock. Level 0 is cut from slabs, a larger deque is a slab of its own. Fresh memory is zero: that is a record at rest.
+// On a border of huge pages, where there is room for that.
+void* deque_pool::reserve(std::size_t size) noexcept {
+    void* const memory = m_memory.reserve(size, k_alignment);
+    return memory != nullptr ? memory : m_memory.reserve(size, os::page_size());
+}
+
+// Under the lock. Level 0 is cut from slabs, which are smaller where memory is short; a larger deque is a slab of its own. Fresh memory is
+// zero: that is a record at rest.
 record_deque* deque_pool::carve(std::uint8_t level) noexcept {
     std::size_t const size = bytes(level);
     if (level > 0 || m_next == m_end) {
-        std::size_t const slab_size = (level > 0 ? size : k_slab_bytes) + bytes(0);
-        void* const memory = m_memory.reserve(slab_size, k_alignment);
+        std::size_t room = level > 0 ? size : k_slab_bytes;
+        void* memory = reserve(room + bytes(0));
+        for (; memory == nullptr && level == 0 && room > size; memory = reserve(room + bytes(0))) room /= 4;
         if (memory == nullptr) return nullptr;
+        std::size_t const slab_size = room + bytes(0);
         // A deque that large is about to be filled: fewer page faults. Refused, nothing is lost.
         if (level >= k_first_huge_level) static_cast<void>(m_memory.advise_huge(memory, slab_size, true));
         m_slabs = ::new (memory) slab{m_slabs, slab_size};
@@ -76,7 +85,7 @@ record_deque* deque_pool::carve(std::uint8_t level) noexcept {
             return large;
         }
         m_next = first;
-        m_end = first + k_slab_bytes;
+        m_end = first + room;
     }
     auto* const deque = ::new (m_next) record_deque;
     m_next += size;

@@ -60,6 +60,7 @@ public:
     [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept { return std::size_t{16384} << (6U * level); }
 
 private:
+    [[nodiscard]] void* reserve(std::size_t size) noexcept;
     [[nodiscard]] record_deque* carve(std::uint8_t level) noexcept;
 
     struct slab {

@@ -2,14 +2,19 @@
 //
 // With the fewest stacks that an option allows, whatever a serial run could do comes to its end: the three models of Wheeler, Murphy and
 // Thain (2008), by fork, by scope and by spawn.
+#include "os/memory.hpp"
 #include "runtime_fixture.hpp"
 
 #include <array>
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
+
+#include <sys/resource.h>
 
 namespace {
 
@@ -224,5 +229,77 @@ TEST_P(shortage_test, lagging_loop_of_a_foreign_thread) {
     }).join();
     EXPECT_TRUE(loop.is_right());
 }
+
+#ifndef TULLE_ANNOTATE_ADDRESS // its shadow memory takes more than any limit
+#ifndef TULLE_ANNOTATE_THREAD
+// From now on the process gets so many bytes of address space more.
+void limit_memory(std::size_t more) {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlim_t const most = pages * os::page_size() + more;
+    rlimit const tight{most, most};
+    setrlimit(RLIMIT_AS, &tight);
+}
+
+// A larger array would take 64 MiB at once.
+void fork_many_with_little_memory() {
+    initialize({.workers = 1});
+    scope s;
+    s.spawn([] {});
+    limit_memory(std::size_t{6} << 20U);
+    long ran = 0;
+    for (int k = 0; k < 60000; ++k) s.spawn([&ran] { ++ran; });
+    s.join();
+    std::_Exit(ran == 60000 ? 0 : 1);
+}
+
+TEST(shortage_exit_test, forks_take_what_memory_there_is) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(fork_many_with_little_memory(), ::testing::ExitedWithCode(0), "");
+}
+
+void fork_many_without_memory() {
+    initialize({.workers = 1});
+    scope s;
+    s.spawn([] {});
+    limit_memory(0);
+    for (;;) s.spawn([] {});
+}
+
+TEST(shortage_death_test, forks_without_any_memory_say_so) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(fork_many_without_memory(),
+                 R"(tulle: no memory for more than [0-9]+ forked threads that are not joined \(.*\); raise the limit of address space)");
+}
+
+void fork_first_without_memory() {
+    initialize({.workers = 1});
+    limit_memory(0);
+    auto child = fork([] {});
+    child.join();
+}
+
+TEST(shortage_death_test, first_fork_without_memory_says_so) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(fork_first_without_memory(), R"(tulle: no memory for the records of forked threads \(.*\); raise the limit)");
+}
+
+// The stacks that there are must do.
+void block_many_with_little_memory() {
+    initialize({.workers = 2});
+    limit_memory(std::size_t{16} << 20U);
+    lagging_loop loop(k_chunks);
+    std::vector<thread<void>> threads;
+    for (std::size_t k = 0; k < k_chunks; ++k) threads.push_back(spawn({.stack_size = std::size_t{8} << 20U}, [&loop, k] { loop.step(k); }));
+    for (; !threads.empty(); threads.pop_back()) threads.back().join();
+    std::_Exit(loop.is_right() ? 0 : 1);
+}
+
+TEST(shortage_exit_test, stacks_take_what_memory_there_is) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(block_many_with_little_memory(), ::testing::ExitedWithCode(0), "");
+}
+#endif
+#endif
 
 } // namespace
