@@ -290,7 +290,8 @@ void block_many_with_little_memory() {
     limit_memory(std::size_t{16} << 20U);
     lagging_loop loop(k_chunks);
     std::vector<thread<void>> threads;
-    for (std::size_t k = 0; k < k_chunks; ++k) threads.push_back(spawn({.stack_size = std::size_t{8} << 20U}, [&loop, k] { loop.step(k); }));
+    for (std::size_t k = 0; k < k_chunks; ++k)
+        threads.push_back(spawn({.stack_size = std::size_t{8} << 20U}, [&loop, k] { loop.step(k); }));
     for (; !threads.empty(); threads.pop_back()) threads.back().join();
     std::_Exit(loop.is_right() ? 0 : 1);
 }
