@@ -12,6 +12,7 @@
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 #include <tulle/signal.hpp>
+#include <tulle/spawn_group.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/thread_specific.hpp>

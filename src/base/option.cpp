@@ -27,6 +27,7 @@ struct option_definition {
 
 constexpr std::uint64_t k_kibi = 1024;
 constexpr std::uint64_t k_most_workers = 4096;
+constexpr std::uint64_t k_most_stacks = std::uint64_t{1} << 40U;
 
 constexpr std::array<option_definition, k_option_count> k_definitions{{
     {"workers",
@@ -83,6 +84,15 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      0,
      UINT64_MAX,
      "off",
+     {}},
+    {"max_stacks",
+     "stacks",
+     "Stacks at a time, at least three for each worker; auto: as many as memory allows.",
+     value_kind::number,
+     0,
+     0,
+     k_most_stacks,
+     "auto",
      {}},
 }};
 

@@ -117,6 +117,7 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.stack_size = m_options.number(option_id::stack_size);
     s.guard = guard_choice_of(m_options.number(option_id::guard));
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
+    s.most_stacks = m_options.number(option_id::max_stacks);
     s.adopt_caller = adopt_caller;
     regroup(s.machine, m_options.number(option_id::shepherds));
     return s;

@@ -93,7 +93,7 @@ work deterministic_run::choose(worker& w) noexcept {
     if (chosen < ready) return take_ready(chosen);
     parked.rotate(chosen - ready);
     for (std::uint32_t left = parked.size_hint(); left != 0; --left) { // empty ones leave the list
-        if (record* const slot = parked.steal()) return {nullptr, slot, false};
+        if (record* const slot = parked.steal(w.stolen_from)) return {nullptr, slot, false};
     }
     return ready == 0 ? work{} : take_ready(m_random.below(ready));
 }

@@ -12,6 +12,8 @@
 #include "sched/runnable.hpp"
 #include "stack/stack_pool.hpp"
 
+#include <tulle/detail/record.hpp>
+
 #include <atomic>
 #include <cstdint>
 
@@ -73,6 +75,8 @@ struct fiber : runnable {
     record_deque* records = nullptr;    // its forked threads; null until the first fork
     worker* home = nullptr;             // adopted, guest: the only worker that runs it
     arch::exception_state exceptions{}; // of the C++ run time, while suspended
+    record_deque* from = nullptr;       // where stacks are counted: the deque of the record at the bottom, and its slot
+    detail::record const* of = nullptr;
     thread_frame* frame = nullptr;      // the innermost thread with a record of its own
     thread_identity base;               // of the forked thread at the bottom; its id is drawn when asked for
     stack::span stack{};                // pooled: to give back; guest: of a fiber of the process that this one was forked off

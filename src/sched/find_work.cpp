@@ -25,6 +25,12 @@ runnable* keep_rest(worker& thief, runnable_list& taken) noexcept {
     return first;
 }
 
+record* steal_from(worker& thief, record_deque& victim) noexcept {
+    record* const slot = record_thief(victim).steal();
+    if (slot != nullptr) thief.stolen_from = &victim;
+    return slot;
+}
+
 } // namespace
 
 runnable* scheduler::take_local(worker& w) noexcept {
@@ -38,7 +44,9 @@ runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std
     if (count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint, looked at again before sleeping
     std::lock_guard const held(s.lock);
     runnable* const r = list.pop_front();
-    if (r != nullptr) count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (r == nullptr) return nullptr;
+    count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (r->kind == runnable_kind::fiber) s.started.store(s.started.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     return r;
 }
 
@@ -59,6 +67,7 @@ runnable* scheduler::take_ready_of(worker& thief, growing_list<worker*> const& v
 
 runnable* scheduler::take_shared(worker& w) noexcept {
     if (runnable* const r = take_list(*w.home, w.home->placed, w.home->placed_count)) return r;
+    if (runnable* const r = take_unstarted()) return r;
     if (runnable* const r = take_list(*w.home, w.home->injected, w.home->injected_count)) return r;
     if (runnable* const r = take_ready_of(w, w.home->workers)) return r;
     for (auto const& s : m_shepherds) {
@@ -77,21 +86,23 @@ record* scheduler::steal_record_of(worker& thief, growing_list<worker*> const& v
         worker& victim = *victims[(first + k) % count];
         record_deque* const deque = victim.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
         if (&victim == &thief || deque == nullptr) continue;
-        if (record* const slot = record_thief(*deque).steal()) return slot;
+        if (record* const slot = steal_from(thief, *deque)) return slot;
     }
     return nullptr;
 }
 
 record* scheduler::steal_record(worker& w) noexcept {
-    record* slot = steal_record_of(w, w.home->workers);
+    bool const in_order = m_stacks->is_short();
+    record* slot = in_order ? m_parked.steal(w.stolen_from, false) : nullptr;
+    if (slot == nullptr) slot = steal_record_of(w, w.home->workers);
     for (auto s = m_shepherds.begin(); slot == nullptr && s != m_shepherds.end(); ++s) {
         if (s->get() != w.home) slot = steal_record_of(w, (*s)->workers);
     }
-    if (slot == nullptr) slot = m_parked.steal();
+    if (slot == nullptr) slot = m_parked.steal(w.stolen_from, !in_order);
     if (slot == nullptr) {
         for (guest* g = m_guests.load(std::memory_order_acquire); slot == nullptr && g != nullptr; g = g->next) { // pairs with attach_guest
             record_deque* const deque = g->as_worker.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
-            if (deque != nullptr) slot = record_thief(*deque).steal();
+            if (deque != nullptr) slot = steal_from(w, *deque);
         }
     }
     if (slot != nullptr) ++w.steals;
@@ -105,13 +116,13 @@ void scheduler::expire_timers() noexcept {
 bool scheduler::has_other_work(worker& w) noexcept {
     if (!w.ready.looks_empty() || w.mailbox.load(std::memory_order_relaxed) != nullptr) return true;
     if (w.current->records != nullptr && w.current->records->looks_stealable()) return true;
-    if (!m_parked.looks_empty() || w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
+    if (has_unstarted() || !m_parked.looks_empty() || w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
     return something_to_do(w);
 }
 
 bool scheduler::something_to_do(worker& w) noexcept {
     if (is_stopping() || w.mailbox.load(std::memory_order_relaxed) != nullptr || !w.ready.looks_empty()) return true;
-    if (w.home->placed_count.load(std::memory_order_relaxed) != 0 || is_surplus(w)) return true;
+    if (has_unstarted() || w.home->placed_count.load(std::memory_order_relaxed) != 0 || is_surplus(w)) return true;
     for (auto const& s : m_shepherds) {
         if (s->injected_count.load(std::memory_order_relaxed) != 0 || has_orphan(*s)) return true;
         for (worker* const v : s->workers) {

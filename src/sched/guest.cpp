@@ -90,7 +90,7 @@ void scheduler::detach_guest(worker& w) noexcept {
         if (!discard_joined_records(g->stack)) base::fatal("an OS thread ends with forked threads that it has not joined");
         close_deques(g->stack);
         show_deque(w, nullptr); // last: closing shows the one below
-        m_deques.release(*std::exchange(g->stack.records, nullptr));
+        free_deque(*std::exchange(g->stack.records, nullptr));
     }
     retire_guest(*g);
 }

@@ -24,8 +24,8 @@ work look_around(worker& w) noexcept {
     scheduler& s = *w.owner;
     if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
     s.expire_timers();
+    if (TULLE_UNLIKELY(!reserve_spare(w))) return as_work(s.take_started(w));
     if (runnable* const r = s.take_local(w)) return as_work(r);
-    if (!reserve_spare(w)) return {};
     if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
     return as_work(s.take_shared(w));
 }
@@ -57,6 +57,14 @@ void nap_if_due(worker& w, bool woken) noexcept {
     if (woken && ++w.barren_wakes > k_barren_wakes)
         until = std::max(until, now + std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns));
     if (until > now) nap(w, until);
+}
+
+// There may be work that this worker cannot start for want of a stack: it must not keep others from being woken, by searching, and looks
+// again after a while.
+void rest_without_spare(worker& w) noexcept {
+    if (!w.owner->something_to_do(w)) return;
+    static_cast<void>(w.owner->idle().wake_one());
+    nap(w, os::monotonic_ns() + k_longest_nap_ns);
 }
 
 // From searching to searching, with a sleep in between if there is really nothing. True: there should be something.
@@ -117,6 +125,7 @@ work search_and_sleep(worker& w) noexcept {
             if (w.owner->idle().end_search()) pass_search_on(w);
             return found;
         }
+        if (TULLE_UNLIKELY(w.spares.empty())) rest_without_spare(w);
         nap_if_due(w, woken);
         woken = sleep_until_woken(w);
         if (work const gift = accept_gift(w); is_work(gift)) return gift;
@@ -146,7 +155,7 @@ work find_work(worker& w) noexcept {
     }
     if (runnable* const r = s.take_local(w)) {
         if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
-        w.ready.push_back(*r);
+        w.ready.push_front(*r);
     }
     s.idle().begin_search();
     work const found = search_and_sleep(w);

@@ -72,19 +72,23 @@ TULLE_COLD void let_others_go_before_join(record_deque& deque, record* slot) noe
     schedule_point();
 }
 
-// On top of the newest one, which is full: a larger one, or as large a one as there is memory for.
-bool open_next_deque(fiber& f) noexcept {
-    int level = std::min(f.records->level + 1, deque_pool::k_levels - 1);
-    while (level >= 0 && scheduler::instance().open_deque(f, static_cast<std::uint8_t>(level)) == nullptr) --level;
-    return level >= 0;
+// The next level, or where memory is short the largest that there is. The smallest is 16 KiB: less than the handles of as many children.
+bool open_larger(scheduler& s, fiber& f, std::uint8_t level) noexcept {
+    int wanted = std::min(level + 1, deque_pool::k_levels - 1);
+    while (wanted >= 0 && s.open_deque(f, static_cast<std::uint8_t>(wanted)) == nullptr) --wanted;
+    return wanted >= 0;
 }
 
 } // namespace
 
+bool discard_joined_records(record_deque& deque) noexcept {
+    discard_joined_above(deque, deque.base());
+    return deque.is_empty();
+}
+
 bool discard_joined_records(fiber& f) noexcept {
     for (record_deque* deque = f.records; deque != nullptr; deque = deque->older) {
-        discard_joined_above(*deque, deque->base());
-        if (!deque->is_empty()) return false;
+        if (!discard_joined_records(*deque)) return false;
     }
     return true;
 }
@@ -98,6 +102,8 @@ void lose_stolen_records(record_deque& deque) noexcept {
     }
 }
 
+bool is_joined(record const& slot) noexcept { return slot.run == &run_joined; }
+
 } // namespace tulle::sched
 
 namespace tulle::detail {
@@ -107,7 +113,7 @@ using namespace tulle::sched;
 deque_front* open_deque_cold() noexcept {
     fiber& f = this_fiber();
     if (f.records == nullptr && scheduler::instance().open_deque(f, 0) == nullptr) {
-        base::fatal("no memory for the records of forked threads (%s)", std::strerror(errno));
+        base::fatal("no memory for the records of forked threads (%s); raise the limit of address space (ulimit -v)", std::strerror(errno));
     }
     scheduler::instance().show_deque(*this_worker(), f.records);
     return f.records;
@@ -121,8 +127,9 @@ void published_cold(deque_front* front) noexcept {
     if (deque.is_full(deque.top())) {
         fiber& f = *this_worker()->current;
         s.park_records(f);
-        if (!sched::open_next_deque(f)) {
-            base::fatal("no memory for more than %zu forked threads that are not joined (%s)", deque.capacity(), std::strerror(errno));
+        if (!sched::open_larger(s, f, deque.level)) {
+            base::fatal("no memory for more than %zu forked threads that are not joined (%s); raise the limit of address space (ulimit -v)",
+                        deque.capacity(), std::strerror(errno));
         }
         s.show_deque(*this_worker(), f.records);
     }
@@ -141,7 +148,7 @@ bool join_cold(deque_front* front, record* slot) noexcept {
 
 void close_empty_deques_cold() noexcept {
     fiber& f = *this_worker()->current;
-    while (f.records->older != nullptr && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
+    while (f.records->older != nullptr && !f.records->is_floor && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
 }
 
 std::exception_ptr caught_exception() noexcept {

@@ -29,6 +29,11 @@ void drop_joined(runnable_list& queue) noexcept {
     while (runnable* const r = queue.pop_front()) drop_reference(*static_cast<thread_record*>(r));
 }
 
+std::size_t stack_limit(settings const& chosen) noexcept {
+    std::size_t const least = static_cast<std::size_t>(chosen.workers) * scheduler::k_least_stacks;
+    return chosen.most_stacks == 0 ? 0 : std::max(chosen.most_stacks, least);
+}
+
 } // namespace
 
 scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) {}
@@ -63,13 +68,14 @@ int scheduler::start(settings const& chosen) try {
     if (is_deterministic()) m_settings.workers = 1;
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
     m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
-    m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0});
+    m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     make_shepherds();
     m_workers.reserve(static_cast<std::size_t>(chosen.max_workers));
     for (int k = 0; k < m_settings.workers; ++k) make_worker();
     count_active(m_settings.workers);
     for (auto const& w : m_workers) {
-        if (reserve_spare(*w)) continue;
+        if (m_stacks->is_short()) count_stacks(*w);
+        if (reserve_spare(*w) && keep_emergency(*w)) continue;
         free_everything();
         return ENOMEM;
     }
@@ -216,6 +222,7 @@ void scheduler::join_os_threads() noexcept {
 void scheduler::flush_caches(worker& w) noexcept {
     while (runnable* const f = w.spares.pop_front()) w.owner->release_fiber(*static_cast<fiber*>(f));
     w.spare_count = 0;
+    if (w.emergency != nullptr) w.owner->release_fiber(*std::exchange(w.emergency, nullptr));
     w.stacks.flush(w.owner->stacks());
     free_cached_records(w);
 }
@@ -224,7 +231,7 @@ void scheduler::free_everything() noexcept {
     if (is_deterministic() && m_workers.size() != 0) m_deterministic.end(*m_workers[0]);
     if (m_adopted.records != nullptr) {
         close_deques(m_adopted);
-        m_deques.release(*std::exchange(m_adopted.records, nullptr));
+        free_deque(*std::exchange(m_adopted.records, nullptr));
     }
     for (auto const& w : m_workers) flush_caches(*w);
     while (fiber* const f = pop_shared_spare()) release_fiber(*f);
@@ -235,6 +242,8 @@ void scheduler::free_everything() noexcept {
         drop_joined(s->placed);
         drop_joined(s->injected);
     }
+    drop_joined(m_unstarted);
+    m_unstarted_count.store(0, std::memory_order_relaxed); // relaxed: no worker is left
     m_workers.clear();
     m_shepherds.clear();
     m_stacks.reset();

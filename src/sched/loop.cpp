@@ -42,6 +42,7 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
 }
 
 void run_stolen(record& slot) noexcept {
+    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker(), slot);
     this_worker()->current->runs_record = true;
     schedule_point();
     slot.run(&slot);
@@ -64,6 +65,7 @@ void run_started(thread_record& t) noexcept {
 
 void start_thread_record(thread_record& t) noexcept {
     if (!claim(t)) return drop_reference(t);
+    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker());
     if (!t.own_stack) return run_started(t);
     worker& w = *this_worker();
     fiber* const f = w.owner->make_thread_fiber(w, t);

@@ -156,7 +156,13 @@ void scheduler::leave_behind() noexcept {
     m_left_behind = r;
     m_first_id = draw_ids(1);
     m_timers.clear();
+    if (fiber const* const f = caller(); f != nullptr) { // of the list of before
+        for (record_deque* d = f->records; d != nullptr; d = d->older) d->is_parked = false;
+    }
     ::new (static_cast<void*>(&m_parked)) parked_deques;
+    ::new (static_cast<void*>(&m_unstarted_lock)) base::spin_lock;
+    m_unstarted = {};
+    m_unstarted_count.store(0, std::memory_order_relaxed); // relaxed: one thread
     ::new (static_cast<void*>(&m_idle)) park::idle_set<os::machine>;
     ::new (static_cast<void*>(&m_spares_lock)) base::spin_lock;
     m_shared_spares = {};

@@ -31,6 +31,10 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
     if (deque != nullptr) {
         m_free[level] = deque->next_free;
         deque->older = nullptr;
+        deque->left_at = nullptr;
+        deque->from = nullptr;
+        deque->of = nullptr;
+        deque->is_floor = false;
         deque->reopen(asymmetric);
         return deque;
     }
@@ -55,10 +59,12 @@ void deque_pool::trim() noexcept {
     }
 }
 
-// Under the lock. Room for deques of `size` bytes in all, behind a header; null: no memory. Fresh memory is zero: that is a record at rest.
-std::byte* deque_pool::add_slab(std::size_t size, std::size_t alignment) noexcept {
+// Under the lock. Room for deques of `size` bytes in all, behind a header, on a border of huge pages where there is room for that; null: no
+// memory. Fresh memory is zero: that is a record at rest.
+std::byte* deque_pool::add_slab(std::size_t size) noexcept {
     std::size_t const slab_size = size + bytes(0);
-    void* const memory = m_memory.reserve(slab_size, alignment);
+    void* memory = m_memory.reserve(slab_size, k_alignment);
+    if (memory == nullptr) memory = m_memory.reserve(slab_size, os::page_size());
     if (memory == nullptr) return nullptr;
     m_slabs = ::new (memory) slab{m_slabs, slab_size};
     return static_cast<std::byte*>(memory) + bytes(0);
@@ -68,7 +74,7 @@ std::byte* deque_pool::add_slab(std::size_t size, std::size_t alignment) noexcep
 record_deque* deque_pool::carve(std::uint8_t level) noexcept { return level == 0 ? carve_small() : carve_large(level); }
 
 record_deque* deque_pool::carve_large(std::uint8_t level) noexcept {
-    std::byte* const memory = add_slab(bytes(level), k_alignment);
+    std::byte* const memory = add_slab(bytes(level));
     if (memory == nullptr) return nullptr;
     // A deque that large is about to be filled: fewer page faults. Refused, nothing is lost.
     if (level >= k_first_huge_level) static_cast<void>(m_memory.advise_huge(memory - bytes(0), bytes(level) + bytes(0), true));
@@ -77,11 +83,12 @@ record_deque* deque_pool::carve_large(std::uint8_t level) noexcept {
     return deque;
 }
 
+// Where memory is short, from smaller slabs.
 record_deque* deque_pool::carve_small() noexcept {
     if (m_next == m_end) {
         std::size_t room = k_slab_bytes;
-        m_next = add_slab(room, k_alignment);
-        if (m_next == nullptr) m_next = add_slab(room = bytes(0), os::page_size()); // perhaps there is memory for one
+        m_next = add_slab(room);
+        while (m_next == nullptr && room > bytes(0)) m_next = add_slab(room /= 4);
         m_end = m_next == nullptr ? nullptr : m_next + room;
     }
     if (m_next == nullptr) return nullptr;
@@ -90,39 +97,102 @@ record_deque* deque_pool::carve_small() noexcept {
     return deque;
 }
 
-void parked_deques::add(record_deque& deque) noexcept {
+namespace {
+
+// A place in the tree of threads: in a stack's deques, at a slot; null: behind all.
+struct place {
+    record_deque const* deque;
+    record const* slot;
+
+    // Of the same stack, the oldest: it stands for the stack.
+    [[nodiscard]] record_deque const* stack() const noexcept {
+        record_deque const* d = deque;
+        while (d->older != nullptr && !d->is_floor) d = d->older;
+        return d;
+    }
+    [[nodiscard]] place parent() const noexcept { return {deque->from, deque->of}; }
+    [[nodiscard]] int depth() const noexcept {
+        int steps = 0;
+        for (place p = *this; p.deque != nullptr; p = p.parent()) ++steps;
+        return steps;
+    }
+};
+
+bool is_older(record_deque const& a, record_deque const& b) noexcept {
+    record_deque const* d = b.is_floor ? nullptr : b.older;
+    while (d != nullptr && d != &a) d = d->is_floor ? nullptr : d->older;
+    return d == &a;
+}
+
+} // namespace
+
+bool comes_before(record_deque const& a, record_deque const& b) noexcept {
+    place p{&a, nullptr}, q{&b, nullptr};
+    int deeper = p.depth() - q.depth();
+    for (; deeper > 0; --deeper) p = p.parent();
+    for (; deeper < 0; ++deeper) q = q.parent();
+    while (p.deque != nullptr && p.stack() != q.stack()) {
+        p = p.parent();
+        q = q.parent();
+    }
+    if (p.deque == nullptr) return false;
+    if (p.deque != q.deque) return is_older(*p.deque, *q.deque);
+    return p.slot != nullptr && (q.slot == nullptr || p.slot < q.slot);
+}
+
+void parked_deques::add(record_deque& deque, bool in_order) noexcept {
     std::lock_guard const held(m_lock);
-    if (deque.is_parked) return;
+    if (deque.is_parked && !in_order) return;
+    if (deque.is_parked) drop(deque);
     deque.is_parked = true;
-    append(deque);
+    record_deque* next = in_order ? m_first : nullptr;
+    while (next != nullptr && !comes_before(deque, *next)) next = next->next_parked;
+    insert_behind(next == nullptr ? m_last : next->prev_parked, deque);
     m_count.store(m_count.load(std::memory_order_relaxed) + 1,
                   std::memory_order_relaxed); // relaxed: a hint; one writer
 }
 
-// Under the lock.
-void parked_deques::append(record_deque& deque) noexcept {
-    deque.next_parked = nullptr;
-    if (m_first == nullptr)
-        m_first = &deque;
-    else
-        m_last->next_parked = &deque;
-    m_last = &deque;
+void parked_deques::remove(record_deque& deque) noexcept {
+    std::lock_guard const held(m_lock);
+    if (deque.is_parked) drop(deque);
+}
+
+// Under the lock, as the next two.
+void parked_deques::insert_behind(record_deque* before, record_deque& deque) noexcept {
+    record_deque*& link = before == nullptr ? m_first : before->next_parked;
+    deque.prev_parked = before;
+    deque.next_parked = link;
+    (link == nullptr ? m_last : link->prev_parked) = &deque;
+    link = &deque;
+}
+
+void parked_deques::unlink(record_deque& deque) noexcept {
+    (deque.prev_parked == nullptr ? m_first : deque.prev_parked->next_parked) = deque.next_parked;
+    (deque.next_parked == nullptr ? m_last : deque.next_parked->prev_parked) = deque.prev_parked;
+}
+
+void parked_deques::drop(record_deque& deque) noexcept {
+    unlink(deque);
+    deque.is_parked = false;
+    m_count.store(m_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
 // Goes round: a deque that gave a record moves to the end, an empty one leaves the list.
-record* parked_deques::steal() noexcept {
+record* parked_deques::steal(record_deque*& from, bool in_turn) noexcept {
     if (looks_empty() || !m_lock.try_lock()) return nullptr;
     std::lock_guard const held(m_lock, std::adopt_lock);
     record* found = nullptr;
     for (int looked = 0; found == nullptr && m_first != nullptr && looked < k_most_looked_at; ++looked) {
         record_deque& deque = *m_first;
         found = record_thief(deque).steal();
-        m_first = deque.next_parked;
+        if (found != nullptr) from = &deque;
         if (found == nullptr && !deque.looks_stealable()) {
-            deque.is_parked = false;
-            m_count.store(m_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+            drop(deque);
+        } else if (in_turn) {
+            unlink(deque);
+            insert_behind(m_last, deque);
         } else {
-            append(deque);
+            break;
         }
     }
     return found;
@@ -132,8 +202,8 @@ void parked_deques::rotate(std::uint32_t by) noexcept {
     std::lock_guard const held(m_lock);
     for (; by != 0 && m_first != nullptr; --by) {
         record_deque& moved = *m_first;
-        m_first = moved.next_parked;
-        append(moved);
+        unlink(moved);
+        insert_behind(m_last, moved);
     }
 }
 

@@ -21,13 +21,23 @@ using record_owner = deque::deque_owner<os::machine, record>;
 using record_thief = deque::deque_thief<os::machine, record>;
 
 struct record_deque : deque::split_deque<os::machine, record> {
+    record const* left_at = nullptr;     // its top when the stack last waited with records left; the owner's
     record_deque* older = nullptr;       // the full one below, of the same stack
     std::uint32_t holes = 0;             // records that were joined out of order and are still in it; the owner's
     record_deque* next_free = nullptr;   // in the pool; guarded by its lock
-    record_deque* next_parked = nullptr; // guarded by the parked list's lock
-    bool is_parked = false;              // guarded by the parked list's lock
+    record_deque* next_parked = nullptr; // these three: guarded by the parked list's lock
+    record_deque* prev_parked = nullptr;
+    bool is_parked = false;
     std::uint8_t level = 0;
+    // Where stacks are counted: the record that its stack runs, and where that came from. Written by the owner before it forks, read by
+    // those who compare, who hold something that the record has forked.
+    record_deque* from = nullptr;
+    record const* of = nullptr;
+    bool is_floor = false; // runs a record of the same stack, on top of a thread that waits (shortage.cpp)
 };
+
+// Whether a serial run would come to what is left in `a` before it comes to what is left in `b`. False where they have nothing in common.
+[[nodiscard]] bool comes_before(record_deque const& a, record_deque const& b) noexcept;
 
 class deque_pool {
 public:
@@ -50,7 +60,7 @@ public:
     [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept { return std::size_t{16384} << (6U * level); }
 
 private:
-    [[nodiscard]] std::byte* add_slab(std::size_t size, std::size_t alignment) noexcept;
+    [[nodiscard]] std::byte* add_slab(std::size_t size) noexcept;
     [[nodiscard]] record_deque* carve(std::uint8_t level) noexcept;
     [[nodiscard]] record_deque* carve_large(std::uint8_t level) noexcept;
     [[nodiscard]] record_deque* carve_small() noexcept;
@@ -72,9 +82,12 @@ private:
 // Deques with records whose stacks are suspended or have opened a larger one.
 class parked_deques {
 public:
-    void add(record_deque& deque) noexcept;
-    // The oldest record of one of them, or null.
-    [[nodiscard]] record* steal() noexcept;
+    // `in_order`: before the first one that a serial run would come to later.
+    void add(record_deque& deque, bool in_order = false) noexcept;
+    // Its stack gives it up. Without that it would keep its place for the next stack.
+    void remove(record_deque& deque) noexcept;
+    // The oldest record of one of them, which then is `from`, or null. `in_turn`: of each in its turn; else of the one that was parked first, as long as it has any.
+    [[nodiscard]] record* steal(record_deque*& from, bool in_turn = true) noexcept;
     // Lets the list begin `by` deques later.
     void rotate(std::uint32_t by) noexcept;
     [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }                               // a hint
@@ -83,7 +96,9 @@ public:
     [[nodiscard]] bool has_stealable() noexcept;
 
 private:
-    void append(record_deque& deque) noexcept;
+    void insert_behind(record_deque* before, record_deque& deque) noexcept;
+    void unlink(record_deque& deque) noexcept;
+    void drop(record_deque& deque) noexcept;
 
     static constexpr int k_most_looked_at = 64;
 

@@ -67,6 +67,7 @@ TULLE_COLD bool scheduler::is_left_behind(runnable const& r) const noexcept {
 
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
     if (TULLE_UNLIKELY(m_left_behind != nullptr) && is_left_behind(r)) return;
+    if (TULLE_UNLIKELY(m_stacks != nullptr && m_stacks->is_short()) && shepherd_index < 0 && r.kind == runnable_kind::thread) return queue_unstarted(r);
     if (hand_to_sleeper(r, shepherd_index)) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     bool const is_placed = shepherd_index >= 0;
@@ -78,6 +79,7 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
         (is_placed ? s.placed : s.injected).push_back(r);
         auto& count = is_placed ? s.placed_count : s.injected_count;
         count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        if (r.kind == runnable_kind::fiber) s.started.store(s.started.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     if (is_placed)
         wake_one_of(s);
@@ -105,7 +107,7 @@ void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
 
 void scheduler::park_records(fiber& f) noexcept {
     if (!f.records->looks_stealable()) return;
-    m_parked.add(*f.records);
+    m_parked.add(*f.records, m_stacks->is_short());
     notify_light();
 }
 
@@ -145,16 +147,17 @@ fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
 
 // Half of them, so that the next few switches stay local.
 void scheduler::return_spares(worker& w) noexcept {
+    refill_emergency(w);
     std::lock_guard const held(m_spares_lock);
     std::uint32_t moved = 0;
-    for (; w.spare_count > k_most_spares / 2; --w.spare_count, ++moved) m_shared_spares.push_front(*w.spares.pop_front());
+    for (; w.spare_count > (w.most_spares + 1) / 2; --w.spare_count, ++moved) m_shared_spares.push_front(*w.spares.pop_front());
     m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) + moved, std::memory_order_relaxed);
 }
 
 void scheduler::release_fiber(fiber& f) noexcept {
     if (f.records != nullptr) {
         close_deques(f);
-        m_deques.release(*f.records);
+        free_deque(*f.records);
     }
     stack::span const where = f.stack;
     f.sanitizer.destroy();
@@ -170,6 +173,8 @@ record_deque* scheduler::open_deque(fiber& f, std::uint8_t level) noexcept {
     record_deque* const deque = m_deques.allocate(level, m_asymmetric && !is_deterministic());
     if (deque == nullptr) return nullptr;
     deque->older = f.records;
+    deque->from = deque->older != nullptr ? deque->older->from : f.from;
+    deque->of = deque->older != nullptr ? deque->older->of : f.of;
     f.records = deque;
     return deque;
 }
@@ -179,7 +184,12 @@ void scheduler::close_newest_deque(fiber& f) noexcept {
     f.records = closed.older;
     worker* const w = this_worker();
     if (w != nullptr && w->current == &f) show_deque(*w, f.records);
-    m_deques.release(closed);
+    free_deque(closed);
+}
+
+void scheduler::free_deque(record_deque& deque) noexcept {
+    m_parked.remove(deque);
+    m_deques.release(deque);
 }
 
 void scheduler::close_deques(fiber& f) noexcept {

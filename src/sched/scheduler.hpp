@@ -27,6 +27,7 @@ struct settings {
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
     std::uint64_t seed = 0;        // not 0: a deterministic run, of one worker (deterministic.hpp)
     bool adopt_caller = true;      // the calling OS thread becomes worker 0; else all workers are new OS threads
+    std::size_t most_stacks = 0;   // at a time; 0: as many as memory allows
 };
 
 // Workers that share a locality domain, and the threads that were placed there or came from outside.
@@ -41,12 +42,12 @@ struct shepherd {
     runnable_list placed;                                          // only for workers of this shepherd
     runnable_list injected;                                        // for anyone
     std::atomic<std::uint32_t> placed_count{0}, injected_count{0}; // hints for emptiness; written under the lock
+    std::atomic<std::uint32_t> started{0};                         // of both: those that have a stack; written under the lock
 };
 
 class scheduler {
 public:
-    static constexpr int k_most_spares = 64; // per worker; more go to the shared list
-    static constexpr int k_spares_kept = 2;  // when idle
+    static constexpr int k_spares_kept = 2; // when idle
 
     // The one of this process; exists from the first call on.
     [[nodiscard]] static scheduler& instance() noexcept;
@@ -111,10 +112,25 @@ public:
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
     [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept; // with a stack of its own class
     void return_spares(worker& w) noexcept;
-    void release_fiber(fiber& f) noexcept; // nobody stands on it
+    // Without stacks (shortage.cpp)
+    static constexpr std::size_t k_least_stacks = 3;         // for each worker: a loop, a spare, the reserve
+    [[nodiscard]] bool keep_emergency(worker& w) noexcept;   // false: no memory
+    [[nodiscard]] fiber* take_emergency(worker& w) noexcept; // the stack in reserve, or null
+    void count_stacks(worker& w) noexcept; // from now on it keeps none for itself but the reserve, and no thread that it could not start
+    void queue_unstarted(runnable& r) noexcept;
+    [[nodiscard]] runnable* take_unstarted() noexcept;
+    [[nodiscard]] bool has_unstarted() const noexcept { return m_unstarted_count.load(std::memory_order_relaxed) != 0; } // a hint
+    void note_origin(worker& w, record const& slot) noexcept; // it is about to run what it has stolen
+    void note_origin(worker& w) noexcept;                     // or a thread of its own
+    void refill_emergency(worker& w) noexcept;                // from the worker's spares
+    [[nodiscard]] runnable* take_started(worker& w) noexcept; // one that has a stack; the others are left for others
+    [[nodiscard]] bool can_go_on_without(worker& w) noexcept; // what it runs now may wait, and then it can start something else
+    void leave_records(fiber& f) noexcept;                    // before it waits: park_records, after running them if need be
+    void release_fiber(fiber& f) noexcept;                    // nobody stands on it
     [[nodiscard]] record_deque* open_deque(fiber& f, std::uint8_t level) noexcept;
     void close_newest_deque(fiber& f) noexcept; // empty, and not the smallest
-    void close_deques(fiber& f) noexcept;       // all that is above its smallest
+    void free_deque(record_deque& deque) noexcept;
+    void close_deques(fiber& f) noexcept; // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
     // What the OS thread that started it stands on, if it was adopted.
     [[nodiscard]] fiber const& adopted() const noexcept { return m_adopted; }
@@ -164,6 +180,7 @@ private:
     [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker*> const& victims) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker*> const& victims) noexcept;
     [[nodiscard]] fiber* pop_shared_spare() noexcept;
+    void run_own_records(fiber& f) noexcept;
 
     settings m_settings;
     bool m_asymmetric = true;
@@ -187,6 +204,10 @@ private:
     base::spin_lock m_spares_lock;
     runnable_list m_shared_spares;
     std::atomic<std::uint32_t> m_shared_spare_count{0};
+
+    base::spin_lock m_unstarted_lock;
+    runnable_list m_unstarted; // threads that wait for a stack, where stacks are counted
+    std::atomic<std::uint32_t> m_unstarted_count{0};
 
     std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
     std::mutex m_guests_lock;

@@ -54,6 +54,7 @@ void post_end_rotation_and_tell(void*, void*) noexcept {
 }
 
 void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
+    if (self.records != nullptr && scheduler::instance().stacks().is_short()) scheduler::instance().leave_records(self);
     post(a, b);
     static_cast<void>(wait_guest(self, k_never));
 }
@@ -98,14 +99,17 @@ void suspend_to_loop(post_function post, void* a, void* b) noexcept {
 }
 
 void suspend(post_function post, void* a, void* b) noexcept {
-    worker& w = *this_worker();
-    fiber& self = *w.current;
-    if (TULLE_UNLIKELY(w.is_guest())) return wait_as_guest(self, post, a, b);
-    ++w.suspends;
-    if (TULLE_UNLIKELY(self.records != nullptr)) w.owner->park_records(self);
-    fiber* next = next_fiber(w);
-    if (next == nullptr) next = &take_spare(w);
-    switch_inline(w, *next, {post, a, b});
+    worker* w = this_worker();
+    fiber& self = *w->current;
+    if (TULLE_UNLIKELY(w->is_guest())) return wait_as_guest(self, post, a, b);
+    ++w->suspends;
+    if (TULLE_UNLIKELY(self.records != nullptr)) {
+        w->owner->leave_records(self);
+        w = this_worker(); // it may have run some of them
+    }
+    fiber* next = next_fiber(*w);
+    if (next == nullptr) next = &take_spare(*w);
+    switch_inline(*w, *next, {post, a, b});
 }
 
 void resume(fiber& f) noexcept {
@@ -146,7 +150,8 @@ fiber& take_spare(worker& w) noexcept {
 
 bool reserve_spare(worker& w) noexcept {
     if (!w.spares.empty()) return true;
-    fiber* const f = w.owner->make_loop_fiber(w);
+    fiber* f = w.owner->make_loop_fiber(w);
+    if (f == nullptr) f = w.owner->take_emergency(w);
     if (f == nullptr) return false;
     w.spares.push_front(*f);
     ++w.spare_count;
@@ -155,7 +160,7 @@ bool reserve_spare(worker& w) noexcept {
 
 void give_spare(worker& w, fiber& f) noexcept {
     w.spares.push_front(f);
-    if (++w.spare_count > scheduler::k_most_spares) w.owner->return_spares(w);
+    if (++w.spare_count > w.most_spares) w.owner->return_spares(w);
 }
 
 } // namespace tulle::sched

@@ -70,6 +70,18 @@ void post_push_front(void* pending, void*) noexcept {
     w.owner->notify_light();
 }
 
+void start_first(worker& w, thread_record& t) noexcept {
+    w.start_next = &t;
+    suspend_to_loop(&post_push_front, w.current, nullptr);
+}
+
+// By a guest, for another shepherd, or where stacks are counted.
+TULLE_COLD void start_elsewhere(worker& w, thread_record& t, bool child_first) noexcept {
+    bool const may_run_here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
+    if (child_first && may_run_here) return start_first(w, t);
+    w.owner->inject(t, t.shepherd);
+}
+
 // The joiner got there first: the thread runs in its frame.
 void run_in_place(thread_record& t) noexcept {
     fiber& self = *this_worker()->current;
@@ -109,6 +121,16 @@ bool may_run_in_place(thread_record const& t) noexcept {
     return !t.own_stack && !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
 }
 
+// A thread that wants a stack of its own, when this worker could not start another one while the joiner waits: it runs on the joiner's
+// stack, if that is as large as the one it wants.
+TULLE_COLD bool must_run_in_place(thread_record const& t, fiber const& self) noexcept {
+    worker& w = *this_worker();
+    if (!w.owner->stacks().is_short() || w.is_guest() || !(t.shepherd < 0 || t.shepherd == w.home->index)) return false;
+    std::size_t const wanted = stack::size_class{t.stack_class}.bytes();
+    bool const fits = self.kind_of_stack == fiber_kind::adopted || wanted <= self.stack.size;
+    return t.own_stack && fits && !w.owner->can_go_on_without(w);
+}
+
 struct timed_join : timer {
     thread_record* joined = nullptr;
     fiber* waiter = nullptr;
@@ -139,6 +161,12 @@ void wait_as_guest_until(thread_record& t, fiber& self, std::uint64_t deadline) 
 }
 
 } // namespace
+
+bool try_run_in_place(thread_record& t) noexcept {
+    if (!may_run_in_place(t) || !claim(t)) return false;
+    run_in_place(t);
+    return true;
+}
 
 thread_identity& identity_of(fiber& f) noexcept {
     if (f.frame != nullptr) return *f.frame;
@@ -180,15 +208,12 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
     t.references.store(detached ? 1 : 2, std::memory_order_relaxed); // relaxed: published through the queue
     w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1,
                          std::memory_order_relaxed); // relaxed: one writer
-    bool const here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
+    bool const here = w.keeps_spawned && (t.shepherd < 0 || t.shepherd == w.home->index);
     if (!here || (t.shepherd >= 0 && !child_first)) {
-        s.inject(t, t.shepherd);
+        sched::start_elsewhere(w, t, child_first);
         return schedule_point();
     }
-    if (child_first) {
-        w.start_next = &t;
-        return suspend_to_loop(&sched::post_push_front, w.current, nullptr);
-    }
+    if (child_first) return sched::start_first(w, t);
     w.ready.push_back(t);
     s.notify_light();
     schedule_point();
@@ -199,7 +224,7 @@ void wait_thread(thread_core* core) noexcept {
     schedule_point();
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
-    if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
+    if ((sched::may_run_in_place(t) || sched::must_run_in_place(t, self)) && claim(t)) return sched::run_in_place(t);
     if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) return sched::join_left_behind(t);
     suspend(&sched::post_wait_for, &t, &self);
     schedule_point();

@@ -37,6 +37,9 @@ void end_thread(thread_identity& thread) noexcept;
 void end_inherited(thread_frame& frame, bool is_bottom) noexcept;
 [[noreturn]] void end_forked_process() noexcept;
 
+// If nobody has started it and it may run here: as a function call of the caller's. False: it is somebody else's.
+[[nodiscard]] bool try_run_in_place(thread_record& t) noexcept;
+
 // A pool of records per worker. Null: no memory.
 [[nodiscard]] thread_record* allocate_record(worker& w) noexcept;
 // Frees the records that a worker has cached.

@@ -39,7 +39,12 @@ enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
 
 struct alignas(128) worker {
     worker(scheduler& of, worker_kind k, int number, bool asymmetric) noexcept
-        : owner(&of), kind(k), index(number), ready(asymmetric), random(static_cast<std::uint64_t>(number) + 1) {}
+        : owner(&of),
+          kind(k),
+          index(number),
+          ready(asymmetric),
+          keeps_spawned(k != worker_kind::guest),
+          random(static_cast<std::uint64_t>(number) + 1) {}
 
     [[nodiscard]] bool is_guest() const noexcept { return kind == worker_kind::guest; }
 
@@ -57,9 +62,13 @@ struct alignas(128) worker {
     ready_queue ready;
     runnable_list spares; // suspended fibers with an idle loop
     int spare_count = 0;
+    int most_spares = 64;       // more go to the list that all share
+    bool keeps_spawned;         // a thread that is spawned here goes to `ready`; not for a guest
+    fiber* emergency = nullptr; // the spare that is used when there is no other (shortage.cpp)
     stack_cache stacks;
     deterministic_run* run = nullptr;    // that it takes part in (deterministic.hpp); fixed before the worker starts
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
+    record_deque* stolen_from = nullptr; // the deque of the record that it stole last
     fiber* native = nullptr;             // the OS thread's own stack, when it is not where threads run
     base::rng random;
     std::uint64_t next_id = 0, id_limit = 0; // thread identities drawn in blocks

@@ -45,7 +45,8 @@ int scheduler::make_ready(int wanted) {
         if (index == m_workers.size()) make_worker();
         worker& w = *m_workers[index];
         if (w.kind != worker_kind::dedicated || w.has_os_thread) continue;
-        if (!reserve_spare(w)) return ENOMEM;
+        if (m_stacks->is_short()) count_stacks(w);
+        if (!reserve_spare(w) || !keep_emergency(w)) return ENOMEM;
         if (int const error = start_os_thread(w)) return error;
     }
     return 0;
@@ -79,9 +80,10 @@ void scheduler::stand_by(worker& w) noexcept {
     m_idle.wake_one();
     for (;;) {
         std::uint32_t const active = m_active.load(std::memory_order_acquire); // pairs with the release in count_active
-        if (w.index < static_cast<int>(active) || is_stopping()) return;
+        if (w.index < static_cast<int>(active) || is_stopping()) break;
         static_cast<void>(os::futex_wait(m_active, active));
     }
+    static_cast<void>(keep_emergency(w)); // if there is none: it takes up work when others give stacks back
 }
 
 void scheduler::move_to(std::vector<int> const& allowed) {

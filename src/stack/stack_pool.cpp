@@ -3,6 +3,9 @@
 
 #include "stack/stack_arena.hpp"
 
+#include <algorithm>
+#include <cerrno>
+
 namespace tulle::stack {
 namespace {
 
@@ -18,7 +21,9 @@ void add(statistics& sum, statistics const& part) noexcept {
 } // namespace
 
 stack_pool::stack_pool(settings const& chosen)
-    : m_guards(chosen.guard, chosen.memory != nullptr ? *chosen.memory : os::system_memory(), chosen.protect_limit) {
+    : m_most(chosen.most),
+      m_short(chosen.most != 0),
+      m_guards(chosen.guard, chosen.memory != nullptr ? *chosen.memory : os::system_memory(), chosen.protect_limit) {
     for (std::size_t i = 0; i < k_class_count; ++i) {
         m_arenas[i] = std::make_unique<stack_arena>(size_class{static_cast<std::uint8_t>(i)}, m_guards);
     }
@@ -34,12 +39,39 @@ span stack_pool::allocate(size_class wanted) noexcept {
 void stack_pool::release(span returned) noexcept { release_many(&returned, 1); }
 
 std::size_t stack_pool::allocate_many(size_class wanted, span* out, std::size_t count) noexcept {
-    return m_arenas[wanted.index]->allocate(out, count);
+    std::size_t const claimed = claim(count);
+    std::size_t const got = m_arenas[wanted.index]->allocate(out, claimed);
+    if (got < claimed) {
+        m_short.store(true, std::memory_order_relaxed); // relaxed: a hint
+    }
+    if (m_most != 0) {
+        m_claimed.fetch_sub(claimed - got, std::memory_order_relaxed); // relaxed: a count that guards no other data
+    }
+    return got;
+}
+
+/// As many of `count` as the limit leaves.
+std::size_t stack_pool::claim(std::size_t count) noexcept {
+    if (m_most == 0) {
+        return count;
+    }
+    std::size_t claimed = m_claimed.load(std::memory_order_relaxed); // relaxed: as above
+    std::size_t fit = 0;
+    do {
+        fit = std::min(count, m_most - claimed);
+    } while (!m_claimed.compare_exchange_weak(claimed, claimed + fit, std::memory_order_relaxed));
+    if (fit < count) {
+        errno = EAGAIN;
+    }
+    return fit;
 }
 
 void stack_pool::release_many(span const* returned, std::size_t count) noexcept {
     if (count > 0) {
         arena_of(*returned).release(returned, count);
+        if (m_most != 0) {
+            m_claimed.fetch_sub(count, std::memory_order_relaxed); // relaxed: as in allocate_many
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 
@@ -24,6 +25,7 @@ struct settings {
     guard_choice guard = guard_choice::automatic;
     os::memory_calls const* memory = nullptr; ///< nullptr: the operating system's
     std::size_t protect_limit = 0;            ///< mprotect guards before going without; 0: a share of the mapping limit
+    std::size_t most = 0;                     ///< stacks in use at a time, of all classes; 0: as many as the system gives
 };
 
 class stack_pool {
@@ -44,6 +46,9 @@ public:
     /// Whether a stack is of this pool. An empty one is of none.
     [[nodiscard]] bool owns(span where) const noexcept;
 
+    /// Whether every stack counts: a limit was set, or the system has refused one. Who caches stacks should stop then.
+    [[nodiscard]] bool is_short() const noexcept { return m_short.load(std::memory_order_relaxed); } // relaxed: a hint
+
     /// Gives the pages of free stacks back to the system; the stacks, their guards and the counts stay.
     void trim() noexcept;
 
@@ -60,7 +65,11 @@ public:
 
 private:
     [[nodiscard]] stack_arena& arena_of(span returned) const noexcept;
+    [[nodiscard]] std::size_t claim(std::size_t count) noexcept;
 
+    std::size_t const m_most;
+    std::atomic<std::size_t> m_claimed{0}; ///< in use, where there is a limit
+    std::atomic<bool> m_short;
     guard_policy m_guards;
     std::array<std::unique_ptr<stack_arena>, k_class_count> m_arenas;
 };

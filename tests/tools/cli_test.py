@@ -7,7 +7,7 @@ import sys
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed"}
+OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks"}
 
 
 def tulle(*words, **variables):

@@ -17,6 +17,7 @@ std::vector<workload> const& workloads() {
         {"yield", "two threads yield to each other on one worker", {1}},
         {"create-one", "create a thread, join it", {1}},
         {"create-many", "create a million threads, then join all; time and memory of each", {1, 2}},
+        {"create-blocks", "create and run a million threads in blocks of 200, at most 400 alive", {1, 2}},
         {"blocked", "a million threads alive and waiting at once, then released; time, and memory of each", {1}},
         {"mutex", "lock and unlock a mutex that nobody else wants", {1}},
         {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},

@@ -20,6 +20,7 @@ TEST(option, starts_with_defaults) {
     EXPECT_EQ(table.number(option_id::shepherds), 0U);
     EXPECT_EQ(table.number(option_id::spin_us), 20U);
     EXPECT_EQ(table.number(option_id::seed), 0U);
+    EXPECT_EQ(table.number(option_id::max_stacks), 0U);
     EXPECT_EQ(table.get(option_id::seed).source, option_source::built_in);
 }
 

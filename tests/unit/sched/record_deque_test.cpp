@@ -92,6 +92,7 @@ TEST_F(record_deque_test, small_deques_are_made_singly_where_there_is_little_mem
 TEST_F(record_deque_test, parked_deques_are_robbed_in_turn) {
     if (!asymmetric) GTEST_SKIP() << "no membarrier";
     parked_deques parked;
+    record_deque* from = nullptr;
     record_deque* const one = pool.allocate(0, true);
     record_deque* const two = pool.allocate(0, true);
     for (int k = 0; k < 2; ++k) fork_into(*one), fork_into(*two);
@@ -99,25 +100,82 @@ TEST_F(record_deque_test, parked_deques_are_robbed_in_turn) {
     parked.add(*one); // once is enough
     parked.add(*two);
     EXPECT_TRUE(parked.has_stealable());
-    EXPECT_EQ(parked.steal(), one->base());
-    EXPECT_EQ(parked.steal(), two->base());
-    EXPECT_EQ(parked.steal(), one->base() + 1);
-    EXPECT_EQ(parked.steal(), two->base() + 1);
+    EXPECT_EQ(parked.steal(from), one->base());
+    EXPECT_EQ(from, one);
+    EXPECT_EQ(parked.steal(from), two->base());
+    EXPECT_EQ(from, two);
+    EXPECT_EQ(parked.steal(from), one->base() + 1);
+    EXPECT_EQ(parked.steal(from), two->base() + 1);
     EXPECT_FALSE(parked.has_stealable());
-    EXPECT_EQ(parked.steal(), nullptr);
+    EXPECT_EQ(parked.steal(from), nullptr);
     EXPECT_TRUE(parked.looks_empty()); // empty ones have left the list
 }
 
 TEST_F(record_deque_test, parked_deque_may_be_listed_again) {
     if (!asymmetric) GTEST_SKIP() << "no membarrier";
     parked_deques parked;
+    record_deque* from = nullptr;
     record_deque* const one = pool.allocate(0, true);
     for (int k = 0; k < 3; ++k) {
         fork_into(*one);
         parked.add(*one);
-        EXPECT_EQ(parked.steal(), one->base() + k);
-        EXPECT_EQ(parked.steal(), nullptr);
+        EXPECT_EQ(parked.steal(from), one->base() + k);
+        EXPECT_EQ(parked.steal(from), nullptr);
     }
+}
+
+TEST_F(record_deque_test, deque_that_its_stack_gives_up_leaves_the_list) {
+    if (!asymmetric) GTEST_SKIP() << "no membarrier";
+    parked_deques parked;
+    record_deque* from = nullptr;
+    record_deque* const all[] = {pool.allocate(0, true), pool.allocate(0, true), pool.allocate(0, true)};
+    for (record_deque* const d : all) fork_into(*d), parked.add(*d);
+    parked.remove(*all[1]);
+    parked.remove(*all[1]);
+    EXPECT_EQ(parked.steal(from), all[0]->base());
+    parked.remove(*all[0]);
+    parked.add(*all[1]);
+    EXPECT_EQ(parked.steal(from), all[2]->base());
+    EXPECT_EQ(parked.steal(from), all[1]->base());
+    EXPECT_EQ(parked.steal(from), nullptr);
+}
+
+// main has forked a, b and c; a and b were stolen and have forked, a's child as well; main's older deque is full.
+TEST_F(record_deque_test, parked_deques_are_robbed_in_the_order_of_a_serial_run) {
+    if (!asymmetric) GTEST_SKIP() << "no membarrier";
+    parked_deques parked;
+    record_deque* from = nullptr;
+    record_deque *const main = pool.allocate(0, true), *const newer = pool.allocate(0, true), *const a = pool.allocate(0, true),
+                        *const b = pool.allocate(0, true), *const child = pool.allocate(0, true);
+    newer->older = main;
+    a->from = b->from = main;
+    a->of = main->base();
+    b->of = main->base() + 1;
+    child->from = a;
+    child->of = a->base();
+    EXPECT_TRUE(comes_before(*child, *a));
+    EXPECT_FALSE(comes_before(*a, *child));
+    EXPECT_TRUE(comes_before(*child, *b));
+    EXPECT_TRUE(comes_before(*b, *main));
+    EXPECT_TRUE(comes_before(*main, *newer));
+    EXPECT_FALSE(comes_before(*newer, *main));
+    for (record_deque* const d : {newer, b, main, child, a}) fork_into(*d), fork_into(*d), parked.add(*d, true);
+    for (record_deque* const d : {child, a, b, main, newer}) {
+        EXPECT_EQ(parked.steal(from, false), d->base());
+        EXPECT_EQ(parked.steal(from, false), d->base() + 1);
+        EXPECT_EQ(from, d);
+    }
+}
+
+// b runs on top of a thread of the same stack that has forked it; what b forks is in a deque of its own.
+TEST_F(record_deque_test, records_that_run_on_top_have_the_place_of_their_slot) {
+    record_deque *const own = pool.allocate(0, asymmetric), *const floor = pool.allocate(0, asymmetric);
+    floor->older = own;
+    floor->is_floor = true;
+    floor->from = own;
+    floor->of = own->base() + 1;
+    EXPECT_TRUE(comes_before(*floor, *own));
+    EXPECT_FALSE(comes_before(*own, *floor));
 }
 
 // A thief that has announced itself in a deque is still there when the stack that the deque belonged to has ended; the next stack with

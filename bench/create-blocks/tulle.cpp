@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tulle.hpp"
+#include "create_blocks.hpp"
+
+int main(int argc, char** argv) { return tulle::bench::create_blocks_main<tulle::bench::tulle_runtime>(argc, argv); }

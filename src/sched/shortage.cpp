@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker does when there is no stack for another thread. The argument why work goes on: docs/protocols/exhaustion.md.
+//   E1 A worker that runs a thread has a spare: the thread can wait. Without a spare a worker starts nothing, it only goes on with
+//      threads that have a stack already (take_started).
+//   E2 Each worker keeps one stack in reserve that nobody else may take; what comes free goes there first.
+//   E3 Threads start in the order in which they were spawned: they wait in one queue for all workers (queue_unstarted).
+//   E4 A thread whose wait would leave its worker without a spare first runs the records of its own stack, oldest first, on top of itself.
+#include "base/error.hpp"
+#include "sched/join.hpp"
+#include "sched/join_word.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tulle::sched {
+
+namespace {
+
+// Moves the threads that have a stack to the front. Both kinds keep their order.
+void put_started_first(runnable_list& list) noexcept {
+    runnable_list started, others;
+    while (runnable* const r = list.pop_front()) (r->kind == runnable_kind::fiber ? started : others).push_back(*r);
+    started.append(others);
+    list = started;
+}
+
+runnable* take_first_started(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept {
+    if (s.started.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint, looked at again
+    std::lock_guard const held(s.lock);
+    put_started_first(list);
+    if (list.empty() || list.first()->kind != runnable_kind::fiber) return nullptr;
+    count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    s.started.store(s.started.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    return list.pop_front();
+}
+
+// Of the deques above the floor, the first that others could still take from: it has the oldest records.
+record_deque* oldest_left(record_deque* newest) noexcept {
+    record_deque* found = nullptr;
+    for (record_deque* d = newest; d != nullptr; d = d->is_floor ? nullptr : d->older) {
+        if (d->looks_stealable()) found = d;
+    }
+    return found;
+}
+
+// Empties the floor, and closes what is above it: a record that ran on top has come to its end.
+void clear_floor(fiber& f, record_deque& floor) noexcept {
+    for (;; scheduler::instance().close_newest_deque(f)) {
+        if (!discard_joined_records(*f.records)) base::fatal("a thread ends with forked threads that it has not joined");
+        if (f.records == &floor) return;
+    }
+}
+
+// False: the oldest one was joined already.
+bool run_oldest(parked_deques& parked, record_deque& of, record_deque& floor) noexcept {
+    record_owner(of).share_all();
+    record* const slot = record_thief(of).steal();
+    if (slot == nullptr) { // a thief is at it
+        os::machine::pause();
+        return true;
+    }
+    bool const was_joined = is_joined(*slot);
+    parked.remove(floor); // with its place of before
+    floor.from = &of;
+    floor.of = slot;
+    slot->run(slot);
+    auto* const waiter = reinterpret_cast<fiber*>(join_word(slot->state).finish());
+    if (waiter != nullptr) resume(*waiter);
+    return !was_joined;
+}
+
+} // namespace
+
+bool scheduler::keep_emergency(worker& w) noexcept {
+    if (w.emergency == nullptr) w.emergency = make_loop_fiber(w);
+    return w.emergency != nullptr;
+}
+
+void scheduler::count_stacks(worker& w) noexcept {
+    w.most_spares = 1; // what comes free is for all
+    w.keeps_spawned = false;
+}
+
+fiber* scheduler::take_emergency(worker& w) noexcept {
+    count_stacks(w);
+    return std::exchange(w.emergency, nullptr);
+}
+
+void scheduler::refill_emergency(worker& w) noexcept {
+    if (w.emergency != nullptr || w.spare_count < 2) return;
+    w.emergency = static_cast<fiber*>(w.spares.pop_front());
+    --w.spare_count;
+}
+
+namespace {
+
+// The deque may still be in the list, with its place of before.
+void set_origin(parked_deques& parked, fiber& f, record_deque* from, record const* of) noexcept {
+    f.from = from;
+    f.of = of;
+    if (f.records == nullptr) return;
+    parked.remove(*f.records);
+    f.records->from = from;
+    f.records->of = of;
+}
+
+} // namespace
+
+void scheduler::note_origin(worker& w, record const& slot) noexcept { set_origin(m_parked, *w.current, w.stolen_from, &slot); }
+
+void scheduler::note_origin(worker& w) noexcept { set_origin(m_parked, *w.current, nullptr, nullptr); }
+
+void scheduler::queue_unstarted(runnable& r) noexcept {
+    {
+        std::lock_guard const held(m_unstarted_lock);
+        m_unstarted.push_back(r);
+        m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    notify_all_idle();
+}
+
+runnable* scheduler::take_unstarted() noexcept {
+    if (!has_unstarted()) return nullptr;
+    std::lock_guard const held(m_unstarted_lock);
+    runnable* const r = m_unstarted.pop_front();
+    if (r != nullptr) m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    return r;
+}
+
+// Threads that have not started are left to others.
+runnable* scheduler::take_started(worker& w) noexcept {
+    runnable* r = take_local(w);
+    for (; r != nullptr && r->kind != runnable_kind::fiber; r = take_local(w)) {
+        int const shepherd = static_cast<thread_record*>(r)->shepherd;
+        shepherd < 0 ? queue_unstarted(*r) : inject(*r, shepherd);
+    }
+    if (r == nullptr) r = take_first_started(*w.home, w.home->placed, w.home->placed_count);
+    for (auto s = m_shepherds.begin(); r == nullptr && s != m_shepherds.end(); ++s) {
+        r = take_first_started(**s, (*s)->injected, (*s)->injected_count);
+        if (r == nullptr && has_orphan(**s)) r = take_first_started(**s, (*s)->placed, (*s)->placed_count);
+    }
+    return r;
+}
+
+// Two spares: one to go on with, and one more for what that starts.
+bool scheduler::can_go_on_without(worker& w) noexcept {
+    if (w.spare_count > 1 || w.emergency != nullptr) return true;
+    fiber* const f = make_loop_fiber(w);
+    if (f == nullptr) return false;
+    give_spare(w, *f);
+    return true;
+}
+
+void scheduler::leave_records(fiber& f) noexcept {
+    record_deque& newest = *f.records;
+    if (newest.older == nullptr && !newest.looks_stealable()) return;
+    // Left already, and nothing was forked or joined since: this is another turn of the same wait, as of a mutex, whose queue counts on
+    // the waiter to try again soon.
+    bool const is_same_wait = newest.left_at == newest.top();
+    newest.left_at = newest.top();
+    worker& w = *this_worker();
+    if (TULLE_UNLIKELY(m_stacks->is_short()) && !is_same_wait && (w.is_guest() || !can_go_on_without(w))) run_own_records(f);
+    park_records(f);
+}
+
+// Oldest first, so that each finds done what a serial run would have done before it. Younger than a joined one: not, as that may wait below.
+// They fork into a deque of their own, the floor, so that a wait of theirs comes to their own records only.
+void scheduler::run_own_records(fiber& f) noexcept {
+    record_deque* const newest = f.records;
+    if (oldest_left(newest) == nullptr) return;
+    m_parked.add(*newest, true); // others may help
+    record_deque* const floor = open_deque(f, 0);
+    if (floor == nullptr) return;
+    floor->is_floor = true;
+    show_deque(*this_worker(), floor);
+    for (record_deque* from = oldest_left(newest); from != nullptr && run_oldest(m_parked, *from, *floor); from = oldest_left(newest))
+        clear_floor(f, *floor);
+    clear_floor(f, *floor);
+    close_newest_deque(f);
+}
+
+} // namespace tulle::sched
