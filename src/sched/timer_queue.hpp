@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of timed waits: a binary heap, linked through its nodes, which live in the frames of their waiters: no wait needs memory. Any thread inserts and removes; workers that
-// look for work expire what is due, and the one that sleeps does so until the next deadline.
+// Deadlines of timed waits: a binary heap, linked through its nodes, which live in the frames of their waiters: no wait needs memory. Any
+// thread inserts and removes; workers that look for work expire what is due, and the one that sleeps does so until the next deadline.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -37,7 +37,8 @@ public:
     void lock_for_process_fork() noexcept { m_lock.lock(); }
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
     void clear() noexcept {
-        m_heap.clear();
+        m_first = nullptr;
+        m_count = 0;
         publish_next();
     }
 
