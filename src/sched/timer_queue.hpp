@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of timed waits: a binary heap, linked through its nodes, which live in the frames of their waiters: no wait needs memory. Any thread inserts and removes; workers that
-// look for work expire what is due, and the one that sleeps does so until the next deadline.
+// Deadlines of timed waits: a binary heap, linked through its nodes, which live in the frames of their waiters: no wait needs memory. Any
+// thread inserts and removes; workers that look for work expire what is due, and the one that sleeps does so until the next deadline.
 #pragma once
 
 #include "base/spin_lock.hpp"
