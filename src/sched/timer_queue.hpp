@@ -37,7 +37,8 @@ public:
     void lock_for_process_fork() noexcept { m_lock.lock(); }
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
     void clear() noexcept {
-        m_heap.clear();
+        m_first = nullptr;
+        m_count = 0;
         publish_next();
     }
 
