@@ -194,7 +194,10 @@ class Thread:
             self.os_thread.switch()
             return gdb.newest_frame()
         UNWINDER.show(Registers(layout, self.fiber))
-        return gdb.newest_frame().older()
+        borrowed = gdb.newest_frame()
+        while borrowed.type() == gdb.INLINE_FRAME:
+            borrowed = borrowed.older()
+        return borrowed.older()
 
 
 class Snapshot:
@@ -467,18 +470,21 @@ ID is the first column of `tulle threads`. The arguments are handed to gdb's own
         name = f' "{thread.name}"' if thread.name else ""
         gdb.write(f"Thread {thread.label}{name}: {thread.state}\n")
         if thread.has_stack():
-            thread.select(layout)
-            text = gdb.execute(f"bt {arguments}", to_string=True)
-            gdb.write(text if thread.os_thread is not None else without_first_frame(text))
+            first = thread.select(layout)
+            if thread.os_thread is not None:
+                gdb.execute(f"bt {arguments}")
+            elif first is not None:
+                shift = first.level()
+                more = re.sub(r"(?<![-\w])\d+", lambda m: str(int(m[0]) + shift), arguments)
+                gdb.write(renumbered(gdb.execute(f"bt {more}", to_string=True), shift))
         gdb.write("\n")
 
 
-def without_first_frame(text):
-    """What bt said, without frame 0 and with the others one lower."""
-    position = re.search(r"^#1 ", text, re.MULTILINE)
-    if position is None:
-        return "(no frames)\n"
-    return re.sub(r"^#(\d+) ( ?)", lambda m: f"#{int(m[1]) - 1}".ljust(len(m[0])), text[position.start():], flags=re.MULTILINE)
+def renumbered(text, shift):
+    """What bt said, without the frames below number `shift`."""
+    frames = [m for m in re.finditer(r"^#(\d+)", text, re.MULTILINE) if int(m[1]) >= shift]
+    text = text[frames[0].start():] if frames else ""
+    return re.sub(r"^#(\d+) ( ?)", lambda m: f"#{int(m[1]) - shift}".ljust(len(m[0])), text, flags=re.MULTILINE)
 
 
 TulleCommand()

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands `tulle threads` and `tulle bt` in gdb: a live process, one that gdb attaches to, a core file, a stripped library, a static one.
 Arguments: the script for gdb, the program with the shared library, the one with the static library, the shared library."""
+import glob
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,6 +43,7 @@ def why_not():
     return None
 
 
+DEEP, LATER = "3", "7"
 REASON = why_not()
 STOP = ("break reached", "run")
 
@@ -88,7 +92,8 @@ class Commands(unittest.TestCase):
         self.assertRegex(table.summary, r"\A9 threads \(4 blocked, 1 foreign, 1 not started, 1 ready, 2 running\) on 2 workers, 0 of them idle\.\Z")
         return table
 
-    def check_stack_of_deep(self, text):
+    def check_stack_of_deep(self, whole):
+        text = re.search(rf'^Thread {DEEP} "deep": blocked\n(#.*\n)+', whole, re.MULTILINE)[0]
         frames = re.findall(r"^#(\d+) .*?\bwaits_for_the_latch\b", text, re.MULTILINE)
         self.assertEqual(len(frames), 4, text)
         self.assertEqual(frames, [str(int(frames[0]) + k) for k in range(4)], text)
@@ -96,12 +101,12 @@ class Commands(unittest.TestCase):
         self.assertRegex(text, r"(?m)^#\d+ .*tulle::sched::own_stack_main", text)
 
     def check(self, *commands, **how):
-        """Everything, by ids that the first look finds."""
-        table = self.check_threads(run_gdb(*commands, "tulle threads", **how))
-        text = run_gdb(*commands, f"tulle bt {table.named('deep')['id']}", f"tulle bt {table.named('later')['id']}", **how)
-        self.assertIn(f'Thread {table.named("deep")["id"]} "deep": blocked\n#0 ', text)
+        """Everything. The ids are the same in each run: main draws them one after the other."""
+        text = run_gdb(*commands, "tulle threads", f"tulle bt {DEEP}", f"tulle bt {LATER}", **how)
+        table = self.check_threads(text)
+        self.assertEqual((table.named("deep")["id"], table.named("later")["id"]), (DEEP, LATER))
         self.check_stack_of_deep(text)
-        self.assertIn(f'Thread {table.named("later")["id"]} "later": not started\n', text)
+        self.assertIn(f'Thread {LATER} "later": not started\n', text)
         self.assertIsNone(re.search("Python Exception|Traceback|rror", text), text)
 
     def test_live_process(self):
@@ -111,12 +116,15 @@ class Commands(unittest.TestCase):
         self.check(*STOP, program=[STATIC])
 
     def test_core_file(self):
-        core = os.path.join(self.folder, "core")
-        live = Table(run_gdb(*STOP, f"generate-core-file {core}", "tulle threads", program=[SHARED]))
-        self.check(program=[SHARED, core])
-        dead = Table(run_gdb("tulle threads", program=[SHARED, core]))
-        self.assertEqual([(row["id"], row["where"], row["stack"]) for row in live.rows],
-                         [(row["id"], row["where"], row["stack"]) for row in dead.rows])
+        unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        with subprocess.Popen([SHARED, "stay"], stdout=subprocess.PIPE, text=True, cwd=self.folder,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, unlimited)) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            process.send_signal(signal.SIGABRT)
+        cores = glob.glob(os.path.join(self.folder, "core*"))
+        if not cores:
+            self.skipTest("this system puts core files elsewhere")
+        self.check(program=[SHARED, cores[0]])
 
     def test_stripped_library(self):
         shutil.copy(LIBRARY, os.path.join(self.folder, "libtulle.so.0"))
@@ -140,13 +148,14 @@ class Commands(unittest.TestCase):
         text = run_gdb(*STOP, "tulle bt all", "bt", program=[SHARED])
         self.assertEqual(len(re.findall(r"^Thread ", text, re.MULTILINE)) - 1, 9, text)  # gdb's own line begins like that, too
         self.check_stack_of_deep(text)
-        self.assertRegex(text.rsplit("\n\n", 1)[1], r"\A#0 .*reached")  # the selected thread is that of before
+        self.assertRegex(text.strip().rsplit("\n\n", 1)[1], r"\A#0 .*reached")  # the selected thread is that of before
 
     def test_arguments_of_bt(self):
-        table = Table(run_gdb(*STOP, "tulle threads", program=[SHARED]))
-        deep = table.named("deep")["id"]
-        text = run_gdb(*STOP, f"tulle bt {deep} -3", program=[SHARED])
-        self.assertEqual(len(re.findall(r"^#\d+ ", text.split('"deep": blocked')[1], re.MULTILINE)), 3, text)
+        text = run_gdb(*STOP, f"tulle bt {DEEP} 3", f"tulle bt {DEEP} -3", program=[SHARED])
+        _, inner, outer = text.split('"deep": blocked')
+        self.assertEqual(re.findall(r"^#\d+ ", inner, re.MULTILINE), ["#0 ", "#1 ", "#2 "], text)
+        self.assertEqual(len(re.findall(r"^#\d+ ", outer, re.MULTILINE)), 3, text)
+        self.assertIn("tulle_context_entry", outer)
 
     def test_auto_load(self):
         place = self.folder + os.path.realpath(LIBRARY) + "-gdb.py"
