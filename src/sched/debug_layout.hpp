@@ -17,9 +17,9 @@ struct tulle_debug_table {
     char mark[16];
     std::uint32_t version; // of the meaning of what is described; 1
     std::uint32_t count;
-    void const* scheduler;        // null: not started yet
-    void const* names;            // std::unordered_map<std::uint64_t, std::string>; null: no thread was ever named
-    std::int64_t current_worker;  // from an OS thread's pthread_t to its word with the address of its worker
+    void const* scheduler;       // null: not started yet
+    void const* names;           // std::unordered_map<std::uint64_t, std::string>; null: no thread was ever named
+    std::int64_t current_worker; // from an OS thread's pthread_t to its word with the address of its worker
     tulle_debug_entry const* entries;
 };
 extern TULLE_API tulle_debug_table tulle_debug_layout;

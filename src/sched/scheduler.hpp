@@ -196,7 +196,6 @@ private:
 
     void* m_left_behind = nullptr; // in a child process: what the parent's workers used
     thread_id m_first_id = 0;
-    friend struct guest_exit;
     friend struct base::debug_access;
 };
 

@@ -169,6 +169,8 @@ class SelectedThread:
         self.thread = gdb.selected_thread()
         if self.thread is None:
             raise gdb.GdbError("The program is not being run.")
+        if gdb.selected_inferior().architecture().name() != "i386:x86-64":
+            raise gdb.GdbError("Tulle's stacks can be shown on x86-64 only.")
         return self
 
     def __exit__(self, *_):
@@ -180,8 +182,8 @@ class SelectedThread:
 class Thread:
     """One of Tulle's threads."""
 
-    def __init__(self, label, state, fiber=0, span=None, os_thread=None):
-        self.label, self.state, self.fiber, self.span, self.os_thread = label, state, fiber, span, os_thread
+    def __init__(self, label, state, site, fiber=0, span=None, os_thread=None):
+        self.label, self.state, self.site, self.fiber, self.span, self.os_thread = label, state, site, fiber, span, os_thread
         self.name = ""
 
     def has_stack(self):
@@ -304,7 +306,8 @@ class Snapshot:
             yield from self.threads_of(fiber, span)
         for record in sorted(self.queued):
             if self.layout.flag(record, "runnable.kind") != 0 and self.layout.flag(record, "thread_record.claimed") == 0:
-                yield self.named(Thread(str(self.layout.field(record, "thread_record.id")), "not started"))
+                identity, site = self.layout.field(record, "thread_record.id"), self.layout.field(record, "thread_record.site")
+                yield self.named(Thread(str(identity), "not started", site))
 
     def named(self, thread):
         thread.name = self.names.get(int(thread.label), "") if thread.label.isdigit() else ""
@@ -316,21 +319,21 @@ class Snapshot:
         worker = self.running.get(fiber)
         os_thread = self.os_threads.get(worker)
         identities = self.identities(fiber)
-        innermost = Thread(identities[0], self.state(fiber, worker), fiber, span, os_thread)
+        innermost = Thread(identities[0][0], self.state(fiber, worker), identities[0][1], fiber, span, os_thread)
         if worker is not None and not layout.field(fiber, "fiber.frame") and self.is_loop(innermost):
             self.idle += 1
             return
         yield self.named(innermost)
-        for label in identities[1:]:
-            yield self.named(Thread(label, f"nested: runs {identities[0]} in its own frame", fiber, span, os_thread))
+        for label, site in identities[1:]:
+            yield self.named(Thread(label, f"nested: runs {innermost.label} in its own frame", site, fiber, span, os_thread))
 
     def identities(self, fiber):
-        """Innermost first. A forked thread has none: it is called by the address of its stack's fiber."""
-        found, frame = [], self.layout.field(fiber, "fiber.frame")
+        """(id, where it was spawned), innermost first. A forked thread has neither: it is called by the address of its stack's fiber."""
+        layout, found, frame = self.layout, [], self.layout.field(fiber, "fiber.frame")
         while frame != 0:
-            found.append(str(self.layout.field(frame, "thread_frame.id")))
-            frame = self.layout.field(frame, "thread_frame.outer")
-        return found or [hex(fiber)]
+            found.append((str(layout.field(frame, "thread_frame.id")), layout.field(frame, "thread_frame.site")))
+            frame = layout.field(frame, "thread_frame.outer")
+        return found or [(hex(fiber), 0)]
 
     def state(self, fiber, worker):
         if worker is None:
@@ -395,6 +398,19 @@ def describe(frame):
     return f"{name} at {place.symtab.filename}:{place.line}" if place.symtab is not None else name
 
 
+def describe_site(site):
+    """The call before a return address."""
+    if site == 0:
+        return "-"
+    place, block = gdb.find_pc_line(site - 1), gdb.block_for_pc(site - 1)
+    while block is not None and block.function is None:
+        block = block.superblock
+    if place.symtab is not None and block is not None:
+        return f"{block.function.name} at {place.symtab.filename}:{place.line}"
+    symbol = re.match(r"(.+?) \+ \d+ in section", gdb.execute(f"info symbol {site - 1}", to_string=True))
+    return symbol[1] if symbol else hex(site)
+
+
 class TulleCommand(gdb.Command):
     """Threads of the Tulle library."""
 
@@ -438,8 +454,9 @@ A forked thread that has no id is called by an address. Without -all the first 2
             state += f" in {called}"
         if thread.os_thread is not None:
             state += f" (OS thread {thread.os_thread.num})"
+        where = describe(frame) if thread.has_stack() else f"(spawned by {describe_site(thread.site)})"
         span = f"{thread.span[0]:#x}-{thread.span[1]:#x}" if thread.span else "-"
-        return thread.label, thread.name or "-", state, describe(frame), span
+        return thread.label, thread.name or "-", state, where, span
 
 
 def print_table(rows):
@@ -468,7 +485,8 @@ ID is the first column of `tulle threads`. The arguments are handed to gdb's own
     @staticmethod
     def show(layout, thread, arguments):
         name = f' "{thread.name}"' if thread.name else ""
-        gdb.write(f"Thread {thread.label}{name}: {thread.state}\n")
+        site = f", spawned by {describe_site(thread.site)}" if thread.site else ""
+        gdb.write(f"Thread {thread.label}{name}: {thread.state}{site}\n")
         if thread.has_stack():
             first = thread.select(layout)
             if thread.os_thread is not None:

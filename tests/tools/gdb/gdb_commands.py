@@ -20,7 +20,7 @@ STATES = {"weaver": (r"blocked in tulle::mutex::lock(_cold)?", "wants_the_mutex"
           "forking": (r"blocked in tulle::.*", ""),
           "soon": ("ready", "waits_for_a_moment"),
           "busy": (r"running on worker 1 \(OS thread \d+\)", "computes"),
-          "later": ("not started", "-")}
+          "later": ("not started", "(spawned by main")}
 
 
 def run_gdb(*commands, program=None, script=SCRIPT, environment=None, first=()):
@@ -93,7 +93,7 @@ class Commands(unittest.TestCase):
         return table
 
     def check_stack_of_deep(self, whole):
-        text = re.search(rf'^Thread {DEEP} "deep": blocked\n(#.*\n)+', whole, re.MULTILINE)[0]
+        text = re.search(rf'^Thread {DEEP} "deep": blocked, spawned by main.*\n(#.*\n)+', whole, re.MULTILINE)[0]
         frames = re.findall(r"^#(\d+) .*?\bwaits_for_the_latch\b", text, re.MULTILINE)
         self.assertEqual(len(frames), 4, text)
         self.assertEqual(frames, [str(int(frames[0]) + k) for k in range(4)], text)
@@ -106,7 +106,7 @@ class Commands(unittest.TestCase):
         table = self.check_threads(text)
         self.assertEqual((table.named("deep")["id"], table.named("later")["id"]), (DEEP, LATER))
         self.check_stack_of_deep(text)
-        self.assertIn(f'Thread {LATER} "later": not started\n', text)
+        self.assertIn(f'Thread {LATER} "later": not started, spawned by main', text)
         self.assertIsNone(re.search("Python Exception|Traceback|rror", text), text)
 
     def test_live_process(self):
@@ -152,7 +152,7 @@ class Commands(unittest.TestCase):
 
     def test_arguments_of_bt(self):
         text = run_gdb(*STOP, f"tulle bt {DEEP} 3", f"tulle bt {DEEP} -3", program=[SHARED])
-        _, inner, outer = text.split('"deep": blocked')
+        _, inner, outer = text.split('"deep": blocked, ')
         self.assertEqual(re.findall(r"^#\d+ ", inner, re.MULTILINE), ["#0 ", "#1 ", "#2 "], text)
         self.assertEqual(len(re.findall(r"^#\d+ ", outer, re.MULTILINE)), 3, text)
         self.assertIn("tulle_context_entry", outer)
