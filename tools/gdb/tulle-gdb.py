@@ -402,11 +402,13 @@ def describe_site(site):
     """The call before a return address."""
     if site == 0:
         return "-"
-    place, block = gdb.find_pc_line(site - 1), gdb.block_for_pc(site - 1)
-    while block is not None and block.function is None:
+    block, inlined = gdb.block_for_pc(site - 1), False
+    while block is not None and (block.function is None or block.function.name.startswith("tulle::")):
+        inlined = inlined or block.function is not None
         block = block.superblock
-    if place.symtab is not None and block is not None:
-        return f"{block.function.name} at {place.symtab.filename}:{place.line}"
+    if block is not None:
+        place = gdb.find_pc_line(site - 1)  # of what is inlined there
+        return block.function.name + ("" if inlined else f" at {place.symtab.filename}:{place.line}")
     symbol = re.match(r"(.+?) \+ \d+ in section", gdb.execute(f"info symbol {site - 1}", to_string=True))
     return symbol[1] if symbol else hex(site)
 
