@@ -33,6 +33,7 @@ struct debug_access {
     using scheduler = sched::scheduler;
     using shepherd = sched::shepherd;
     using worker = sched::worker;
+    using growing_list = sched::growing_list<std::unique_ptr<sched::worker>>;
     using guest = sched::scheduler::guest;
     using fiber = sched::fiber;
     using runnable = sched::runnable;
@@ -56,6 +57,8 @@ struct debug_access {
         TULLE_OFFSET(scheduler, m_guests),
         TULLE_OFFSET(scheduler, m_free_guests),
         TULLE_OFFSET(scheduler, m_shared_spares),
+        TULLE_OFFSET(growing_list, m_items),
+        TULLE_OFFSET(growing_list, m_count),
         TULLE_OFFSET(shepherd, placed),
         TULLE_OFFSET(shepherd, injected),
         TULLE_OFFSET(worker, kind),

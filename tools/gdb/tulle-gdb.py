@@ -78,6 +78,11 @@ class Layout:
         begin, end = struct.unpack("QQ", Memory.bytes(address, 16))
         return [pointer for pointer, in struct.iter_unpack("Q", Memory.bytes(begin, end - begin))] if end > begin else []
 
+    def growing_list(self, address):
+        """A growing_list of pointers."""
+        items, count = self.field(address, "growing_list.m_items"), self.field(address, "growing_list.m_count")
+        return [pointer for pointer, in struct.iter_unpack("Q", Memory.bytes(items, 8 * count))] if count else []
+
     def thread_names(self):
         """Id -> name, from libstdc++'s unordered_map: its nodes are in one list, each {next, id, {characters, length}}."""
         found = {}
@@ -209,7 +214,7 @@ class Snapshot:
     def __init__(self):
         self.layout = layout = Layout()
         scheduler = layout.scheduler
-        self.workers = layout.vector(scheduler + layout["scheduler.m_workers"])
+        self.workers = layout.growing_list(scheduler + layout["scheduler.m_workers"])
         self.shepherds = layout.vector(scheduler + layout["scheduler.m_shepherds"])
         self.guests = self.attached_guests()
         self.spares = set(layout.list(scheduler + layout["scheduler.m_shared_spares"]))
