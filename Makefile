@@ -5,16 +5,17 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help demo test bench install build clean bootstrap
+.PHONY: help demo test bench soak install build clean bootstrap
 
 help:
 	@echo "make demo      install what is missing, build, and run the example programs on real input"
 	@echo "make test      build with gcc and clang, Debug, Release and sanitizers, and run all tests"
 	@echo "make bench     run the benchmarks beside the packaged peers and print a table"
+	@echo "make soak      run random programs of threads against a model for 10 minutes (ARGS=--help)"
 	@echo "make install   install to PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make build     build the release into build/release"
 	@echo "make clean     remove build/"
-	@echo "Variables: PREFIX, DESTDIR, JOBS ($(JOBS)), ARGS (handed to scripts/demo, scripts/test or 'tulle bench')"
+	@echo "Variables: PREFIX, DESTDIR, JOBS ($(JOBS)), ARGS (handed to scripts/demo, scripts/test, scripts/soak or 'tulle bench')"
 
 bootstrap:
 	@scripts/bootstrap
@@ -30,6 +31,10 @@ test: bootstrap
 
 bench: build
 	@build/release/bin/tulle bench $(ARGS)
+
+soak: bootstrap
+	@scripts/build release
+	@scripts/soak $(ARGS)
 
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"

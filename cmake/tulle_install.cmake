@@ -45,3 +45,8 @@ set(completions ${PROJECT_SOURCE_DIR}/tools/completions)
 install(FILES ${completions}/tulle.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tulle OPTIONAL)
 install(FILES ${completions}/_tulle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
 install(FILES ${completions}/tulle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
+
+# gdb loads a script by itself from below its own data directory, under the path of the library; for other prefixes it is sourced.
+install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/tulle-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/tulle)
+install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/tulle-gdb.py RENAME libtulle.so.${PROJECT_VERSION}-gdb.py
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")

@@ -8,6 +8,7 @@
 // After the Go scheduler's rule for spinning Ms and the event counts of D. Vyukov; the asymmetric fence is ours.
 #pragma once
 
+#include "base/debug_access.hpp"
 #include "base/spin_lock.hpp"
 
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace tulle::park {
 template <class Machine> class sleeper {
     template <class T> using atomic = typename Machine::template atomic<T>;
     template <class> friend class idle_set;
+    friend struct base::debug_access;
 
     atomic<std::uint32_t> m_signal{0};
     sleeper* m_next = nullptr;

@@ -83,4 +83,7 @@ struct fiber : runnable {
     arch::sanitizer_fiber sanitizer;    // empty in builds without sanitizers
 };
 
+// At the top of a pooled stack, whole cache lines.
+inline constexpr std::size_t k_pooled_fiber_bytes = (sizeof(fiber) + 63) / 64 * 64;
+
 } // namespace tulle::sched

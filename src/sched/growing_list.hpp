@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "base/debug_access.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -46,6 +47,7 @@ public:
     [[nodiscard]] T* end() const noexcept { return m_items.get() + size(); }
 
 private:
+    friend struct base::debug_access;
     std::unique_ptr<T[]> m_items;
     std::size_t m_capacity = 0;
     std::atomic<std::size_t> m_count{0};

@@ -6,6 +6,7 @@
 #include "os/futex.hpp"
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
+#include "sched/debug_layout.hpp"
 #include "sched/guest.hpp"
 #include "sched/join.hpp"
 #include "sched/scheduler.hpp"
@@ -36,7 +37,7 @@ std::size_t stack_limit(settings const& chosen) noexcept {
 
 } // namespace
 
-scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) {}
+scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) { publish_to_debuggers(*this); }
 
 // Never destroyed: see the head of scheduler.hpp. Nor does it take memory from the system, which may have none.
 scheduler& scheduler::instance() noexcept {

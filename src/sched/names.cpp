@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/names.hpp"
 
+#include "sched/debug_layout.hpp"
+
 #include <mutex>
 #include <unordered_map>
 
@@ -15,7 +17,11 @@ struct name_table {
 
 // Never destroyed: threads may end during static destruction.
 name_table& table() {
-    static auto* const t = new name_table;
+    static auto* const t = [] {
+        auto* const made = new name_table;
+        publish_names_to_debuggers(&made->names);
+        return made;
+    }();
     return *t;
 }
 

@@ -3,6 +3,7 @@
 // and only where it pays: two threads or more, or one that has been waiting since the thief last looked.
 #pragma once
 
+#include "base/debug_access.hpp"
 #include "deque/biased_lock.hpp"
 #include "os/machine.hpp"
 #include "sched/fiber.hpp"
@@ -86,6 +87,7 @@ public:
     [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
 
 private:
+    friend struct base::debug_access;
     static constexpr std::uint32_t k_most_stolen = 32;
 
     struct owner_section {

@@ -2,6 +2,8 @@
 // What a ready queue holds: a thread that has a stack, or one that has not started.
 #pragma once
 
+#include "base/debug_access.hpp"
+
 #include <cstdint>
 
 namespace tulle::sched {
@@ -51,6 +53,7 @@ public:
     }
 
 private:
+    friend struct base::debug_access;
     runnable* m_first = nullptr;
     runnable* m_last = nullptr; // undefined when empty
 };

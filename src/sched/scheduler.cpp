@@ -13,13 +13,11 @@ namespace tulle::sched {
 
 namespace {
 
-constexpr std::size_t k_fiber_bytes = (sizeof(fiber) + 63) / 64 * 64;
-
 // The fiber lies at the top of its stack, so that a thread that waits costs one page.
 fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noexcept {
-    auto* const f = ::new (static_cast<void*>(where.end() - k_fiber_bytes)) fiber(fiber_kind::pooled);
+    auto* const f = ::new (static_cast<void*>(where.end() - k_pooled_fiber_bytes)) fiber(fiber_kind::pooled);
     f->stack = where;
-    std::size_t const usable = where.size - k_fiber_bytes;
+    std::size_t const usable = where.size - k_pooled_fiber_bytes;
     arch::backend::make(f->context, where.low, usable, entry, argument);
     f->sanitizer.create(where.low, usable);
     return f;

@@ -3,6 +3,7 @@
 // again, but is never destroyed, because foreign threads and thieves may still hold addresses in it.
 #pragma once
 
+#include "base/debug_access.hpp"
 #include "os/topology.hpp"
 #include "sched/deterministic.hpp"
 #include "sched/growing_list.hpp"
@@ -216,6 +217,7 @@ private:
 
     void* m_left_behind = nullptr; // in a child process: what the parent's workers used
     thread_id m_first_id = 0;
+    friend struct base::debug_access;
 };
 
 TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept {

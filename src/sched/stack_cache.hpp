@@ -2,6 +2,7 @@
 // A worker's few free stacks of the class that it used last, so that the pool's lock is taken once for many.
 #pragma once
 
+#include "base/debug_access.hpp"
 #include "stack/stack_pool.hpp"
 
 #include <array>
@@ -30,6 +31,7 @@ public:
     }
 
 private:
+    friend struct base::debug_access;
     static constexpr std::size_t k_batch = 32;
 
     void change_class(stack::stack_pool& pool, stack::size_class wanted) noexcept {

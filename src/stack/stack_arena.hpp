@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/debug_access.hpp"
 #include "base/spin_lock.hpp"
 #include "os/memory.hpp"
 #include "stack/guard.hpp"
@@ -38,6 +39,7 @@ public:
     void visit(span_visitor visitor, void* argument) const noexcept; ///< stack_pool::visit
 
 private:
+    friend struct base::debug_access;
     /// One reservation. `base`, `count` and `next` are fixed once it is in the table; the rest: under m_lock.
     struct slab {
         std::byte* base;

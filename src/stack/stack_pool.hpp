@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "base/debug_access.hpp"
 #include "os/memory.hpp"
 #include "stack/guard.hpp"
 #include "stack/size_class.hpp"
@@ -64,6 +65,7 @@ public:
     [[nodiscard]] char const* guard_text() const noexcept { return text(guard()); }
 
 private:
+    friend struct base::debug_access;
     [[nodiscard]] stack_arena& arena_of(span returned) const noexcept;
     [[nodiscard]] std::size_t claim(std::size_t count) noexcept;
 
