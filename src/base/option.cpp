@@ -76,6 +76,15 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"spin_us", "us", "How long an idle worker looks for work before it sleeps.", value_kind::number, 20, 0, 1'000'000, nullptr, {}},
     {"seed", "number", "Seed of the random choices of the scheduler.", value_kind::number, 0, 0, UINT64_MAX, nullptr, {}},
+    {"deadlock",
+     "off|warn|abort",
+     "What is done when all threads are blocked for good; off: SIGQUIT is left alone, too.",
+     value_kind::word,
+     k_deadlock_abort,
+     k_deadlock_off,
+     k_deadlock_abort,
+     nullptr,
+     {"off", "warn", "abort"}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }

@@ -134,16 +134,16 @@ private:
     }
     bool run_plain(std::uint8_t code, dwarf_reader& p) noexcept {
         switch (code) {
-            case 0x00: return true;                                                            // nop
-            case 0x01: return set_location(p);                                                 // set_loc
-            case 0x02: return advance(p.byte());                                               // advance_loc1
-            case 0x03: return advance(p.fixed<std::uint16_t>());                               // advance_loc2
-            case 0x04: return advance(p.fixed<std::uint32_t>());                               // advance_loc4
-            case 0x06: return restore(p.unsigned_number());                                    // restore_extended
-            case 0x07: return set(p.unsigned_number(), {rule_kind::undefined});                // undefined
-            case 0x08: return set(p.unsigned_number(), {rule_kind::same});                     // same_value
-            case 0x0A: return remember();                                                      // remember_state
-            case 0x0B: return recall();                                                        // restore_state
+            case 0x00: return true;                                             // nop
+            case 0x01: return set_location(p);                                  // set_loc
+            case 0x02: return advance(p.byte());                                // advance_loc1
+            case 0x03: return advance(p.fixed<std::uint16_t>());                // advance_loc2
+            case 0x04: return advance(p.fixed<std::uint32_t>());                // advance_loc4
+            case 0x06: return restore(p.unsigned_number());                     // restore_extended
+            case 0x07: return set(p.unsigned_number(), {rule_kind::undefined}); // undefined
+            case 0x08: return set(p.unsigned_number(), {rule_kind::same});      // same_value
+            case 0x0A: return remember();                                       // remember_state
+            case 0x0B: return recall();                                         // restore_state
             default: break;
         }
         std::uint64_t const number = p.unsigned_number();
@@ -154,24 +154,24 @@ private:
     bool run_frame(std::uint8_t code, dwarf_reader& p) noexcept {
         switch (code) {
             case 0x0C: return frame_register(p) && frame_offset(static_cast<std::int64_t>(p.unsigned_number())); // def_cfa
-            case 0x0D: return frame_register(p);                                                                // def_cfa_register
-            case 0x0E: return frame_offset(static_cast<std::int64_t>(p.unsigned_number()));                     // def_cfa_offset
-            case 0x0F: return frame_expression(p);                                                              // def_cfa_expression
-            case 0x12: return frame_register(p) && frame_offset(p.signed_number() * m_of.data_factor);          // def_cfa_sf
-            case 0x13: return frame_offset(p.signed_number() * m_of.data_factor);                               // def_cfa_offset_sf
-            case 0x2E: return static_cast<void>(p.unsigned_number()), true;                                     // GNU_args_size
+            case 0x0D: return frame_register(p);                                                                 // def_cfa_register
+            case 0x0E: return frame_offset(static_cast<std::int64_t>(p.unsigned_number()));                      // def_cfa_offset
+            case 0x0F: return frame_expression(p);                                                               // def_cfa_expression
+            case 0x12: return frame_register(p) && frame_offset(p.signed_number() * m_of.data_factor);           // def_cfa_sf
+            case 0x13: return frame_offset(p.signed_number() * m_of.data_factor);                                // def_cfa_offset_sf
+            case 0x2E: return static_cast<void>(p.unsigned_number()), true;                                      // GNU_args_size
             default: return run_register(code, p);
         }
     }
     bool run_register(std::uint8_t code, dwarf_reader& p) noexcept {
         std::uint64_t const number = p.unsigned_number();
         switch (code) {
-            case 0x10: return set(number, {rule_kind::at_expression, 0, p.block()});                          // expression
-            case 0x11: return offset(number, p.signed_number() * m_of.data_factor);                           // offset_extended_sf
-            case 0x14: return set(number, {rule_kind::value_offset, signed_of(p.unsigned_number())});         // val_offset
-            case 0x15: return set(number, {rule_kind::value_offset, p.signed_number() * m_of.data_factor});   // val_offset_sf
-            case 0x16: return set(number, {rule_kind::value_expression, 0, p.block()});                       // val_expression
-            case 0x2F: return offset(number, -signed_of(p.unsigned_number()));                                // negative_offset_extended
+            case 0x10: return set(number, {rule_kind::at_expression, 0, p.block()});                        // expression
+            case 0x11: return offset(number, p.signed_number() * m_of.data_factor);                         // offset_extended_sf
+            case 0x14: return set(number, {rule_kind::value_offset, signed_of(p.unsigned_number())});       // val_offset
+            case 0x15: return set(number, {rule_kind::value_offset, p.signed_number() * m_of.data_factor}); // val_offset_sf
+            case 0x16: return set(number, {rule_kind::value_expression, 0, p.block()});                     // val_expression
+            case 0x2F: return offset(number, -signed_of(p.unsigned_number()));                              // negative_offset_extended
             default: return false;
         }
     }
@@ -189,9 +189,7 @@ private:
         return true;
     }
     bool offset(std::uint64_t number, std::int64_t by) noexcept { return set(number, {rule_kind::at_offset, by}); }
-    bool restore(std::uint64_t number) noexcept {
-        return number >= k_register_count || set(number, m_initial.registers[number]);
-    }
+    bool restore(std::uint64_t number) noexcept { return number >= k_register_count || set(number, m_initial.registers[number]); }
     bool remember() noexcept {
         if (m_depth == k_most_remembered) return false;
         m_remembered[m_depth++] = m_row;
@@ -253,14 +251,14 @@ private:
     }
     bool run_one(dwarf_reader& p) noexcept {
         std::uint8_t const code = p.byte();
-        if (code >= 0x30 && code < 0x50) return push(code - 0x30U);                                                  // lit0 to lit31
-        if (code >= 0x70 && code < 0x90) return push_register(code - 0x70U, p.signed_number());                      // breg0 to breg31
+        if (code >= 0x30 && code < 0x50) return push(code - 0x30U);                             // lit0 to lit31
+        if (code >= 0x70 && code < 0x90) return push_register(code - 0x70U, p.signed_number()); // breg0 to breg31
         switch (code) {
             case 0x06: return dereference();
-            case 0x08: return push(p.byte());                                                                         // const1u
-            case 0x09: return push(static_cast<std::uintptr_t>(std::intptr_t{static_cast<std::int8_t>(p.byte())}));   // const1s
-            case 0x0A: return push(p.fixed<std::uint16_t>());                                                         // const2u
-            case 0x23: return push(p.unsigned_number()) && binary(0x22);                                              // plus_uconst
+            case 0x08: return push(p.byte());                                                                       // const1u
+            case 0x09: return push(static_cast<std::uintptr_t>(std::intptr_t{static_cast<std::int8_t>(p.byte())})); // const1s
+            case 0x0A: return push(p.fixed<std::uint16_t>());                                                       // const2u
+            case 0x23: return push(p.unsigned_number()) && binary(0x22);                                            // plus_uconst
             default: return binary(code);
         }
     }

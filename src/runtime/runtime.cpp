@@ -3,6 +3,7 @@
 #include "runtime/runtime.hpp"
 
 #include "base/error.hpp"
+#include "diag/watch.hpp"
 #include "sched/first_use.hpp"
 #include "sched/scheduler.hpp"
 
@@ -35,6 +36,14 @@ stack::guard_choice guard_choice_of(std::uint64_t word) noexcept {
         case base::k_guard_mprotect: return stack::guard_choice::mprotect;
         case base::k_guard_none: return stack::guard_choice::none;
         default: return stack::guard_choice::automatic;
+    }
+}
+
+diag::deadlock_action deadlock_action_of(std::uint64_t word) noexcept {
+    switch (word) {
+        case base::k_deadlock_off: return diag::deadlock_action::off;
+        case base::k_deadlock_warn: return diag::deadlock_action::warn;
+        default: return diag::deadlock_action::abort;
     }
 }
 
@@ -81,6 +90,7 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
     s.seed = m_options.number(option_id::seed);
     s.adopt_caller = adopt_caller;
+    s.on_deadlock = diag::watch(deadlock_action_of(m_options.number(option_id::deadlock)));
     regroup(s.machine, m_options.number(option_id::shepherds));
     return s;
 }

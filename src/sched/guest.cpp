@@ -3,6 +3,7 @@
 
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
+#include "os/thread.hpp"
 #include "sched/first_use.hpp"
 #include "sched/join.hpp"
 
@@ -40,6 +41,7 @@ worker& scheduler::attach_guest() {
     g->stack.bind(w);
     g->frame = {nullptr, draw_ids(1), false, nullptr};
     g->stack.frame = &g->frame;
+    w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
     detach_at_exit(&w);
     return w;
@@ -69,6 +71,7 @@ void scheduler::detach_guest(worker& w) noexcept {
         m_deques.release(*std::exchange(g->stack.records, nullptr));
     }
     free_cached_records(w);
+    w.tid.store(0, std::memory_order_relaxed); // relaxed: its OS thread is a stranger again until it is gone
     set_this_worker(nullptr);
     std::lock_guard const held(m_guests_lock);
     g->next_free = m_free_guests;

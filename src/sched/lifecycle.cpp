@@ -48,6 +48,7 @@ void* worker_main(void* self) {
     w.native = &native;
     w.current = &native;
     w.exception_globals = arch::exception_globals();
+    w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: read by who sees it asleep, and by reports
     set_this_worker(&w);
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
     set_this_worker(nullptr);
@@ -122,6 +123,7 @@ void scheduler::adopt_caller(worker& w) {
     m_adopted.frame = &m_adopted_frame;
     w.current = &m_adopted;
     w.exception_globals = arch::exception_globals();
+    w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
 }
 
@@ -176,6 +178,8 @@ int scheduler::stop() {
         std::lock_guard const held(m_resizing);            // nobody starts another worker from now on
         m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
     }
+    m_look_lock.lock(); // who looks for a deadlock from now on sees that
+    m_look_lock.unlock();
     join_os_threads();
     if (m_settings.adopt_caller) {
         set_this_worker(nullptr);

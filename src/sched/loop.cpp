@@ -27,10 +27,9 @@ void go_on_with(fiber* waiter) noexcept {
     worker& w = *this_worker();
     bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
                               (waiter->shepherd < 0 || waiter->shepherd == w.home->index);
-    if (may_run_here)
-        switch_to_ready(*waiter);
-    else
-        resume(*waiter);
+    if (!may_run_here) return resume(*waiter);
+    waiter->clear_wait();
+    switch_to_ready(*waiter);
 }
 
 // Children that were joined out of order leave records in the middle of the deque; and a large deque is not kept.
@@ -40,9 +39,11 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
 }
 
 void run_stolen(record& slot) noexcept {
-    this_worker()->current->base_id = 0;
+    fiber& f = *this_worker()->current; // the stack stays the same whatever the body does
+    f.base_id = 0;
+    f.stolen = &slot;
     slot.run(&slot);
-    fiber& f = *this_worker()->current;
+    f.stolen = nullptr;
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
     go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
 }

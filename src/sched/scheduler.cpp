@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "os/futex.hpp"
+#include "sched/census.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -26,6 +27,8 @@ fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 }
 
 } // namespace
+
+fiber const& fiber_of(stack::span where) noexcept { return *reinterpret_cast<fiber const*>(where.end() - k_fiber_bytes); }
 
 // --- making work -----------------------------------------------------------------------------------------------------
 
@@ -148,6 +151,7 @@ void scheduler::release_fiber(fiber& f) noexcept {
     }
     stack::span const where = f.stack;
     f.sanitizer.destroy();
+    f.alive.store(0, std::memory_order_relaxed); // relaxed: as in set_wait
     f.~fiber();
     worker* const w = this_worker();
     if (w != nullptr)

@@ -164,6 +164,7 @@ void wait_thread(thread_core* core) noexcept {
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
     if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
+    self.set_wait({wait_kind::spawned_thread, &t});
     suspend(&sched::post_wait_for, &t, &self);
 }
 
@@ -171,8 +172,10 @@ bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     thread_record& t = sched::as_record(core);
     if (join_word(t.word).is_done()) return true;
     fiber& self = this_fiber();
+    self.set_wait({wait_kind::spawned_thread, &t});
     if (self.kind_of_stack == fiber_kind::guest) {
         sched::wait_as_guest_until(t, self, deadline);
+        self.clear_wait();
         return join_word(t.word).is_done();
     }
     sched::timed_join pending;

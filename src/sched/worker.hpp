@@ -4,6 +4,7 @@
 // The first part is touched by the worker's own OS thread only; the second by anyone.
 #pragma once
 
+#include "arch/registers.hpp"
 #include "base/rng.hpp"
 #include "park/idle_set.hpp"
 #include "sched/fiber.hpp"
@@ -31,6 +32,12 @@ struct post_action {
     void (*run)(void*, void*) = nullptr;
     void* a = nullptr;
     void* b = nullptr;
+};
+
+// What an OS thread that went to sleep last remembers, to see later whether all has stood still since.
+struct quiet_watch {
+    std::uint64_t activity = 0; // wakes and waits of guests so far
+    std::uint64_t period_ns = 0;
 };
 
 enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
@@ -66,6 +73,8 @@ struct alignas(128) worker {
     steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
     std::uint64_t steals = 0, suspends = 0;
+    quiet_watch watch;    // quiescence.cpp
+    arch::place waits_at; // guests: of its wait; read by others while waits_forever
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) std::atomic<record_deque*> visible{nullptr};    // the deque of `current`, for thieves
@@ -74,8 +83,11 @@ struct alignas(128) worker {
     park::sleeper<os::machine> sleeper;
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
-    bool has_os_thread = false;        // dedicated and started; the starter's
-    std::atomic<bool> has_left{false}; // its OS thread touches nothing here any more
+    std::atomic<int> tid{0};                   // of its OS thread, as the system numbers them; 0: none
+    std::atomic<bool> waits_forever{false};    // guests: until it is resumed, without a deadline
+    std::atomic<std::uint32_t> waits_begun{0}; // guests: written by the guest only
+    bool has_os_thread = false;                // dedicated and started; the starter's
+    std::atomic<bool> has_left{false};         // its OS thread touches nothing here any more
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <mutex>
 
+#include <sched.h>
+
 #include "arch/fiber_annotations.hpp"
 #include "base/assert.hpp"
 
@@ -229,6 +231,22 @@ void stack_arena::trim_batch(slab const& home, std::uint32_t from, std::uint32_t
                                       static_cast<std::size_t>(run - begin) * m_bytes);
         }
     }
+}
+
+void stack_arena::visit(span_visitor visitor, void* argument) const noexcept {
+    constexpr int k_most_tries = 1000;
+    bool held = m_lock.try_lock();
+    for (int tries = 0; !held && tries < k_most_tries; ++tries) {
+        ::sched_yield();
+        held = m_lock.try_lock();
+    }
+    for (std::uint32_t i = 0; i < m_slab_count; ++i) {
+        slab const& home = m_slabs[i];
+        for (std::uint32_t index = 0; index < home.carved; ++index) {
+            if (home.next[index] == k_in_use) visitor(argument, {stack_base(home, index) + m_guard_bytes, m_bytes - m_guard_bytes});
+        }
+    }
+    if (held) m_lock.unlock();
 }
 
 statistics stack_arena::stats() const noexcept {

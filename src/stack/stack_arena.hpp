@@ -34,6 +34,7 @@ public:
     void release(span const* returned, std::size_t count) noexcept;
     void trim() noexcept;
     [[nodiscard]] statistics stats() const noexcept;
+    void visit(span_visitor visitor, void* argument) const noexcept; ///< stack_pool::visit
 
 private:
     /// One reservation. `base`, `count` and `next` are fixed once it is in the table; the rest: under m_lock.

@@ -53,6 +53,10 @@ void stack_pool::trim() noexcept {
     }
 }
 
+void stack_pool::visit(span_visitor visitor, void* argument) const noexcept {
+    for (auto const& arena : m_arenas) arena->visit(visitor, argument);
+}
+
 statistics stack_pool::stats() const noexcept {
     statistics sum;
     for (auto const& arena : m_arenas) {

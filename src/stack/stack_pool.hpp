@@ -44,6 +44,10 @@ public:
     /// Gives the pages of free stacks back to the system; the stacks, their guards and the counts stay.
     void trim() noexcept;
 
+    /// Each stack that is not free, for reports. Waits for a lock, but not for ever: in a copy of the process nobody may be there to
+    /// release it. The list is exact when no other thread uses the pool.
+    void visit(span_visitor visitor, void* argument) const noexcept;
+
     [[nodiscard]] statistics stats() const noexcept;
     [[nodiscard]] statistics stats(size_class of) const noexcept;
 

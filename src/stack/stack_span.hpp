@@ -16,4 +16,7 @@ struct span {
     [[nodiscard]] std::byte* end() const noexcept { return low + size; }
 };
 
+/// Called for each of a number of stacks.
+using span_visitor = void (*)(void* argument, span where);
+
 } // namespace tulle::stack

@@ -15,13 +15,13 @@ public:
     // `unlock` lets go of the mutex; it runs when the caller is suspended.
     template <class Unlock> void wait(Unlock unlock) noexcept {
         waiter<Parking> self;
-        park(self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
+        park({sched::wait_kind::condition, this}, self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
     }
     // False: the time was up.
     template <class Unlock> [[nodiscard]] bool wait_until(std::uint64_t deadline, Unlock unlock) noexcept {
         timed_waiter<Parking> self(deadline);
         return park_until(
-            self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
+            {sched::wait_kind::condition, this}, self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
     }
     void notify_one() noexcept {
         m_lock.lock();

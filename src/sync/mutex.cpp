@@ -10,7 +10,9 @@ namespace tulle {
 
 using queue = sync::native_mutex_queue;
 
-bool mutex::lock_cold(std::uint64_t deadline) noexcept { return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline); }
+bool mutex::lock_cold(std::uint64_t deadline) noexcept {
+    return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline, sched::wait_kind::owned_mutex);
+}
 
 void mutex::unlock_cold(detail::unlock_result how_far) noexcept {
     sync::native_mutex_core(m_front, sync::open<queue>(m_queue)).unlock(how_far);

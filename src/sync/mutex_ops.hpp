@@ -14,15 +14,16 @@ using native_mutex_queue = mutex_queue<parking>;
 static_assert(sizeof(waiter<parking>) <= 64);
 
 // False: not before the deadline.
-[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, std::uint64_t deadline) noexcept {
+[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, std::uint64_t deadline,
+                                         sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
     static_cast<void>(parking::self()); // may start the run time, on whose fences the rest relies
-    native_mutex_core waiting(front, queue);
+    native_mutex_core waiting(front, queue, kind);
     if (deadline != detail::k_no_deadline) return waiting.lock_until(deadline);
     waiting.lock();
     return true;
 }
-inline void lock(detail::mutex_front& front, native_mutex_queue& queue) noexcept {
-    if (!front.try_lock()) static_cast<void>(lock_contended(front, queue, detail::k_no_deadline));
+inline void lock(detail::mutex_front& front, native_mutex_queue& queue, sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
+    if (!front.try_lock()) static_cast<void>(lock_contended(front, queue, detail::k_no_deadline, kind));
 }
 inline void unlock(detail::mutex_front& front, native_mutex_queue& queue) noexcept {
     detail::unlock_result const how_far = front.try_unlock();
