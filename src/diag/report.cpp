@@ -13,8 +13,6 @@
 #include <exception>
 #include <string_view>
 
-#include <unistd.h>
-
 namespace tulle::diag {
 
 namespace {
@@ -72,7 +70,8 @@ bool is_internal(symbol const& s) noexcept {
 
 class writer {
 public:
-    writer(sched::scheduler& of, report_reason why, int output) noexcept : m_of(of), m_why(why), m_out(output) {}
+    writer(sched::scheduler& of, report_reason why, int process, int output) noexcept
+        : m_of(of), m_why(why), m_process(process), m_out(output) {}
 
     void write() {
         m_threads.collect(m_of);
@@ -104,11 +103,10 @@ private:
         sched::unstarted_counts const more = sched::census(m_of).unstarted();
         if (m_why == report_reason::deadlock) {
             m_out.print("tulle: deadlock: %zu threads wait, and nothing is left that could wake one (process %d)\n", m_threads.count(),
-                        static_cast<int>(::getpid()));
+                        m_process);
         } else {
             m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d workers; %" PRIu64 " in queues\n",
-                        static_cast<int>(::getpid()), m_threads.count(), m_threads.running(), m_of.chosen().workers,
-                        more.ready + more.injected);
+                        m_process, m_threads.count(), m_threads.running(), m_of.chosen().workers, more.ready + more.injected);
         }
     }
     void print_circle(std::pmr::vector<wait_graph::node> const& circle) noexcept {
@@ -127,6 +125,8 @@ private:
             m_out.print(" (OS thread %d) does something else\n", g.first.tid);
         else
             m_out.print(g.count == 1 ? " is ready\n" : " are ready\n");
+        if (g.count == 1 && g.first.outer_count != 0)
+            m_out.print("    in the place of %s, which joins it\n", name_of(g.first.outer[0]).text);
         print_origin(g.first);
         print_stack(g);
     }
@@ -169,19 +169,20 @@ private:
 
     sched::scheduler& m_of;
     report_reason m_why;
+    int m_process;
     text_output m_out;
     os::mapped_memory m_pages;
     std::pmr::monotonic_buffer_resource m_memory{k_first_bytes, &m_pages};
     thread_groups m_threads{m_memory};
-    symbol_table m_symbols{m_memory};
+    symbol_table m_symbols{m_memory, m_why == report_reason::deadlock};
 
     static constexpr std::size_t k_first_bytes = std::size_t{1} << 20U;
 };
 
 } // namespace
 
-void write_report(sched::scheduler& of, report_reason why, int output) noexcept try {
-    writer(of, why, output).write();
+void write_report(sched::scheduler& of, report_reason why, int process, int output) noexcept try {
+    writer(of, why, process, output).write();
 } catch (std::exception const& e) {
     text_output(output).print("tulle: the report of all threads ends here: %s\n", e.what());
 }

@@ -14,7 +14,7 @@ namespace tulle::diag {
 
 enum class report_reason { deadlock, request };
 
-// To a descriptor.
-void write_report(sched::scheduler& of, report_reason why, int output) noexcept;
+// About the process with this number, to a descriptor.
+void write_report(sched::scheduler& of, report_reason why, int process, int output) noexcept;
 
 } // namespace tulle::diag

@@ -126,7 +126,8 @@ void symbol_table::guess(std::uintptr_t pc, module const* of) {
     char text[512];
     if (::dladdr(reinterpret_cast<void*>(pc), &info) != 0 && info.dli_sname != nullptr) {
         int status = 0;
-        std::unique_ptr<char, decltype(&std::free)> const plain(abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status), &std::free);
+        std::unique_ptr<char, decltype(&std::free)> const plain(
+            m_may_use_heap ? abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status) : nullptr, &std::free);
         std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR, plain != nullptr ? plain.get() : info.dli_sname,
                       pc - reinterpret_cast<std::uintptr_t>(info.dli_saddr));
     } else if (of != nullptr) {

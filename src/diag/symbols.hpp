@@ -18,7 +18,8 @@ struct symbol {
 
 class symbol_table {
 public:
-    explicit symbol_table(std::pmr::memory_resource& memory) : m_memory(memory), m_found(&memory) {}
+    // Without the heap of the C library names are not demangled where addr2line does not do it.
+    symbol_table(std::pmr::memory_resource& memory, bool may_use_heap) : m_memory(memory), m_may_use_heap(may_use_heap), m_found(&memory) {}
 
     void want(std::uintptr_t pc) { m_found.try_emplace(pc); }
     // For all that are wanted.
@@ -40,6 +41,7 @@ private:
     void guess(std::uintptr_t pc, module const* of);
 
     std::pmr::memory_resource& m_memory;
+    bool m_may_use_heap;
     std::pmr::unordered_map<std::uintptr_t, std::pmr::vector<symbol>> m_found;
 };
 

@@ -14,7 +14,7 @@ namespace tulle::diag {
 
 namespace {
 
-void write_deadlock() noexcept { write_report(sched::scheduler::instance(), report_reason::deadlock, STDERR_FILENO); }
+void write_deadlock() noexcept { write_report(sched::scheduler::instance(), report_reason::deadlock, ::getpid(), STDERR_FILENO); }
 
 // On a stack of its own: the finder may stand on a small one.
 void* writer_main(void*) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a report is written: at a deadlock, by whoever has found it, and whenever the process is asked to by SIGQUIT.
+// What is done at a deadlock, by the OS thread that has found it.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,5 @@ enum class deadlock_action : std::uint8_t { off, warn, abort };
 
 // What settings::on_deadlock is to be; null: nothing. Decides for the whole process.
 [[nodiscard]] void (*watch(deadlock_action action) noexcept)() noexcept;
-
-// Whether SIGQUIT shall write a report, too. Does nothing when the program has a handler of its own.
-void answer_requests(bool wanted) noexcept;
 
 } // namespace tulle::diag

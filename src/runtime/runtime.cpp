@@ -3,6 +3,7 @@
 #include "runtime/runtime.hpp"
 
 #include "base/error.hpp"
+#include "diag/answer.hpp"
 #include "diag/watch.hpp"
 #include "sched/first_use.hpp"
 #include "sched/scheduler.hpp"
@@ -90,6 +91,7 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
     s.seed = m_options.number(option_id::seed);
     s.adopt_caller = adopt_caller;
+    s.signal_stacks = m_options.number(option_id::deadlock) != base::k_deadlock_off;
     s.on_deadlock = diag::watch(deadlock_action_of(m_options.number(option_id::deadlock)));
     regroup(s.machine, m_options.number(option_id::shepherds));
     return s;
@@ -99,7 +101,10 @@ int instance::start(bool adopt_caller) {
     std::lock_guard const held(m_lock);
     if (sched::scheduler::instance().is_running()) return EALREADY;
     auto const chosen = settings_now(adopt_caller);
-    return chosen ? sched::scheduler::instance().start(*chosen) : EINVAL;
+    if (!chosen) return EINVAL;
+    int const error = sched::scheduler::instance().start(*chosen);
+    if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
+    return error;
 }
 
 int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
@@ -116,7 +121,9 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
 int instance::stop() {
     std::lock_guard const held(m_lock);
     if (!sched::scheduler::instance().is_running()) return EINVAL;
-    return sched::scheduler::instance().stop();
+    int const error = sched::scheduler::instance().stop();
+    if (error == 0) diag::stop_answering();
+    return error;
 }
 
 // Without m_lock: stop() holds it while threads of the caller's worker run.

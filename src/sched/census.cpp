@@ -42,6 +42,9 @@ TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
 
 TULLE_NO_SANITIZE arch::registers waiting_registers(worker const& guest) noexcept { return arch::registers_of(guest.waits_at); }
 
+// Of one that a report's signal has stopped.
+TULLE_NO_SANITIZE arch::registers interrupted_registers(worker const& w) noexcept { return w.stopped_at; }
+
 TULLE_NO_SANITIZE fiber const* current_of(worker const& w) noexcept { return w.current; }
 
 } // namespace
@@ -61,6 +64,7 @@ bool census::look_at(fiber const& f, thread_view& seen) const noexcept {
         seen.worker = w->index;
         seen.tid = w->tid.load(std::memory_order_relaxed); // relaxed: written once
         seen.waits = {};
+        seen.from = interrupted_registers(*w);
     } else {
         seen.from = saved_registers(f);
     }

@@ -50,8 +50,10 @@ void* worker_main(void* self) {
     w.exception_globals = arch::exception_globals();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: read by who sees it asleep, and by reports
     set_this_worker(&w);
+    if (w.owner->chosen().signal_stacks) w.handlers.install();
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
     set_this_worker(nullptr);
+    w.handlers.remove();
     w.native = nullptr;
     w.has_left.store(true, std::memory_order_release); // pairs with join_os_threads
     return nullptr;
@@ -124,6 +126,7 @@ void scheduler::adopt_caller(worker& w) {
     w.current = &m_adopted;
     w.exception_globals = arch::exception_globals();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
+    if (m_settings.signal_stacks) w.handlers.install();
     set_this_worker(&w);
 }
 
@@ -182,6 +185,7 @@ int scheduler::stop() {
     m_look_lock.unlock();
     join_os_threads();
     if (m_settings.adopt_caller) {
+        m_workers.front()->handlers.remove();
         set_this_worker(nullptr);
         set_current_deque(nullptr);
     }

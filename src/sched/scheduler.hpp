@@ -26,6 +26,7 @@ struct settings {
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
     std::uint64_t seed = 0;
     void (*on_deadlock)() noexcept = nullptr; // called when all threads are found blocked for good; null: nobody looks
+    bool signal_stacks = false;               // workers have a stack for signal handlers
     bool adopt_caller = true;                 // the calling OS thread becomes worker 0; else all workers are new OS threads
 };
 

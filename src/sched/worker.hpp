@@ -6,6 +6,7 @@
 
 #include "arch/registers.hpp"
 #include "base/rng.hpp"
+#include "os/signal_stack.hpp"
 #include "park/idle_set.hpp"
 #include "sched/fiber.hpp"
 #include "sched/ready_queue.hpp"
@@ -73,8 +74,9 @@ struct alignas(128) worker {
     steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
     std::uint64_t steals = 0, suspends = 0;
-    quiet_watch watch;    // quiescence.cpp
-    arch::place waits_at; // guests: of its wait; read by others while waits_forever
+    quiet_watch watch;         // quiescence.cpp
+    os::signal_stack handlers; // where signal handlers run
+    arch::place waits_at;      // guests: of its wait; read by others while waits_forever
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) std::atomic<record_deque*> visible{nullptr};    // the deque of `current`, for thieves
@@ -86,6 +88,8 @@ struct alignas(128) worker {
     std::atomic<int> tid{0};                   // of its OS thread, as the system numbers them; 0: none
     std::atomic<bool> waits_forever{false};    // guests: until it is resumed, without a deadline
     std::atomic<std::uint32_t> waits_begun{0}; // guests: written by the guest only
+    arch::registers stopped_at;                // what a report's signal has interrupted; meaningful with stopped_in
+    std::atomic<std::uint32_t> stopped_in{0};  // number of the request (diag/snapshot.cpp)
     bool has_os_thread = false;                // dedicated and started; the starter's
     std::atomic<bool> has_left{false};         // its OS thread touches nothing here any more
 };

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stack for signal handlers that ask for one (SA_ONSTACK), for an OS thread that may stand on a small stack when a signal comes.
+#pragma once
+
+#include <cstddef>
+
+namespace tulle::os {
+
+class signal_stack {
+public:
+    static constexpr std::size_t k_bytes = std::size_t{64} << 10U;
+
+    signal_stack() noexcept = default;
+    signal_stack(signal_stack const&) = delete;
+    signal_stack& operator=(signal_stack const&) = delete;
+
+    /// For the calling OS thread. One that it has already is kept. Failing, it has none; nothing else is lost.
+    void install() noexcept;
+    /// By the same OS thread, when it ends or does not need it any more.
+    void remove() noexcept;
+
+private:
+    void* m_memory = nullptr;
+};
+
+} // namespace tulle::os
