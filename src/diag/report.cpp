@@ -43,7 +43,7 @@ phrase target_of(sched::wait_reason waits, bool same_object) noexcept {
     using enum sched::wait_kind;
     char const* const kind = sync::text(waits.kind);
     if (waits.kind == sleep) return phrase::make("a %s", kind);
-    if (!same_object) return phrase::make("%ss of their own", kind);
+    if (!same_object) return phrase::make("a %s each", kind);
     sync::wait_facts const facts = sync::inspect(waits);
     if (waits.kind == stolen_child) return phrase::make("a %s", kind);
     if (waits.kind == spawned_thread) return name_of(facts.holder);
