@@ -64,7 +64,10 @@ bool is_internal(symbol const& s) noexcept {
     for (std::string_view const hidden : {"sched::", "sync::", "arch::", "detail::", "diag::"}) {
         if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
     }
-    if (s.place.find(source_folder()) != std::string_view::npos) return !name.starts_with("tulle::") && !name.starts_with("tulle_");
+    if (s.place.find("/tulle/detail/") != std::string_view::npos) return true;
+    bool const is_ours =
+        s.place.find("include/tulle/") != std::string_view::npos || s.place.find(source_folder()) != std::string_view::npos;
+    if (is_ours) return !name.starts_with("tulle::") && !name.starts_with("tulle_");
     return name == "tulle_context_entry";
 }
 

@@ -16,7 +16,9 @@ TULLE_NO_SANITIZE bool is_fiber(stack::span where) noexcept {
 
 // Its saved context lies on its own stack, unless it has gone on meanwhile.
 TULLE_NO_SANITIZE arch::registers saved_registers(fiber const& f) noexcept {
-    auto const at = *reinterpret_cast<std::uintptr_t const*>(&f.context); // every backend's context is one pointer into the stack
+    std::uintptr_t at = 0; // every backend's context is one pointer into the stack
+    static_assert(sizeof at == sizeof f.context);
+    __builtin_memcpy(&at, &f.context, sizeof at);
     auto const low = reinterpret_cast<std::uintptr_t>(f.stack.low);
     bool const is_ours = f.kind_of_stack != fiber_kind::pooled || (at >= low && at + arch::backend::k_saved_bytes <= low + f.stack.size);
     return at != 0 && is_ours ? arch::backend::saved_registers(f.context) : arch::registers{};

@@ -185,7 +185,7 @@ int scheduler::stop() {
     m_look_lock.unlock();
     join_os_threads();
     if (m_settings.adopt_caller) {
-        m_workers.front()->handlers.remove();
+        m_workers[0]->handlers.remove();
         set_this_worker(nullptr);
         set_current_deque(nullptr);
     }

@@ -38,7 +38,7 @@ std::uint64_t scheduler::activity() noexcept {
 
 std::uint64_t scheduler::next_look(worker& w) noexcept {
     if (m_settings.on_deadlock == nullptr || is_stopping() || m_timers.next_deadline() != k_never) return k_never;
-    if (m_idle.sleeping() != static_cast<std::uint32_t>(m_settings.workers) || !somebody_waits()) return k_never;
+    if (m_idle.sleeping() != static_cast<std::uint32_t>(active_workers()) || !somebody_waits()) return k_never;
     std::uint64_t const now_active = activity();
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
     w.watch.period_ns = is_same ? std::min(2 * w.watch.period_ns, k_longest_period_ns) : k_first_period_ns;
@@ -65,11 +65,14 @@ bool scheduler::all_guests_wait() const noexcept {
     return true;
 }
 
+// Those that are not active may still run something.
 bool scheduler::stands_still(worker& looks) noexcept {
-    std::uint32_t const others = static_cast<std::uint32_t>(m_settings.workers) - (looks.is_guest() ? 0 : 1);
+    std::uint32_t const others = static_cast<std::uint32_t>(active_workers()) - (looks.is_guest() ? 0 : 1);
     if (activity() != looks.watch.activity || m_idle.sleeping() != others || m_timers.next_deadline() != k_never) return false;
     if (!all_guests_wait()) return false;
-    return std::none_of(m_workers.begin(), m_workers.end(), [this](auto const& w) { return something_to_do(*w); });
+    return std::all_of(m_workers.begin(), m_workers.end(), [this](auto const& w) {
+        return is_surplus(*w) ? w->stands_by.load(std::memory_order_acquire) : !something_to_do(*w); // acquire pairs with stand_by
+    });
 }
 
 bool scheduler::is_ours(int tid) const noexcept {

@@ -86,6 +86,7 @@ struct alignas(128) worker {
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
     std::atomic<int> tid{0};                   // of its OS thread, as the system numbers them; 0: none
+    std::atomic<bool> stands_by{false};        // it is not active, and runs nothing any more
     std::atomic<bool> waits_forever{false};    // guests: until it is resumed, without a deadline
     std::atomic<std::uint32_t> waits_begun{0}; // guests: written by the guest only
     arch::registers stopped_at;                // what a report's signal has interrupted; meaningful with stopped_in

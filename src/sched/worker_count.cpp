@@ -76,11 +76,13 @@ void scheduler::stand_by(worker& w) noexcept {
     flush_caches(w);
     w.has_worked = false;
     m_idle.wake_one();
+    w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
     for (;;) {
         std::uint32_t const active = m_active.load(std::memory_order_acquire); // pairs with the release in count_active
-        if (w.index < static_cast<int>(active) || is_stopping()) return;
+        if (w.index < static_cast<int>(active) || is_stopping()) break;
         static_cast<void>(os::futex_wait(m_active, active));
     }
+    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers has changed, which tells as much
 }
 
 void scheduler::move_to(std::vector<int> const& allowed) {

@@ -20,7 +20,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto k_longer_than_the_grace = 400ms;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int k_many = 1'000; // ThreadSanitizer knows 8,000 threads at most
+#else
 constexpr int k_many = 100'000;
+#endif
 
 tulle::mutex first, second;
 tulle::thread<void> self_joining[2];
@@ -94,7 +98,9 @@ void many() {
     never.wait();
 }
 
-// As many locks as threads: one paragraph all the same.
+void count_of_many() { std::printf("%d\n", k_many); }
+
+// As many latches as threads: one paragraph all the same.
 void many_of_their_own() {
     std::vector<tulle::thread<void>> threads;
     for (int k = 0; k < 100; ++k) {
@@ -112,6 +118,11 @@ void guest_waits() {
     std::thread guest([] { std::lock_guard const waits(second); });
     tulle::latch(1).wait();
     guest.join();
+}
+
+void with_surplus_worker() {
+    tulle::set_worker_count(1);
+    tulle::latch(1).wait();
 }
 
 // --- not deadlocks -----------------------------------------------------------------------------------------------------------
@@ -153,6 +164,22 @@ void waits_for_system_call() {
     });
     done.wait();
     reader.join();
+}
+
+// By a worker that is to stand by when it has done so.
+void surplus_worker_computes() {
+    tulle::latch done(1);
+    std::atomic<bool> started{false};
+    auto child = tulle::fork([&] {
+        started = true;
+        auto const end = std::chrono::steady_clock::now() + k_longer_than_the_grace;
+        while (std::chrono::steady_clock::now() < end) {}
+        done.count_down();
+    });
+    while (!started) tulle::detail::cpu_pause();
+    tulle::set_worker_count(1);
+    done.wait();
+    child.join();
 }
 
 void computes() {
@@ -202,6 +229,7 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"forked", &forked},
                                                {"missing_participant", &missing_participant},
                                                {"many", &many},
+                                               {"count_of_many", &count_of_many},
                                                {"many_of_their_own", &many_of_their_own},
                                                {"guest_waits", &guest_waits},
                                                {"waits_for_foreign_thread", &waits_for_foreign_thread},
@@ -210,6 +238,8 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"guest_sleeps", &guest_sleeps},
                                                {"waits_for_system_call", &waits_for_system_call},
                                                {"computes", &computes},
+                                               {"surplus_worker_computes", &surplus_worker_computes},
+                                               {"with_surplus_worker", &with_surplus_worker},
                                                {"last_foreign_thread_ends", &last_foreign_thread_ends},
                                                {"busy", &busy},
                                                {"busy_with_own_handler", &busy_with_own_handler}};
