@@ -32,6 +32,9 @@ add_library(tulle::tulle_static ALIAS tulle_static)
 set_target_properties(tulle_shared PROPERTIES EXPORT_NAME tulle VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/tulle.map)
 target_link_options(tulle_shared PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/tulle.map LINKER:-z,now)
+# Its workers run its code until the process ends: what dlclose would unmap.
+target_link_options(tulle_shared PRIVATE LINKER:-z,nodelete)
+target_link_options(tulle_static INTERFACE LINKER:-z,nodelete)
 if(TULLE_SANITIZE STREQUAL "none")
     target_link_options(tulle_shared PRIVATE LINKER:--no-undefined)
 endif()

@@ -31,6 +31,8 @@ TULLE_API int tulle_init(const tulle_options* options);
 /* Ends them. -EBUSY: threads are alive, nothing was ended; -EPERM: not the thread that initialised; -EINVAL: not running. */
 TULLE_API int tulle_finalize(void);
 TULLE_API int tulle_is_initialized(void);
+/* For people: which threads are alive, in a line. Copies at most `size` bytes, terminated; the length of the whole line. -ENOMEM. */
+TULLE_API int tulle_live_threads(char* buffer, size_t size);
 /* An option by name, before the start (`tulle info` lists them). -EINVAL: unknown, or no such value; -EALREADY: running. */
 TULLE_API int tulle_set_option(const char* name, const char* value);
 TULLE_API int tulle_worker_count(void);
@@ -73,7 +75,8 @@ typedef struct tulle_attr {
 
 /* Starts function(argument). `out` null: detached. `attr` null: TULLE_ATTR_INIT. -ENOMEM. */
 TULLE_API int tulle_spawn(tulle_thread** out, const tulle_attr* attr, void* (*function)(void*), void* argument);
-/* Waits for the end, stores what the function returned (`result` null: not wanted) and frees the handle. */
+/* Waits for the end, stores what the function returned (`result` null: not wanted) and frees the handle.
+ * -ESRCH: in a child process, the thread was left behind in the parent. */
 TULLE_API int tulle_thread_join(tulle_thread* thread, void** result);
 /* The same if it has ended; else -EBUSY, and the handle stays. */
 TULLE_API int tulle_thread_try_join(tulle_thread* thread, void** result);
@@ -87,6 +90,8 @@ TULLE_API uint64_t tulle_thread_id(const tulle_thread* thread); /* 0: null */
 
 TULLE_API int tulle_yield(void);
 TULLE_API int tulle_sleep_ns(uint64_t nanoseconds);
+/* In a deterministic run another thread may go first; otherwise nothing. Between accesses to atomic variables whose order matters. */
+TULLE_API int tulle_schedule_point(void);
 TULLE_API uint64_t tulle_self_id(void);
 /* -ENOMEM. */
 TULLE_API int tulle_set_name(const char* name);
@@ -94,6 +99,38 @@ TULLE_API int tulle_set_name(const char* name);
 TULLE_API int tulle_get_name(char* buffer, size_t size);
 TULLE_API int tulle_worker_index(void);   /* -1: the OS thread is no worker */
 TULLE_API int tulle_shepherd_index(void); /* likewise */
+
+/* --- values for each thread, and for each worker ------------------------------------------------------------------------ */
+
+/* As in POSIX: threads made by tulle_spawn, and OS threads, have values of their own. A forked child that nobody steals is a call in its
+ * parent and has its parent's; a stolen one has its own, empty at its start. At the end of a thread its destructors are called for values
+ * that are not null, by that thread, in at most four rounds; nothing is called at the end of the process. */
+typedef uint64_t tulle_key; /* 0 is no key */
+
+/* -EAGAIN: there are 1024. `destructor` null: none. */
+TULLE_API int tulle_key_create(tulle_key* out, void (*destructor)(void*));
+/* The values are forgotten, no destructor is called. -EINVAL: no key. */
+TULLE_API int tulle_key_delete(tulle_key key);
+/* -EINVAL: no key; -ENOMEM. */
+TULLE_API int tulle_set_specific(tulle_key key, const void* value);
+/* Null: none was stored, or no key. */
+TULLE_API void* tulle_get_specific(tulle_key key);
+
+/* A value for each worker and for each OS thread that Tulle has not made, on cache lines of its own. Threads are not preempted: between two
+ * calls that may wait, nobody else uses the caller's value; afterwards ask again. */
+typedef struct tulle_worker_local tulle_worker_local;
+#define TULLE_NO_INDEX ((size_t)-1)
+
+/* Values have `size` bytes, zero, then init(value); both functions may be null. -ENOMEM. */
+TULLE_API int tulle_worker_local_create(tulle_worker_local** out, size_t size, void (*init)(void*), void (*destroy)(void*));
+/* Destroys all values. Nobody may use it meanwhile. */
+TULLE_API int tulle_worker_local_destroy(tulle_worker_local* local);
+/* The caller's value, made at the first use. Null: no memory. */
+TULLE_API void* tulle_worker_local_get(tulle_worker_local* local);
+/* To visit all values that have been made: the first index from `index` on that has one, or TULLE_NO_INDEX. */
+TULLE_API size_t tulle_worker_local_next(const tulle_worker_local* local, size_t index);
+/* Null: no value was made there. */
+TULLE_API void* tulle_worker_local_at(const tulle_worker_local* local, size_t index);
 
 #ifdef __cplusplus
 }

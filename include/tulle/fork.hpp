@@ -5,6 +5,7 @@
 
 #include <tulle/detail/closure.hpp>
 #include <tulle/detail/current.hpp>
+#include <tulle/detail/forced_unwind.hpp>
 
 #include <exception>
 
@@ -74,6 +75,8 @@ private:
     static void run(detail::record * slot) noexcept {
         try {
             storage::find(slot).evaluate();
+        } catch (detail::forced_unwind const&) {
+            detail::forced_unwind_cold();
         } catch (...) {
             slot->exception = std::current_exception();
         }

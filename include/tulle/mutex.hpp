@@ -37,7 +37,7 @@ public:
     }
     // False at once if another thread holds it.
     [[nodiscard]] TULLE_INLINE bool try_lock() noexcept {
-        bool const locked = m_front.try_lock_if_free();
+        bool const locked = TULLE_LIKELY(m_front.try_lock_if_free()) || try_lock_cold();
         if (locked) set_owner();
         return locked;
     }
@@ -67,6 +67,7 @@ private:
 
     // The library's part. The deadline in ns of the monotonic clock.
     TULLE_API TULLE_COLD bool lock_cold(std::uint64_t deadline) noexcept;
+    TULLE_API TULLE_COLD bool try_lock_cold() noexcept;
     TULLE_API TULLE_COLD void unlock_cold(detail::unlock_result how_far) noexcept;
     TULLE_API TULLE_NOINLINE void check_not_owner_outlined() const noexcept;
     TULLE_API TULLE_NOINLINE void set_owner_outlined() noexcept;

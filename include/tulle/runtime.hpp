@@ -5,6 +5,7 @@
 #include <tulle/detail/attributes.hpp>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace tulle {
@@ -15,7 +16,8 @@ struct options {
     std::size_t stack_size = 0; // bytes of a thread's own stack
 };
 
-// Starts the workers; the calling OS thread becomes worker 0, and is the one that may finalize.
+// Starts the workers; the calling OS thread becomes worker 0, is the one that may finalize, and must before it ends (the process may end
+// without). Only in a child process that a Tulle thread has forked the caller does not become a worker; then any thread may finalize.
 // Errors: std::system_error: running already (EALREADY), options out of range or more workers than max_workers (EINVAL), no memory (ENOMEM),
 // no OS threads (EAGAIN).
 TULLE_API void initialize(options const& chosen = {});
@@ -24,6 +26,10 @@ TULLE_API void initialize(options const& chosen = {});
 // have been joined, detached ones have ended or be about to. Errors: std::system_error: threads are alive (EBUSY), the caller is not the thread that
 // initialized (EPERM), not running (EINVAL). After an error the run time goes on.
 TULLE_API void finalize();
+
+// For people: how many threads are alive, and for the first few id, name and whether they run, as far as that is known from outside; they go
+// on meanwhile. what() of finalize's EBUSY says the same.
+[[nodiscard]] TULLE_API std::string live_threads();
 
 [[nodiscard]] TULLE_API bool is_initialized() noexcept;
 
@@ -37,7 +43,7 @@ TULLE_API void finalize();
 // the process's first thread and the CPU quota call for now, on the processors of that mask. Starts the run time if need be.
 // Returns at once. A worker that is one too many finishes what it runs until that waits, ends, or yields a while; what else it has is
 // stolen or handed over, and then it sleeps at no cost until it is wanted again. Threads that were placed at a shepherd run anywhere as
-// long as it has no worker. Worker 0 stays.
+// long as it has no worker. Worker 0 stays. A deterministic run keeps to one.
 // Memory ordering: none.
 // Errors, after which the number is as it was: std::system_error: not from 0 to max_worker_count() (EINVAL), no memory (ENOMEM), no OS
 // threads (EAGAIN), the run time is ending (EBUSY).

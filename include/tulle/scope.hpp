@@ -39,6 +39,8 @@ template <class F> struct scope_body {
         try {
             F f = take(slot);
             if (TULLE_LIKELY(slot->exception == nullptr)) static_cast<void>(f()); // else cancelled
+        } catch (forced_unwind const&) {
+            forced_unwind_cold();
         } catch (...) {
             slot->exception = std::current_exception();
         }

@@ -118,7 +118,8 @@ public:
 
     [[nodiscard]] bool joinable() const noexcept { return m_core != nullptr; }
 
-    // Waits for the end; returns its result or throws its exception. Throws std::system_error (EINVAL) when not joinable.
+    // Waits for the end; returns its result or throws its exception. Throws std::system_error when not joinable (EINVAL), or when it was left
+    // behind in the parent process by fork(2) (ESRCH).
     // Memory ordering: all that the thread did happens before the return.
     R join() {
         require();

@@ -9,8 +9,11 @@
 #include <tulle/mutex.hpp>
 #include <tulle/once.hpp>
 #include <tulle/runtime.hpp>
+#include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 #include <tulle/signal.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
+#include <tulle/thread_specific.hpp>
 #include <tulle/version.hpp>
+#include <tulle/worker_local.hpp>

@@ -44,8 +44,9 @@ public:
 
     // Empties a deque that open() was called for and whose owner has gone. Under the lock: a thief may still be in it, between D1 and D2,
     // and would share what the next owner takes back.
-    void reopen() noexcept {
+    void reopen(bool asymmetric) noexcept {
         m_lock.lock();
+        m_asymmetric = asymmetric;
         this->head.store(m_base, std::memory_order_relaxed); // relaxed: as in open
         this->split.store(m_base, std::memory_order_relaxed);
         m_tail.store(m_base, std::memory_order_relaxed);
@@ -70,6 +71,11 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return static_cast<std::size_t>(m_last - m_base); }
     // By the owner. Forked threads that were not joined yet.
     [[nodiscard]] bool is_empty() const noexcept { return this->top() == m_base; }
+
+    // By the owner, while the process is forked: no thief is in the middle of anything. The first slot that is not stolen is m_tail.
+    void lock_for_process_fork() noexcept { m_lock.lock(); }
+    void unlock_after_process_fork() noexcept { m_lock.unlock(); }
+    [[nodiscard]] Slot* stolen_end() const noexcept { return m_tail.load(std::memory_order_relaxed); } // relaxed: by the owner, after that
 
     void check_invariants() const noexcept {
         TULLE_ASSERT(m_base <= m_tail.load(std::memory_order_relaxed), "tail below the base of its deque");
@@ -110,8 +116,9 @@ public:
         }
         m_deque.head.store(slot, std::memory_order_relaxed);
         if (slot < m_deque.split.load(std::memory_order_relaxed)) {
-            m_deque.split.store(keep_shared ? slot : tail + (slot - tail) / 2,
-                                std::memory_order_relaxed); // keep half of the older ones private
+            // Keep half of the older ones private, if a thief could get at them.
+            bool const all_shared = keep_shared || !m_deque.m_asymmetric;
+            m_deque.split.store(all_shared ? slot : tail + (slot - tail) / 2, std::memory_order_relaxed);
         }
         return reclaim_result::mine;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/thread.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,23 @@
 #include <unistd.h>
 
 namespace tulle::os {
+
+namespace {
+
+// ThreadSanitizer has an OS thread of its own.
+#if defined(__SANITIZE_THREAD__)
+constexpr int k_sanitizer_threads = 1;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr int k_sanitizer_threads = 1;
+#else
+constexpr int k_sanitizer_threads = 0;
+#endif
+#else
+constexpr int k_sanitizer_threads = 0;
+#endif
+
+} // namespace
 
 int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept {
     int const error = ::pthread_create(&started, nullptr, run, argument);
@@ -59,6 +77,15 @@ int set_name(pthread_t thread, char const* name) noexcept {
     char cut[16]; // the kernel's limit, end included
     std::snprintf(cut, sizeof cut, "%s", name);
     return ::pthread_setname_np(thread, cut);
+}
+
+int other_threads() noexcept {
+    DIR* const threads = ::opendir("/proc/self/task");
+    if (threads == nullptr) return 1;
+    int count = 0;
+    while (dirent const* const entry = ::readdir(threads)) count += entry->d_name[0] != '.';
+    ::closedir(threads);
+    return std::max(count - 1 - k_sanitizer_threads, 0);
 }
 
 } // namespace tulle::os

@@ -24,4 +24,7 @@ namespace tulle::os {
 /// Names an OS thread for debuggers and `top`; cut to 15 characters.
 int set_name(pthread_t thread, char const* name) noexcept;
 
+/// How many OS threads the process has besides the caller, without those of sanitizers; when that cannot be read, 1.
+[[nodiscard]] int other_threads() noexcept;
+
 } // namespace tulle::os

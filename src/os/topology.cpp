@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <numeric>
 
 #include <hwloc.h>
@@ -68,21 +69,57 @@ int cache_of(hwloc_obj_t unit) {
     return -1;
 }
 
-locality locality_of(hwloc_topology_t machine, int cpu) {
-    hwloc_obj_t const unit = machine == nullptr ? nullptr : hwloc_get_pu_obj_by_os_index(machine, static_cast<unsigned>(cpu));
-    if (unit == nullptr) {
-        return {-1, -1};
-    }
+locality locality_of(hwloc_obj_t unit) {
     int const node = unit->nodeset == nullptr ? -1 : hwloc_bitmap_first(unit->nodeset);
     return {node, cache_of(unit)};
 }
 
+/// Where each CPU is. That does not change, and finding it out takes milliseconds: longer than all the rest of a start.
+class locality_map {
+public:
+    locality of(int cpu) {
+        std::lock_guard const held(m_lock);
+        auto const place = static_cast<std::size_t>(cpu);
+        if (place >= m_of_cpu.size() || m_of_cpu[place] == k_unknown) {
+            look(place);
+        }
+        return m_of_cpu[place];
+    }
+
+private:
+    static constexpr locality k_unknown{-2, -2};
+    static constexpr locality k_nowhere{-1, -1};
+
+    /// Again if there is a CPU that this process was not allowed to see before; what is not seen now is looked for when it is asked for.
+    void look(std::size_t wanted) {
+        machine_handle const machine = load_machine();
+        int const last = machine == nullptr ? -1 : hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine.get()));
+        m_of_cpu.assign(std::max(wanted + 1, static_cast<std::size_t>(last + 1)), k_unknown);
+        for (int cpu = 0; cpu <= last; ++cpu) {
+            hwloc_obj_t const unit = hwloc_get_pu_obj_by_os_index(machine.get(), static_cast<unsigned>(cpu));
+            if (unit != nullptr) {
+                m_of_cpu[static_cast<std::size_t>(cpu)] = locality_of(unit);
+            }
+        }
+        if (m_of_cpu[wanted] == k_unknown) {
+            m_of_cpu[wanted] = k_nowhere;
+        }
+    }
+
+    std::mutex m_lock;
+    std::vector<locality> m_of_cpu;
+};
+
+locality_map& localities() {
+    static auto* const map = new locality_map; // never destroyed: static objects may start the run time
+    return *map;
+}
+
 std::vector<shepherd_group> group_by_locality(std::vector<int> const& cpus) {
-    machine_handle const machine = load_machine();
     std::vector<locality> found;
     std::vector<shepherd_group> groups;
     for (int const cpu : cpus) {
-        locality const here = locality_of(machine.get(), cpu);
+        locality const here = localities().of(cpu);
         auto const place = static_cast<std::size_t>(std::find(found.begin(), found.end(), here) - found.begin());
         if (place == found.size()) {
             found.push_back(here);
@@ -107,6 +144,14 @@ std::string describe(topology const& found) {
 int workers_for(int allowed_cpus, double quota_cpus) noexcept {
     double const wanted = quota_cpus > 0 ? std::min(std::ceil(quota_cpus), double(allowed_cpus)) : allowed_cpus;
     return std::max(1, static_cast<int>(wanted));
+}
+
+topology undivided() {
+    topology found;
+    found.groups.push_back({allowed_cpus(0)});
+    found.allowed_cpus = found.machine_cpus = static_cast<int>(found.groups.front().cpus.size());
+    found.description = describe(found);
+    return found;
 }
 
 topology discover(cgroup_files const& cgroups) {

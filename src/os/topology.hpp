@@ -25,7 +25,7 @@ struct topology {
     std::string description;            ///< one line for `tulle info`
 };
 
-/// Looks at the machine; slow (milliseconds), call once. Never fails: what cannot be read counts as unlimited or flat.
+/// Looks at the machine; slow (milliseconds) the first time. Never fails: what cannot be read counts as unlimited or flat.
 [[nodiscard]] topology discover(cgroup_files const& cgroups = {});
 
 /// What may change while a process runs: the affinity mask, of the process's first thread, and the quota.
@@ -34,6 +34,9 @@ struct allowance {
     double quota_cpus = 0; ///< as in topology
 };
 [[nodiscard]] allowance look_again(cgroup_files const& cgroups = {});
+
+/// The CPUs of the affinity mask as one group, for one worker; quick, as nothing else is looked at.
+[[nodiscard]] topology undivided();
 
 /// Workers worth starting: a quota of 1.5 CPUs gives 2 of them work; never more than CPUs, never fewer than 1.
 [[nodiscard]] int workers_for(int allowed_cpus, double quota_cpus) noexcept;

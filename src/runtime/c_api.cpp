@@ -2,8 +2,10 @@
 // The C face of the run time and of threads. Out of line: measured, that costs no more than an inline header.
 #include <tulle.h>
 #include <tulle/detail/deadline.hpp>
+#include <tulle/detail/forced_unwind.hpp>
 #include <tulle/fork.hpp>
 #include <tulle/runtime.hpp>
+#include <tulle/schedule_point.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/version.hpp>
@@ -36,6 +38,20 @@ template <class Action> int guarded(Action action) noexcept {
     }
 }
 
+// The length of the whole text, or a negative errno.
+int copy_text(char* buffer, size_t size, std::string (*make)()) noexcept {
+    if (buffer == nullptr || size == 0) return -EINVAL;
+    int length = 0;
+    int const error = guarded([&] {
+        std::string const text = make();
+        std::size_t const copied = std::min(text.size(), size - 1);
+        std::memcpy(buffer, text.data(), copied);
+        buffer[copied] = '\0';
+        length = static_cast<int>(text.size());
+    });
+    return error != 0 ? error : length;
+}
+
 struct call {
     void (*function)(void*);
     void* argument;
@@ -48,6 +64,8 @@ void run_call(record* slot) noexcept {
     call const c = call_of(slot);
     try {
         c.function(c.argument);
+    } catch (tulle::detail::forced_unwind const&) {
+        tulle::detail::forced_unwind_cold();
     } catch (...) {
         slot->exception = std::current_exception();
     }
@@ -76,7 +94,9 @@ int take_result(thread_core* t, void** result) {
     t->close = nullptr;
     if (result != nullptr) *result = call_of(t).result;
     std::exception_ptr const thrown = std::exchange(t->exception, nullptr);
+    bool const left_behind = t->run == nullptr; // in the parent process, by fork(2)
     tulle::detail::release_thread(t);
+    if (left_behind) return -ESRCH;
     if (thrown != nullptr) std::rethrow_exception(thrown);
     return 0;
 }
@@ -101,6 +121,7 @@ int tulle_init(tulle_options const* options) {
 }
 int tulle_finalize(void) { return guarded(&tulle::finalize); }
 int tulle_is_initialized(void) { return tulle::is_initialized() ? 1 : 0; }
+int tulle_live_threads(char* buffer, size_t size) { return copy_text(buffer, size, &tulle::live_threads); }
 int tulle_set_option(char const* name, char const* value) {
     if (name == nullptr || value == nullptr) return -EINVAL;
     return guarded([&] { tulle::set_option(name, value); });
@@ -179,23 +200,16 @@ int tulle_sleep_ns(uint64_t nanoseconds) {
     tulle::this_thread::sleep_until_ns(after(nanoseconds));
     return 0;
 }
+int tulle_schedule_point(void) {
+    tulle::schedule_point();
+    return 0;
+}
 uint64_t tulle_self_id(void) { return tulle::this_thread::get_id(); }
 int tulle_set_name(char const* name) {
     if (name == nullptr) return -EINVAL;
     return guarded([&] { tulle::this_thread::set_name(name); });
 }
-int tulle_get_name(char* buffer, size_t size) {
-    if (buffer == nullptr || size == 0) return -EINVAL;
-    int length = 0;
-    int const error = guarded([&] {
-        std::string const name = tulle::this_thread::name();
-        std::size_t const copied = std::min(name.size(), size - 1);
-        std::memcpy(buffer, name.data(), copied);
-        buffer[copied] = '\0';
-        length = static_cast<int>(name.size());
-    });
-    return error != 0 ? error : length;
-}
+int tulle_get_name(char* buffer, size_t size) { return copy_text(buffer, size, &tulle::this_thread::name); }
 int tulle_worker_index(void) { return tulle::this_thread::worker_index(); }
 int tulle_shepherd_index(void) { return tulle::this_thread::shepherd_index(); }
 

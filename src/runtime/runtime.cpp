@@ -6,6 +6,7 @@
 #include "diag/answer.hpp"
 #include "diag/watch.hpp"
 #include "sched/first_use.hpp"
+#include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/runtime.hpp>
@@ -28,6 +29,8 @@ using base::option_id;
 
 // More workers than this are a slip of the pen.
 constexpr std::uint64_t k_most_workers = 4096;
+
+constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
 bool is_main_thread() noexcept { return syscall(SYS_gettid) == getpid(); }
 
@@ -62,7 +65,8 @@ void regroup(os::topology& machine, std::size_t wanted) {
 } // namespace
 
 std::optional<worker_limits> limits_of(base::option_table const& options, os::topology const& machine) {
-    auto const asked = static_cast<int>(options.number(option_id::workers));
+    bool const is_deterministic = options.number(option_id::seed) != 0;
+    auto const asked = is_deterministic ? 1 : static_cast<int>(options.number(option_id::workers));
     auto const most = static_cast<int>(options.number(option_id::max_workers));
     if (most != 0 && asked > most) return std::nullopt;
     if (most != 0) return worker_limits{asked != 0 ? asked : std::min(machine.default_workers, most), most};
@@ -75,13 +79,35 @@ instance& the() {
     return *r;
 }
 
+namespace {
+
+void on_fork() { the().before_process_fork(); }
+void on_fork_in_parent() { the().after_process_fork(false); }
+void on_fork_in_child() { the().after_process_fork(true); }
+
+} // namespace
+
+void instance::before_process_fork() noexcept {
+    m_lock.lock(); // nobody waits for a thread of ours while holding it
+    sched::scheduler::instance().before_process_fork();
+}
+
+void instance::after_process_fork(bool in_child) noexcept {
+    auto& s = sched::scheduler::instance();
+    in_child ? s.after_process_fork_in_child() : s.after_process_fork_in_parent();
+    m_lock.unlock();
+}
+
 instance::instance() {
+    if (int const error = pthread_atfork(&on_fork, &on_fork_in_parent, &on_fork_in_child))
+        base::fatal("cannot register for fork: %s", std::strerror(error));
     if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
 }
 
 std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     sched::settings s;
-    s.machine = os::discover();
+    s.seed = m_options.number(option_id::seed);
+    s.machine = s.seed == 0 ? os::discover() : os::undivided(); // a deterministic run has one worker
     auto const limits = limits_of(m_options, s.machine);
     if (!limits) return std::nullopt;
     s.workers = limits->workers;
@@ -89,9 +115,7 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.stack_size = m_options.number(option_id::stack_size);
     s.guard = guard_choice_of(m_options.number(option_id::guard));
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
-    s.seed = m_options.number(option_id::seed);
     s.adopt_caller = adopt_caller;
-    s.signal_stacks = m_options.number(option_id::deadlock) != base::k_deadlock_off;
     s.on_deadlock = diag::watch(deadlock_action_of(m_options.number(option_id::deadlock)));
     regroup(s.machine, m_options.number(option_id::shepherds));
     return s;
@@ -100,7 +124,7 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
 int instance::start(bool adopt_caller) {
     std::lock_guard const held(m_lock);
     if (sched::scheduler::instance().is_running()) return EALREADY;
-    auto const chosen = settings_now(adopt_caller);
+    auto const chosen = settings_now(adopt_caller && sched::scheduler::may_adopt_caller());
     if (!chosen) return EINVAL;
     int const error = sched::scheduler::instance().start(*chosen);
     if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
@@ -118,12 +142,29 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     return start(true);
 }
 
+// Detached threads that are done with their work may not quite have ended: patience. The lock is not held while waiting.
 int instance::stop() {
+    auto& s = sched::scheduler::instance();
+    std::uint64_t const give_up = sched::now_ns() + k_patience_ns;
+    for (;;) {
+        std::unique_lock held(m_lock);
+        if (!s.is_running()) return EINVAL;
+        int const error = s.may_stop();
+        if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
+        if (error == 0 && !s.caller_has_end()) {
+            diag::stop_answering();
+            s.stop();
+            return 0;
+        }
+        held.unlock();
+        error == 0 ? s.end_caller() : sched::yield();
+    }
+}
+
+std::string instance::describe_live_threads() {
     std::lock_guard const held(m_lock);
-    if (!sched::scheduler::instance().is_running()) return EINVAL;
-    int const error = sched::scheduler::instance().stop();
-    if (error == 0) diag::stop_answering();
-    return error;
+    auto& s = sched::scheduler::instance();
+    return s.is_running() ? sched::describe_live_threads(s) : "no threads are alive";
 }
 
 // Without m_lock: stop() holds it while threads of the caller's worker run.
@@ -135,6 +176,11 @@ int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     return s.set_active_workers(std::min(os::workers_for(static_cast<int>(now.cpus.size()), now.quota_cpus), s.chosen().max_workers));
 } catch (std::bad_alloc const&) {
     return ENOMEM;
+}
+
+std::uint64_t instance::seed() {
+    std::lock_guard const held(m_lock);
+    return m_options.number(option_id::seed);
 }
 
 base::option_error instance::set_option(std::string_view name, std::string_view value) {
@@ -151,6 +197,8 @@ void start_on_first_use() {
     if (error == EINVAL) base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     if (error != 0 && error != EALREADY) base::fatal("cannot start: %s", std::strerror(error));
 }
+
+bool seed_is_set() { return runtime::the().seed() != 0; }
 
 } // namespace tulle::sched
 
@@ -174,7 +222,12 @@ void initialize(options const& chosen) {
     check(runtime::the().start_with(static_cast<std::uint64_t>(chosen.workers), chosen.stack_size), "tulle::initialize");
 }
 
-void finalize() { check(runtime::the().stop(), "tulle::finalize"); }
+void finalize() {
+    int const error = runtime::the().stop();
+    check(error, error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str() : "tulle::finalize");
+}
+
+std::string live_threads() { return runtime::the().describe_live_threads(); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 

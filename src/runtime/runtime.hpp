@@ -7,6 +7,7 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tulle::runtime {
@@ -29,7 +30,11 @@ public:
     [[nodiscard]] int stop();
     // 0: as many as the affinity mask and the quota call for now; these are read from `cgroups`, for tests.
     [[nodiscard]] static int set_workers(int wanted, os::cgroup_files const& cgroups = {});
+    [[nodiscard]] std::string describe_live_threads();
+    void before_process_fork() noexcept;
+    void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
+    [[nodiscard]] std::uint64_t seed();
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
     [[nodiscard]] std::optional<sched::settings> settings_now(bool adopt_caller) const;
 

@@ -33,7 +33,7 @@ TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
     seen.stack_kind = f.kind_of_stack;
     seen.stolen = f.stolen;
     seen.stack = f.stack;
-    seen.id = f.stolen != nullptr ? f.base_id : 0;
+    seen.id = f.stolen != nullptr ? f.base.id : 0;
     if (f.frame != nullptr) {
         seen.id = f.frame->id;
         seen.site = f.frame->site;

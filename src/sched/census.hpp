@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arch/registers.hpp"
+#include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
 
 #include <array>
@@ -54,8 +55,5 @@ private:
 
     scheduler& m_of;
 };
-
-// The fiber at the top of a stack of the pool (scheduler.cpp).
-[[nodiscard]] fiber const& fiber_of(stack::span where) noexcept;
 
 } // namespace tulle::sched

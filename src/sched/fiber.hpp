@@ -25,11 +25,32 @@ struct record_deque;
 
 enum class fiber_kind : std::uint8_t { pooled, adopted, guest };
 
-// The identity of a thread while it runs, in the frame of whoever runs it. Threads that run as direct calls have none of their own.
-struct thread_frame {
-    thread_frame* outer = nullptr;
+struct thread_values;
+
+// What is to be done when a thread ends (thread_identity::at_end).
+inline constexpr std::uint8_t k_has_name = 1;   // to be forgotten; the value of `true`
+inline constexpr std::uint8_t k_has_values = 2; // of thread-local keys, to be destroyed
+inline constexpr std::uint8_t k_inherited = 4;  // it was running when this process was forked off (process_fork.cpp)
+inline constexpr std::uint8_t k_is_bottom = 8;  // and is at the bottom of its stack
+
+// Who a thread is. Threads that run as direct calls have no identity of their own.
+struct thread_identity {
+    thread_identity() noexcept {} // leaves `values` as it is: that would cost each thread a store
+    thread_identity(std::uint64_t number, std::uint8_t flags) noexcept : id(number), at_end(flags) {}
+    [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (at_end & flag) != 0; }
+
     std::uint64_t id = 0;
-    bool named = false;         // it has a name to be forgotten at its end
+    std::uint8_t at_end = 0;
+    thread_values* values; // keys.hpp; meaningful with k_has_values
+};
+
+// The identity of a thread while it runs, in the frame of whoever runs it.
+struct thread_frame : thread_identity {
+    thread_frame() noexcept = default;
+    thread_frame(thread_frame* below, std::uint64_t number, std::uint8_t flags, void const* spawned_at) noexcept
+        : thread_identity(number, flags), outer(below), site(spawned_at) {}
+
+    thread_frame* outer = nullptr;
     void const* site = nullptr; // where it was spawned: an address behind the call; null: not by spawn
 };
 
@@ -56,9 +77,10 @@ struct fiber : runnable {
     }
 
     fiber_kind kind_of_stack;
-    bool hosts_loop = false;    // pooled: the bottom frame is a loop, so it can be used for anything
-    std::int16_t shepherd = -1; // runs only there; -1: anywhere
+    bool hosts_loop = false;  // pooled: the bottom frame is a loop, so it can be used for anything
+    bool runs_record = false; // pooled: above the loop is a stolen record, not a thread of its own
     std::atomic<wait_kind> waits_for{wait_kind::nothing};
+    std::int16_t shepherd = -1;                     // runs only there; -1: anywhere
     std::atomic<std::uint32_t> wake{0};             // guest: futex, 1 when resumed
     std::atomic<std::uint32_t> alive{k_alive_mark}; // lies in memory that is used again: 0 when it has been released
     arch::context context{};                        // where it goes on; valid while suspended
@@ -66,10 +88,10 @@ struct fiber : runnable {
     worker* home = nullptr;                         // adopted, guest: the only worker that runs it
     arch::exception_state exceptions{};             // of the C++ run time, while suspended
     thread_frame* frame = nullptr;                  // the innermost thread with a record of its own
-    std::uint64_t base_id = 0;                      // identity of the forked thread at the bottom; drawn when asked for
-    stack::span stack{};                            // pooled: to give back
+    thread_identity base;                           // of the forked thread at the bottom; its id is drawn when asked for
+    stack::span stack{};                            // pooled: to give back; guest: of a fiber of the process that this one was forked off
     std::atomic<void const*> wait_object{nullptr};  // meaningful with waits_for
-    detail::record* stolen = nullptr;               // what its loop runs, if that was forked
+    detail::record* stolen = nullptr;               // with runs_record
     arch::sanitizer_fiber sanitizer;                // empty in builds without sanitizers
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one call that goes up: the run time starts itself when a thread uses it for the first time. Implemented in runtime/, which knows the
+// The calls that go up: the run time starts itself when a thread uses it for the first time. Implemented in runtime/, which knows the
 // options.
 #pragma once
 
@@ -7,5 +7,7 @@ namespace tulle::sched {
 
 // Returns when the scheduler runs; may adopt the calling OS thread. Ends the program with a message when it cannot start.
 void start_on_first_use();
+// Whether it would start with a seed.
+[[nodiscard]] bool seed_is_set();
 
 } // namespace tulle::sched

@@ -14,7 +14,12 @@ namespace tulle::sched {
 
 template <class T> class growing_list {
 public:
+    growing_list() = default;
     // --- while nobody else reads ------------------------------------------------------------------------------------
+    growing_list(growing_list&& other) noexcept
+        : m_items(std::move(other.m_items)),
+          m_capacity(std::exchange(other.m_capacity, 0)),
+          m_count(other.m_count.exchange(0, std::memory_order_relaxed)) {} // relaxed: as said
     // Throws std::bad_alloc.
     void reserve(std::size_t capacity) {
         m_items = std::make_unique<T[]>(capacity);

@@ -11,20 +11,39 @@
 
 namespace tulle::sched {
 
-// Detaches a guest when its OS thread ends.
-struct guest_exit {
-    worker* attached = nullptr;
-    ~guest_exit() {
-        if (attached != nullptr) scheduler::instance().detach_guest(*std::exchange(attached, nullptr));
-    }
-};
+namespace {
 
-TULLE_NOINLINE void detach_at_exit(worker* w) noexcept {
-    static thread_local guest_exit hook;
-    hook.attached = w;
+void os_thread_ends(void* w) {
+    auto& self = *static_cast<worker*>(w);
+    if (!self.is_guest()) base::fatal("the OS thread that initialized the run time ends without tulle::finalize");
+    scheduler::instance().detach_guest(self);
+}
+
+// A key, not a thread-local object: it comes after the destructors of the program's thread-local objects, which may use Tulle, and again
+// if destructors of other keys do.
+pthread_key_t end_of_os_thread() noexcept {
+    static pthread_key_t const key = [] {
+        pthread_key_t made{};
+        if (int const error = pthread_key_create(&made, &os_thread_ends)) base::fatal("no pthread key (errno %d)", error);
+        return made;
+    }();
+    return key;
+}
+
+} // namespace
+
+void watch_end_of_os_thread(worker* w) noexcept {
+    if (int const error = pthread_setspecific(end_of_os_thread(), w)) base::fatal("no memory to attach an OS thread (errno %d)", error);
+}
+
+scheduler::guest& scheduler::guest_of(worker& w) noexcept {
+    guest* g = m_guests.load(std::memory_order_acquire); // pairs with attach_guest
+    while (&g->as_worker != &w) g = g->next;
+    return *g;
 }
 
 worker& scheduler::attach_guest() {
+    if (is_deterministic()) m_deterministic.note_stranger();
     std::lock_guard const held(m_guests_lock);
     guest* g = m_free_guests;
     if (g != nullptr) {
@@ -33,17 +52,18 @@ worker& scheduler::attach_guest() {
         g = new (std::nothrow) guest(*this, m_asymmetric);
         if (g == nullptr) base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
         g->next = m_guests.load(std::memory_order_relaxed); // relaxed: written under this lock only
-        m_guests.store(g, std::memory_order_release);       // pairs with the acquire of thieves
+        g->as_worker.local_number = g->next == nullptr ? 1 : g->next->as_worker.local_number + 2;
+        m_guests.store(g, std::memory_order_release); // pairs with the acquire of thieves
     }
     worker& w = g->as_worker;
     w.current = &g->stack;
     w.exception_globals = arch::exception_globals();
     g->stack.bind(w);
-    g->frame = {nullptr, draw_ids(1), false, nullptr};
+    g->frame = {nullptr, draw_ids(1), 0, nullptr};
     g->stack.frame = &g->frame;
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
-    detach_at_exit(&w);
+    watch_end_of_os_thread(&w);
     return w;
 }
 
@@ -62,16 +82,31 @@ std::int64_t scheduler::live_threads_of_guests() const noexcept {
 }
 
 void scheduler::detach_guest(worker& w) noexcept {
-    guest* g = m_guests.load(std::memory_order_acquire); // pairs with attach_guest
-    while (&g->as_worker != &w) g = g->next;
+    guest* const g = &guest_of(w);
+    if (g->frame.at_end != 0) end_thread(g->frame);
     if (g->stack.records != nullptr) {
         if (!discard_joined_records(g->stack)) base::fatal("an OS thread ends with forked threads that it has not joined");
         close_deques(g->stack);
         show_deque(w, nullptr); // last: closing shows the one below
         m_deques.release(*std::exchange(g->stack.records, nullptr));
     }
-    free_cached_records(w);
-    w.tid.store(0, std::memory_order_relaxed); // relaxed: its OS thread is a stranger again until it is gone
+    retire_guest(*g);
+}
+
+// The caller becomes worker 0, with all that it had as a guest.
+void scheduler::adopt_guest(worker& as_guest) noexcept {
+    guest& g = guest_of(as_guest);
+    move_identity(g.stack, g.frame, &g.frame, m_adopted, m_adopted_frame);
+    m_adopted.records = std::exchange(g.stack.records, nullptr);
+    show_deque(as_guest, nullptr);
+    retire_guest(g);
+}
+
+void scheduler::retire_guest(guest& retired) noexcept {
+    guest* const g = &retired;
+    g->stack.stack = {};
+    free_cached_records(g->as_worker);
+    g->as_worker.tid.store(0, std::memory_order_relaxed); // relaxed: its OS thread is a stranger again until it is gone
     set_this_worker(nullptr);
     std::lock_guard const held(m_guests_lock);
     g->next_free = m_free_guests;

@@ -17,7 +17,11 @@ struct scheduler::guest {
     guest* next_free = nullptr; // guarded by m_guests_lock
 };
 
-// Has the calling OS thread detach this guest when it ends; null: no more.
-void detach_at_exit(worker* w) noexcept;
+// When the calling OS thread ends: a guest is detached; that a worker's OS thread ends is an error. Null: nothing is done any more.
+void watch_end_of_os_thread(worker* w) noexcept;
+
+// Hands who a thread is over to another fiber: the root is the identity of the OS thread (or of the forked thread at the bottom), beneath
+// `root_frame` of the frames on the stack, which stay.
+void move_identity(fiber& from, thread_identity& from_root, thread_frame const* root_frame, fiber& to, thread_frame& to_root) noexcept;
 
 } // namespace tulle::sched

@@ -144,6 +144,7 @@ work look_far(worker& w) noexcept {
 work find_work(worker& w) noexcept {
     scheduler& s = *w.owner;
     if (++w.tick % k_decisions_per_look == 0 || w.look_due) {
+        if (s.is_deterministic()) return s.deterministic().next(w);
         work const found = look_far(w);
         if (is_work(found)) return found;
     }

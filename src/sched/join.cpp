@@ -5,6 +5,8 @@
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
 
+#include <tulle/detail/forced_unwind.hpp>
+#include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 
 #include <cerrno>
@@ -27,10 +29,12 @@ void post_wait_for(void* word, void* waiter) noexcept {
 
 void wait_stolen(record& slot) noexcept {
     join_word word(slot.state);
-    if (word.is_done()) return;
-    fiber& self = *this_worker()->current;
-    self.set_wait({wait_kind::stolen_child, &slot.state});
-    suspend(&post_wait_for, &slot.state, &self);
+    if (!word.is_done()) {
+        fiber& self = *this_worker()->current;
+        self.set_wait({wait_kind::stolen_child, &slot.state});
+        suspend(&post_wait_for, &slot.state, &self);
+    }
+    schedule_point();
 }
 
 // The youngest record: off the deque. True: it is the caller's; false: a thief's, and done.
@@ -64,6 +68,13 @@ bool take_from_below(record_deque& deque, record* slot) noexcept {
     return false;
 }
 
+// In a deterministic run: somebody else may go first, and take what is about to be joined. A failed retract() has lowered `head`; while
+// others run, it stands where it was. release: as in retract.
+TULLE_COLD void let_others_go_before_join(record_deque& deque, record* slot) noexcept {
+    if (deque.top() == slot) deque.head.store(slot + 1, std::memory_order_release);
+    schedule_point();
+}
+
 } // namespace
 
 bool discard_joined_records(fiber& f) noexcept {
@@ -72,6 +83,15 @@ bool discard_joined_records(fiber& f) noexcept {
         if (!deque->is_empty()) return false;
     }
     return true;
+}
+
+void lose_stolen_records(record_deque& deque) noexcept {
+    for (record* slot = deque.base(); slot < deque.stolen_end() && slot < deque.top(); ++slot) {
+        join_word word(slot->state);
+        if (word.is_done()) continue;
+        if (slot->run != &run_joined) slot->exception = left_behind_error();
+        static_cast<void>(word.finish());
+    }
 }
 
 } // namespace tulle::sched
@@ -104,10 +124,12 @@ void published_cold(deque_front* front) noexcept {
         s.show_deque(*this_worker(), f.records);
     }
     s.notify_light();
+    schedule_point();
 }
 
 bool join_cold(deque_front* front, record* slot) noexcept {
     record_deque& deque = sched::as_deque(front);
+    if (this_run() != nullptr) let_others_go_before_join(deque, slot);
     if (deque.top() > slot + 1) return take_from_below(deque, slot);
     bool const mine = take_youngest(deque, slot);
     discard_joined_above(deque, deque.base());
@@ -117,6 +139,10 @@ bool join_cold(deque_front* front, record* slot) noexcept {
 void close_empty_deques_cold() noexcept {
     fiber& f = *this_worker()->current;
     while (f.records->older != nullptr && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
+}
+
+void forced_unwind_cold() noexcept {
+    base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
 }
 
 void rethrow_cold(record* slot) { std::rethrow_exception(std::exchange(slot->exception, nullptr)); }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <new>
 
@@ -20,8 +21,6 @@
 namespace tulle::sched {
 
 namespace {
-
-constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
 void post_nothing(void*, void*) noexcept {}
 
@@ -50,32 +49,33 @@ void* worker_main(void* self) {
     w.exception_globals = arch::exception_globals();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: read by who sees it asleep, and by reports
     set_this_worker(&w);
-    if (w.owner->chosen().signal_stacks) w.handlers.install();
+    w.handlers.install();
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
     set_this_worker(nullptr);
     w.handlers.remove();
     w.native = nullptr;
-    w.has_left.store(true, std::memory_order_release); // pairs with join_os_threads
     return nullptr;
 }
 
 int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
+    if (is_deterministic()) m_settings.workers = 1;
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
     m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0});
     make_shepherds();
     m_workers.reserve(static_cast<std::size_t>(chosen.max_workers));
-    for (int k = 0; k < chosen.workers; ++k) make_worker();
-    count_active(chosen.workers);
+    for (int k = 0; k < m_settings.workers; ++k) make_worker();
+    count_active(m_settings.workers);
     for (auto const& w : m_workers) {
         if (reserve_spare(*w)) continue;
         free_everything();
         return ENOMEM;
     }
+    if (is_deterministic()) m_deterministic.begin(*m_workers[0], chosen.seed, draw_ids(0));
     if (chosen.adopt_caller) adopt_caller(*m_workers[0]);
     int const error = start_os_threads();
-    if (error != 0) static_cast<void>(stop());
+    if (error != 0) stop();
     return error;
 } catch (std::bad_alloc const&) {
     free_everything();
@@ -108,6 +108,7 @@ void scheduler::make_worker() {
     };
     w.home =
         std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
+    w.local_number = 2 * static_cast<std::size_t>(index);
     w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
     w.seen.assign(static_cast<std::size_t>(m_settings.max_workers), 0);
     m_workers.push_back(std::move(made));
@@ -115,19 +116,18 @@ void scheduler::make_worker() {
 }
 
 void scheduler::adopt_caller(worker& w) {
-    if (worker* const as_guest = this_worker()) {
-        detach_guest(*as_guest);
-        detach_at_exit(nullptr);
-    }
+    m_adopted_frame = {nullptr, draw_ids(1), 0, nullptr};
+    m_adopted.frame = &m_adopted_frame;
+    if (worker* const as_guest = this_worker()) adopt_guest(*as_guest);
     m_adopted.bind(w);
     m_adopted.sanitizer.adopt_current_thread();
-    m_adopted_frame.id = draw_ids(1);
-    m_adopted.frame = &m_adopted_frame;
     w.current = &m_adopted;
     w.exception_globals = arch::exception_globals();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
-    if (m_settings.signal_stacks) w.handlers.install();
     set_this_worker(&w);
+    watch_end_of_os_thread(&w);
+    w.handlers.install();
+    show_deque(w, m_adopted.records);
 }
 
 // Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
@@ -168,18 +168,27 @@ std::int64_t scheduler::live_threads() const noexcept {
     return live;
 }
 
-int scheduler::stop() {
+int scheduler::may_stop() noexcept {
     worker* const self = this_worker();
     if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
     if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
-    // Detached threads that are done with their work may not quite have ended.
-    std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
-    while (live_threads() != 0 && os::monotonic_ns() < give_up) yield();
     if (live_threads() != 0) return EBUSY;
-    if (self != nullptr && !discard_joined_records(*self->current)) return EBUSY;
+    return self != nullptr && !discard_joined_records(*self->current) ? EBUSY : 0;
+}
+
+bool scheduler::caller_has_end() const noexcept { return m_settings.adopt_caller && m_adopted_frame.at_end != 0; }
+
+void scheduler::end_caller() noexcept {
+    thread_id const id = m_adopted_frame.id;
+    end_thread(m_adopted_frame);
+    m_adopted_frame.id = id; // it may not have to stop after all
+}
+
+void scheduler::stop() noexcept {
     {
         std::lock_guard const held(m_resizing);            // nobody starts another worker from now on
-        m_stopping.store(true, std::memory_order_seq_cst); // H2 looks at it after the heavy fence
+        m_stopping.store(true, std::memory_order_seq_cst); // G1; a worker that is not asleep below sees it at H2, after its heavy fence
+        count_active(m_settings.max_workers);              // those who stand by come, too
     }
     m_look_lock.lock(); // who looks for a deadlock from now on sees that
     m_look_lock.unlock();
@@ -188,18 +197,19 @@ int scheduler::stop() {
         m_workers[0]->handlers.remove();
         set_this_worker(nullptr);
         set_current_deque(nullptr);
+        watch_end_of_os_thread(nullptr);
     }
     free_everything();
-    return 0;
 }
 
+// Wakes each once and leaves the processor to them: one that sleeps later than that has seen m_stopping first.
 void scheduler::join_os_threads() noexcept {
+    os::machine::fence_seq_cst();
+    os::futex_wake(m_active, INT_MAX);
     for (auto const& w : m_workers) {
-        while (w->has_os_thread && !w->has_left.load(std::memory_order_acquire)) { // pairs with worker_main
-            if (!m_idle.wake(w->sleeper)) wake_from_nap(*w);
-            os::futex_wake(m_active, 1); // one that stands by
-            os::machine::yield_processor();
-        }
+        if (w->has_os_thread && !m_idle.wake(w->sleeper)) wake_from_nap(*w); // G2
+    }
+    for (auto const& w : m_workers) {
         if (w->has_os_thread) pthread_join(w->os_thread, nullptr);
     }
 }
@@ -213,6 +223,7 @@ void scheduler::flush_caches(worker& w) noexcept {
 }
 
 void scheduler::free_everything() noexcept {
+    if (is_deterministic() && m_workers.size() != 0) m_deterministic.end(*m_workers[0]);
     if (m_adopted.records != nullptr) {
         close_deques(m_adopted);
         m_deques.release(*std::exchange(m_adopted.records, nullptr));

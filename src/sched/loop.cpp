@@ -7,6 +7,8 @@
 
 #include "base/error.hpp"
 
+#include <tulle/schedule_point.hpp>
+
 namespace tulle::sched {
 
 namespace {
@@ -40,10 +42,14 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
 
 void run_stolen(record& slot) noexcept {
     fiber& f = *this_worker()->current; // the stack stays the same whatever the body does
-    f.base_id = 0;
+    f.runs_record = true;
     f.stolen = &slot;
+    schedule_point();
     slot.run(&slot);
+    if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process(); // process_fork.cpp
+    f.runs_record = false;
     f.stolen = nullptr;
+    if (TULLE_UNLIKELY(f.base.id != 0)) end_thread(f.base);
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
     go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
 }

@@ -47,4 +47,7 @@ bool copy_name(thread_id id, char* buffer, std::size_t size) noexcept {
     return true;
 }
 
+void lock_names() noexcept { table().lock.lock(); }
+void unlock_names() noexcept { table().lock.unlock(); }
+
 } // namespace tulle::sched

@@ -16,4 +16,8 @@ void forget_name(thread_id id) noexcept;
 // For reports: without memory, and without waiting for long. False: it has none, or the table is in use.
 [[nodiscard]] bool copy_name(thread_id id, char* buffer, std::size_t size) noexcept;
 
+// Around fork(2).
+void lock_names() noexcept;
+void unlock_names() noexcept;
+
 } // namespace tulle::sched

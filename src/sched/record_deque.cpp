@@ -31,7 +31,7 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
     if (deque != nullptr) {
         m_free[level] = deque->next_free;
         deque->older = nullptr;
-        deque->reopen();
+        deque->reopen(asymmetric);
         return deque;
     }
     deque = carve(level);
@@ -115,6 +115,15 @@ record* parked_deques::steal() noexcept {
         }
     }
     return found;
+}
+
+void parked_deques::rotate(std::uint32_t by) noexcept {
+    std::lock_guard const held(m_lock);
+    for (; by != 0 && m_first != nullptr; --by) {
+        record_deque& moved = *m_first;
+        m_first = moved.next_parked;
+        append(moved);
+    }
 }
 
 bool parked_deques::has_stealable() noexcept {

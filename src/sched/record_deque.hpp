@@ -43,6 +43,9 @@ public:
     // Gives the pages of large free deques back to the system.
     void trim() noexcept;
 
+    void lock_for_process_fork() noexcept { m_lock.lock(); }
+    void unlock_after_process_fork() noexcept { m_lock.unlock(); }
+
     // Bytes that a deque of this level reserves, header included.
     [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept { return std::size_t{16384} << (6U * level); }
 
@@ -69,7 +72,10 @@ public:
     void add(record_deque& deque) noexcept;
     // The oldest record of one of them, or null.
     [[nodiscard]] record* steal() noexcept;
-    [[nodiscard]] bool looks_empty() const noexcept { return m_count.load(std::memory_order_relaxed) == 0; } // a hint
+    // Lets the list begin `by` deques later.
+    void rotate(std::uint32_t by) noexcept;
+    [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }                               // a hint
+    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); } // with empty deques
     // Whether one of them holds a record now. By a worker that goes to sleep.
     [[nodiscard]] bool has_stealable() noexcept;
 

@@ -61,8 +61,15 @@ bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
     return std::any_of(candidates.begin(), candidates.end(), [&](worker* w) { return m_idle.hand_over(w->sleeper, &r); });
 }
 
+// In a child process: a thread of the parent waited for something that the caller, which is a copy of another, has done. It is not there.
+TULLE_COLD bool scheduler::is_left_behind(runnable const& r) const noexcept {
+    return r.kind == runnable_kind::fiber && (m_stacks == nullptr || !m_stacks->owns(static_cast<fiber const&>(r).stack));
+}
+
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
+    if (TULLE_UNLIKELY(m_left_behind != nullptr) && is_left_behind(r)) return;
     if (hand_to_sleeper(r, shepherd_index)) return;
+    if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     bool const is_placed = shepherd_index >= 0;
     std::size_t const target =
         is_placed ? static_cast<std::size_t>(shepherd_index) : m_round_robin.fetch_add(1, std::memory_order_relaxed) % m_shepherds.size();
@@ -91,6 +98,7 @@ void scheduler::wake_one_of(shepherd& s) noexcept {
 
 void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
     if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
+    if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     w.mailbox.store(&f, std::memory_order_release); // pairs with the acquire in take_local
     os::machine::fence_seq_cst();                   // G1 before G2: the sleeper looks at its mailbox after its heavy fence
     if (!m_idle.wake(w.sleeper)) wake_from_nap(w);
@@ -161,7 +169,7 @@ void scheduler::release_fiber(fiber& f) noexcept {
 }
 
 record_deque* scheduler::open_deque(fiber& f, std::uint8_t level) noexcept {
-    record_deque* const deque = m_deques.allocate(level, m_asymmetric);
+    record_deque* const deque = m_deques.allocate(level, m_asymmetric && !is_deterministic());
     if (deque == nullptr) return nullptr;
     deque->older = f.records;
     f.records = deque;

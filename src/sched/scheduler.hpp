@@ -4,6 +4,7 @@
 #pragma once
 
 #include "os/topology.hpp"
+#include "sched/deterministic.hpp"
 #include "sched/growing_list.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
@@ -23,10 +24,9 @@ struct settings {
     int max_workers = 1; // at least `workers`; fixed while running
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
-    std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
-    std::uint64_t seed = 0;
+    std::uint64_t spin_ns = 20000;            // how long a worker searches before it sleeps
+    std::uint64_t seed = 0;                   // not 0: a deterministic run, of one worker (deterministic.hpp)
     void (*on_deadlock)() noexcept = nullptr; // called when all threads are found blocked for good; null: nobody looks
-    bool signal_stacks = false;               // workers have a stack for signal handlers
     bool adopt_caller = true;                 // the calling OS thread becomes worker 0; else all workers are new OS threads
 };
 
@@ -54,10 +54,17 @@ public:
 
     // --- life (lifecycle.cpp); the caller serialises them --------------------------------------------------------
     [[nodiscard]] int start(settings const& chosen); // 0 or a positive errno
-    [[nodiscard]] int stop();                        // 0; EBUSY: threads are alive; EPERM: not from this thread
+    [[nodiscard]] int may_stop() noexcept;           // 0; EBUSY: threads are alive; EPERM: not from this thread
+    void stop() noexcept;                            // may_stop() returned 0
+    // By the OS thread that initialised, before stop(): destroys its values and its name, if it has any.
+    [[nodiscard]] bool caller_has_end() const noexcept;
+    void end_caller() noexcept;
+    [[nodiscard]] static bool may_adopt_caller() noexcept; // not on the stack of a thread of the parent process
     [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); } // pairs with start
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
+    [[nodiscard]] bool is_deterministic() const noexcept { return m_settings.seed != 0; }
+    [[nodiscard]] deterministic_run& deterministic() noexcept { return m_deterministic; }
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 
     // --- how many workers there are (worker_count.cpp); any thread ----------------------------------------------------
@@ -73,6 +80,12 @@ public:
 
     [[nodiscard]] worker& attach_guest(); // the calling OS thread, which has no worker (guest.cpp)
     void detach_guest(worker& w) noexcept;
+    // Around fork(2) (process_fork.cpp).
+    void before_process_fork() noexcept;
+    void after_process_fork_in_parent() noexcept;
+    void after_process_fork_in_child() noexcept;
+    // Threads with smaller numbers are of the process that this one was forked off.
+    [[nodiscard]] thread_id first_id() const noexcept { return m_first_id; }
 
     // --- making work ------------------------------------------------------------------------------------------------
     void inject(runnable& r, int shepherd_index) noexcept;    // from outside the workers, or placed
@@ -109,6 +122,9 @@ public:
     void close_newest_deque(fiber& f) noexcept; // empty, and not the smallest
     void close_deques(fiber& f) noexcept;       // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
+    // What the OS thread that started it stands on, if it was adopted.
+    [[nodiscard]] fiber const& adopted() const noexcept { return m_adopted; }
+    [[nodiscard]] thread_frame const& adopted_frame() const noexcept { return m_adopted_frame; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     // False: no memory.
     [[nodiscard]] bool insert_timer(timer& t) noexcept;
@@ -120,6 +136,7 @@ public:
 private:
     scheduler();
     friend void* worker_main(void* self);
+    friend class deterministic_run;
 
     void make_shepherds();
     void make_worker();
@@ -133,11 +150,19 @@ private:
     [[nodiscard]] static bool has_orphan(shepherd const& s) noexcept;
     static void place(worker& w) noexcept;
     void adopt_caller(worker& w);
+    struct guest;
+    [[nodiscard]] guest& guest_of(worker& w) noexcept;
+    void adopt_guest(worker& as_guest) noexcept;
+    void retire_guest(guest& retired) noexcept;
+    void forget_guests(worker const* caller) noexcept;
+    void become_guest(worker& old) noexcept;
+    void leave_behind() noexcept;
     void join_os_threads() noexcept;
     void wake_all() noexcept;
     void free_everything() noexcept;
     static void wake_from_nap(worker& w) noexcept;
     void wake_one_of(shepherd& s) noexcept;
+    [[nodiscard]] bool is_left_behind(runnable const& r) const noexcept;
     [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
     void alarm_guests() noexcept;
     [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
@@ -167,6 +192,7 @@ private:
     parked_deques m_parked;
     timer_queue m_timers;
     park::idle_set<os::machine> m_idle;
+    deterministic_run m_deterministic;
     std::atomic<thread_id> m_next_id{1};
     std::atomic<std::uint64_t> m_round_robin{0};
 
@@ -177,13 +203,15 @@ private:
     runnable_list m_shared_spares;
     std::atomic<std::uint32_t> m_shared_spare_count{0};
 
-    struct guest;
     std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
     std::mutex m_guests_lock;
     guest* m_free_guests = nullptr;
     std::int64_t m_guests_surplus = 0; // threads that guests had made more than ended when the scheduler started
-    friend struct guest_exit;
+
     friend class census;
+
+    void* m_left_behind = nullptr; // in a child process: what the parent's workers used
+    thread_id m_first_id = 0;
 };
 
 TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept {

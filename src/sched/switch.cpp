@@ -84,6 +84,7 @@ fiber* next_fiber(worker& w) noexcept {
 }
 
 TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
+    if (w.run != nullptr) return w.run->yield();
     if (w.look_due || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
 }
 

@@ -7,6 +7,7 @@
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
 
+#include <tulle/schedule_point.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <cerrno>
@@ -75,6 +76,15 @@ stack::size_class class_of(attributes const& how) noexcept {
     return wanted.is_compact() && !may_be_compact ? stack::class_for(stack::k_smallest_bytes) : wanted;
 }
 
+// In a child process: the handle is of a thread of the parent. One that had not started is run by its joiner; see process_fork.cpp.
+TULLE_COLD void join_left_behind(thread_record& t) noexcept {
+    if (claim(t)) return run_in_place(t);
+    t.exception = left_behind_error();
+    t.run = nullptr; // tells the C functions
+    t.close = nullptr;
+    static_cast<void>(join_word(t.word).finish());
+}
+
 bool may_run_in_place(thread_record const& t) noexcept {
     worker& w = *this_worker();
     return !t.own_stack && !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
@@ -110,6 +120,12 @@ void wait_as_guest_until(thread_record& t, fiber& self, std::uint64_t deadline) 
 }
 
 } // namespace
+
+thread_identity& identity_of(fiber& f) noexcept {
+    if (f.frame != nullptr) return *f.frame;
+    if (f.base.id == 0) f.base.id = draw_id(*this_worker());
+    return f.base;
+}
 
 } // namespace tulle::sched
 
@@ -150,28 +166,40 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
     w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1,
                          std::memory_order_relaxed); // relaxed: one writer
     bool const here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
-    if (!here || (t.shepherd >= 0 && !child_first)) return s.inject(t, t.shepherd);
+    if (!here || (t.shepherd >= 0 && !child_first)) {
+        s.inject(t, t.shepherd);
+        return schedule_point();
+    }
     if (child_first) {
         w.start_next = &t;
         return suspend_to_loop(&sched::post_push_front, w.current, nullptr);
     }
     w.ready.push_back(t);
     s.notify_light();
+    schedule_point();
 }
 
 void wait_thread(thread_core* core) noexcept {
     thread_record& t = sched::as_record(core);
+    schedule_point();
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
     if (sched::may_run_in_place(t) && claim(t)) return sched::run_in_place(t);
+    if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) return sched::join_left_behind(t);
     self.set_wait({wait_kind::spawned_thread, &t});
     suspend(&sched::post_wait_for, &t, &self);
+    schedule_point();
 }
 
 bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     thread_record& t = sched::as_record(core);
+    schedule_point();
     if (join_word(t.word).is_done()) return true;
     fiber& self = this_fiber();
+    if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) {
+        sched::join_left_behind(t);
+        return true;
+    }
     self.set_wait({wait_kind::spawned_thread, &t});
     if (self.kind_of_stack == fiber_kind::guest) {
         sched::wait_as_guest_until(t, self, deadline);
@@ -191,6 +219,7 @@ bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
 }
 
 bool thread_is_done(thread_core const* t) noexcept {
+    schedule_point();
     return t->word.load(std::memory_order_acquire) == k_done; // pairs with join_word::finish
 }
 
@@ -211,20 +240,14 @@ using namespace tulle::sched;
 
 void yield() noexcept { sched::yield(); }
 
-thread_id get_id() {
-    fiber& f = this_fiber();
-    if (f.frame != nullptr) return f.frame->id;
-    if (f.base_id == 0) f.base_id = sched::draw_id(*this_worker());
-    return f.base_id;
-}
+thread_id get_id() { return sched::identity_of(this_fiber()).id; }
 
 std::string name() { return find_name(get_id()); }
 
 void set_name(std::string_view name) {
-    thread_id const id = get_id();
-    fiber& f = this_fiber();
-    remember_name(id, name);
-    if (f.frame != nullptr) f.frame->named = true;
+    thread_identity& self = sched::identity_of(this_fiber());
+    remember_name(self.id, name);
+    self.at_end |= k_has_name;
 }
 
 int worker_index() noexcept {

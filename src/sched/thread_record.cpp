@@ -3,8 +3,11 @@
 
 #include "base/error.hpp"
 #include "sched/join_word.hpp"
+#include "sched/keys.hpp"
 #include "sched/names.hpp"
 #include "sched/scheduler.hpp"
+
+#include <tulle/detail/forced_unwind.hpp>
 
 #include <new>
 
@@ -56,6 +59,8 @@ namespace {
 void run_body(thread_record& t, bool detached) noexcept {
     try {
         t.run(&t);
+    } catch (detail::forced_unwind const&) {
+        detail::forced_unwind_cold();
     } catch (...) {
         if (detached) base::fatal("a detached thread ended with an exception"); // its record is gone
         t.exception = std::current_exception();
@@ -64,14 +69,31 @@ void run_body(thread_record& t, bool detached) noexcept {
 
 } // namespace
 
+TULLE_COLD void end_thread(thread_identity& thread) noexcept {
+    end_values(thread); // first: a destructor may ask for the name, or set it
+    if (thread.has(k_has_name)) forget_name(thread.id);
+    thread.at_end = 0;
+    thread.id = 0;
+}
+
+namespace {
+
+TULLE_COLD void end_frame(thread_frame& frame) noexcept {
+    std::uint8_t const flags = frame.at_end;
+    end_thread(frame);
+    if ((flags & k_inherited) != 0) end_inherited(frame, (flags & k_is_bottom) != 0);
+}
+
+} // namespace
+
 fiber* run_thread(thread_record& t) noexcept {
     fiber* const on = this_worker()->current; // the stack stays the same whatever the body does
     bool const detached = t.detached;
-    thread_frame frame{on->frame, t.id, t.named, t.site};
+    thread_frame frame{on->frame, t.id, static_cast<std::uint8_t>(t.named), t.site};
     on->frame = &frame;
     run_body(t, detached);
+    if (frame.at_end != 0) end_frame(frame);
     on->frame = frame.outer;
-    if (frame.named) forget_name(frame.id);
     worker& w = *this_worker();
     // relaxed: one writer; whoever stops the scheduler has its own reasons to know that the thread has ended
     w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

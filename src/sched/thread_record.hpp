@@ -26,6 +26,17 @@ void drop_reference(thread_record& t) noexcept;
 // the caller holds a reference.
 [[nodiscard]] fiber* run_thread(thread_record& t) noexcept;
 
+// Who the thread is that runs on `f`, on the calling OS thread.
+[[nodiscard]] thread_identity& identity_of(fiber& f) noexcept;
+// What the end of a thread with a name or with values of keys takes; its identity is still that of the caller. Forgets the identity.
+void end_thread(thread_identity& thread) noexcept;
+
+// What a join of a thread throws that ran in the parent process (process_fork.cpp): std::system_error, ESRCH.
+[[nodiscard]] std::exception_ptr left_behind_error() noexcept;
+// In a child process: a thread that was running at the fork ends, after end_thread; at the bottom of its stack with the process.
+void end_inherited(thread_frame& frame, bool is_bottom) noexcept;
+[[noreturn]] void end_forked_process() noexcept;
+
 // A pool of records per worker. Null: no memory.
 [[nodiscard]] thread_record* allocate_record(worker& w) noexcept;
 // Frees the records that a worker has cached.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/timed.hpp"
 
-#include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "sched/scheduler.hpp"
 
@@ -30,7 +29,7 @@ void sleep_as_guest(std::uint64_t deadline) noexcept {
 void sleep_until_ns(std::uint64_t deadline) noexcept {
     worker* const w = this_worker();
     if (w == nullptr || w->is_guest()) return sleep_as_guest(deadline);
-    if (os::monotonic_ns() >= deadline) return yield();
+    if (now_ns() >= deadline) return yield();
     sleep_timer t;
     t.fire = &fire_sleep;
     t.deadline = deadline;
@@ -38,7 +37,7 @@ void sleep_until_ns(std::uint64_t deadline) noexcept {
     do {
         t.waiter->set_wait({wait_kind::sleep, nullptr});
         suspend(&post_sleep, &t, nullptr);
-    } while (os::monotonic_ns() < deadline);
+    } while (now_ns() < deadline);
 }
 
 } // namespace tulle::sched

@@ -31,6 +31,14 @@ public:
     // relaxed: a hint; a sleeper reads it again after its heavy fence.
     [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next.load(std::memory_order_relaxed); }
 
+    // While the process is forked; the child has no waiters.
+    void lock_for_process_fork() noexcept { m_lock.lock(); }
+    void unlock_after_process_fork() noexcept { m_lock.unlock(); }
+    void clear() noexcept {
+        m_heap.clear();
+        publish_next();
+    }
+
 private:
     void place(std::size_t position, timer& t) noexcept;
     void sift_up(std::size_t position) noexcept;

@@ -4,10 +4,11 @@
 #include "sched/worker.hpp"
 
 extern "C" {
-constinit thread_local tulle::detail::current_block tulle_current = {nullptr, nullptr};
+constinit thread_local tulle::detail::current_block tulle_current = {nullptr, nullptr, nullptr};
 TULLE_NOINLINE void* tulle_read_current(int offset) noexcept {
     __asm__ __volatile__("");
-    return offset == 0 ? static_cast<void*>(tulle_current.deque) : tulle_current.worker;
+    if (offset == 0) return tulle_current.deque;
+    return offset == offsetof(tulle::detail::current_block, run) ? tulle_current.run : tulle_current.worker;
 }
 }
 
@@ -18,7 +19,7 @@ TULLE_NOINLINE void write_current_outlined(int offset, void* word) noexcept {
     if (offset == 0)
         tulle_current.deque = static_cast<detail::deque_front*>(word);
     else
-        tulle_current.worker = word;
+        (offset == offsetof(detail::current_block, run) ? tulle_current.run : tulle_current.worker) = word;
 }
 
 } // namespace tulle::sched

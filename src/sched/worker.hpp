@@ -25,6 +25,7 @@
 namespace tulle::sched {
 
 class scheduler;
+class deterministic_run;
 struct shepherd;
 struct thread_record;
 
@@ -52,7 +53,8 @@ struct alignas(128) worker {
     // --- own OS thread only ----------------------------------------------------------------------------------------
     scheduler* owner;
     worker_kind kind;
-    int index; // dedicated and adopted: 0 .. workers-1; guests: -1
+    std::size_t local_number = 0; // of its slot in worker-local tables: even for workers, odd for guests
+    int index;                    // dedicated and adopted: 0 .. workers-1; guests: -1
     shepherd* home = nullptr;
     fiber* current = nullptr; // what it runs
     post_action post;
@@ -63,6 +65,7 @@ struct alignas(128) worker {
     runnable_list spares; // suspended fibers with an idle loop
     int spare_count = 0;
     stack_cache stacks;
+    deterministic_run* run = nullptr;    // that it takes part in (deterministic.hpp); fixed before the worker starts
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
     fiber* native = nullptr;             // the OS thread's own stack, when it is not where threads run
     base::rng random;
@@ -73,10 +76,10 @@ struct alignas(128) worker {
     bool has_worked = false;         // since it last gave memory back
     steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
+    os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
     std::uint64_t steals = 0, suspends = 0;
-    quiet_watch watch;         // quiescence.cpp
-    os::signal_stack handlers; // where signal handlers run
-    arch::place waits_at;      // guests: of its wait; read by others while waits_forever
+    quiet_watch watch;    // quiescence.cpp
+    arch::place waits_at; // guests: of its wait; read by others while waits_forever
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) std::atomic<record_deque*> visible{nullptr};    // the deque of `current`, for thieves
@@ -92,7 +95,6 @@ struct alignas(128) worker {
     arch::registers stopped_at;                // what a report's signal has interrupted; meaningful with stopped_in
     std::atomic<std::uint32_t> stopped_in{0};  // number of the request (diag/snapshot.cpp)
     bool has_os_thread = false;                // dedicated and started; the starter's
-    std::atomic<bool> has_left{false};         // its OS thread touches nothing here any more
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.
@@ -102,6 +104,7 @@ struct alignas(128) worker {
 void write_current_outlined(int offset, void* word) noexcept;
 TULLE_INLINE void set_this_worker(worker* w) noexcept {
     detail::write_current<offsetof(detail::current_block, worker)>(w, &write_current_outlined);
+    detail::write_current<offsetof(detail::current_block, run)>(w != nullptr ? w->run : nullptr, &write_current_outlined);
 }
 // Also what the inline hot path reads.
 TULLE_INLINE void set_current_deque(record_deque* deque) noexcept {

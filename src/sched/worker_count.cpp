@@ -22,6 +22,7 @@ int shepherd_of(runnable const& r) noexcept {
 } // namespace
 
 int scheduler::set_active_workers(int wanted) noexcept try {
+    if (is_deterministic() && wanted > 0) return 0; // it is one, whatever is wanted
     if (wanted < 1 || wanted > m_settings.max_workers) return EINVAL;
     std::lock_guard const held(m_resizing);
     if (is_stopping()) return EBUSY;

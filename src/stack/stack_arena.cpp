@@ -111,6 +111,11 @@ stack_arena::stack_name stack_arena::name_of(std::byte* base) const noexcept {
     base::fatal("%p is no stack of the class of %zu bytes; release a span as it was allocated", static_cast<void*>(base), m_bytes);
 }
 
+bool stack_arena::owns(std::byte const* low) const noexcept {
+    std::lock_guard const lock(m_lock);
+    return std::any_of(m_slabs, m_slabs + m_slab_count, [&](slab const& s) { return low >= s.base && low < s.base + s.count * m_bytes; });
+}
+
 void stack_arena::check_canary(slab const& home, std::uint32_t index) const noexcept {
     std::byte const* const end = stack_base(home, index) + m_guard_bytes;
     bool const intact = std::all_of(end - k_canary_bytes, end, [](std::byte value) { return value == std::byte{0}; });

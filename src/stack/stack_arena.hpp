@@ -33,6 +33,7 @@ public:
     [[nodiscard]] std::size_t allocate(span* out, std::size_t count) noexcept;
     void release(span const* returned, std::size_t count) noexcept;
     void trim() noexcept;
+    [[nodiscard]] bool owns(std::byte const* low) const noexcept;
     [[nodiscard]] statistics stats() const noexcept;
     void visit(span_visitor visitor, void* argument) const noexcept; ///< stack_pool::visit
 

@@ -47,6 +47,8 @@ stack_arena& stack_pool::arena_of(span returned) const noexcept {
     return *m_arenas[class_for(returned.size).index]; // a guard takes less than half of a stack: the size rounds up
 }
 
+bool stack_pool::owns(span where) const noexcept { return where && arena_of(where).owns(where.low); }
+
 void stack_pool::trim() noexcept {
     for (auto const& arena : m_arenas) {
         arena->trim();

@@ -41,6 +41,9 @@ public:
     /// All of one class.
     void release_many(span const* returned, std::size_t count) noexcept;
 
+    /// Whether a stack is of this pool. An empty one is of none.
+    [[nodiscard]] bool owns(span where) const noexcept;
+
     /// Gives the pages of free stacks back to the system; the stacks, their guards and the counts stay.
     void trim() noexcept;
 

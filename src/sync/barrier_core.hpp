@@ -26,6 +26,7 @@ public:
 
     // Arrives only if the caller is the last: then true.
     [[nodiscard]] bool try_arrive() noexcept {
+        Parking::schedule_point();
         m_lock.lock();
         if (m_arrived + 1 != m_expected) {
             m_lock.unlock();

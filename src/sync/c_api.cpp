@@ -49,7 +49,10 @@ std::uint64_t deadline_in(std::uint64_t timeout_ns) noexcept {
     std::uint64_t const now = parking::now();
     return timeout_ns > TULLE_FOREVER - now ? TULLE_FOREVER : now + timeout_ns;
 }
-bool is_held(c_mutex const& m) noexcept { return m.front.held.load(std::memory_order_relaxed) != 0; } // relaxed: the caller's own store
+// relaxed, both: the caller's own store
+bool is_held(c_mutex const& m) noexcept {
+    return m.front.free.load(std::memory_order_relaxed) == 0 && m.queue.inherited.load(std::memory_order_relaxed);
+}
 int wait_c(tulle_cond_t* cond, tulle_mutex_t* mutex, std::uint64_t deadline) noexcept {
     if (any_null(cond, mutex)) return -EINVAL;
     c_mutex& m = core(mutex);
@@ -89,19 +92,20 @@ int tulle_mutex_lock(tulle_mutex_t* mutex) {
 
 int tulle_mutex_trylock(tulle_mutex_t* mutex) {
     if (mutex == nullptr) return -EINVAL;
-    return core(mutex).front.try_lock_if_free() ? 0 : -EBUSY;
+    return try_lock(core(mutex).front, core(mutex).queue) ? 0 : -EBUSY;
 }
 
 int tulle_mutex_timedlock(tulle_mutex_t* mutex, uint64_t timeout_ns) {
     if (mutex == nullptr) return -EINVAL;
     c_mutex& m = core(mutex);
-    return m.front.try_lock_if_free() || lock_contended(m.front, m.queue, deadline_in(timeout_ns)) ? 0 : -ETIMEDOUT;
+    return try_lock(m.front, m.queue) || lock_contended(m.front, m.queue, deadline_in(timeout_ns)) ? 0 : -ETIMEDOUT;
 }
 
 int tulle_mutex_unlock(tulle_mutex_t* mutex) {
     if (mutex == nullptr) return -EINVAL;
     if (!is_held(core(mutex))) return -EPERM;
     unlock(core(mutex).front, core(mutex).queue);
+    tulle::schedule_point();
     return 0;
 }
 
@@ -182,6 +186,7 @@ int tulle_latch_count_down(tulle_latch_t* latch, uint64_t by) {
 
 int tulle_latch_trywait(tulle_latch_t* latch) {
     if (latch == nullptr) return -EINVAL;
+    tulle::schedule_point();
     return core(latch).is_open() ? 0 : -EBUSY;
 }
 
@@ -223,6 +228,7 @@ int tulle_signal_add_signalers(tulle_signal_t* signal, uint32_t more) {
 
 int tulle_signal_trywait(tulle_signal_t* signal) {
     if (signal == nullptr) return -EINVAL;
+    tulle::schedule_point();
     return core(signal).is_zero() ? 0 : -EBUSY;
 }
 

@@ -14,22 +14,26 @@ template <class Parking> class condition_core {
 public:
     // `unlock` lets go of the mutex; it runs when the caller is suspended.
     template <class Unlock> void wait(Unlock unlock) noexcept {
+        Parking::schedule_point();
         waiter<Parking> self;
         park({sched::wait_kind::condition, this}, self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
     }
     // False: the time was up.
     template <class Unlock> [[nodiscard]] bool wait_until(std::uint64_t deadline, Unlock unlock) noexcept {
+        Parking::schedule_point();
         timed_waiter<Parking> self(deadline);
         return park_until(
             {sched::wait_kind::condition, this}, self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
     }
     void notify_one() noexcept {
+        Parking::schedule_point();
         m_lock.lock();
         waiter<Parking>* const first = m_waiting.pop_front();
         m_lock.unlock();
         if (first != nullptr) Parking::resume(first->thread);
     }
     void notify_all() noexcept {
+        Parking::schedule_point();
         m_lock.lock();
         wait_batch<Parking> all = m_waiting.take_all();
         m_lock.unlock();

@@ -23,7 +23,10 @@ void latch::count_down(std::int64_t by) noexcept {
                     static_cast<void*>(this), static_cast<long long>(by));
 }
 
-bool latch::try_wait() const noexcept { return sync::open<core>(m_core).is_open(); }
+bool latch::try_wait() const noexcept {
+    schedule_point();
+    return sync::open<core>(m_core).is_open();
+}
 
 void latch::wait() noexcept { sync::open<core>(m_core).wait(); }
 

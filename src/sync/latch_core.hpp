@@ -27,6 +27,7 @@ public:
 
     // too_many: nothing was done.
     count_down_result count_down(std::int64_t by) noexcept {
+        Parking::schedule_point();
         std::int64_t count = m_count.load(std::memory_order_relaxed); // relaxed: the exchange decides
         for (;;) {
             if (by < 0 || count < by) return count_down_result::too_many;
@@ -41,6 +42,7 @@ public:
         return count_down_result::last;
     }
     void wait() noexcept {
+        Parking::schedule_point();
         if (is_open()) return;
         waiter<Parking> self;
         bool queued = false;
@@ -48,6 +50,7 @@ public:
         if (!queued) await_zero();
     }
     [[nodiscard]] bool wait_until(std::uint64_t deadline) noexcept {
+        Parking::schedule_point();
         if (is_open()) return true;
         if (Parking::now() >= deadline) return false;
         timed_waiter<Parking> self(deadline);

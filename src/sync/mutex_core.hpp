@@ -19,12 +19,15 @@
 
 namespace tulle::sync {
 
-// The part that the public header does not show. All under `lock`.
+// The part that the public header does not show. Under `lock`, but for one word.
 template <class Parking> struct mutex_queue {
+    template <class T> using atomic = typename Parking::machine::template atomic<T>;
+
     typename Parking::lock lock;
     std::uint32_t quiet = 0;               // contended unlocks in a row that found nobody
     std::uint32_t passed = 0;              // contended unlocks that let a waiter wait
     bool settled = false;                  // meaningful while contended
+    atomic<bool> inherited{false};         // false: nobody holds the mutex, though its front looks so. Not under `lock`
     waiter<Parking>* on_its_way = nullptr; // woken, and has neither got the mutex nor queued again
     wait_list<Parking> waiting;
 };
@@ -39,7 +42,13 @@ public:
     mutex_core(front_type& front, mutex_queue<Parking>& queue, sched::wait_kind kind = sched::wait_kind::mutex) noexcept
         : m_front(front), m_queue(queue), m_kind(kind) {}
 
-    // After try_lock failed.
+    // Takes a mutex that only looks held: a new one, or one that a deterministic run has freed. After try_lock failed.
+    [[nodiscard]] bool take_over() noexcept {
+        if (!inherit()) return false;
+        if (Parking::is_deterministic()) stay_cold();
+        return true;
+    }
+    // After take_over failed.
     void lock() noexcept {
         if (spin(nullptr)) return;
         node self;
@@ -75,7 +84,18 @@ private:
         // relaxed: take_turn takes the queue's lock before it returns, and so comes after what the granter did.
         return self != nullptr && self->state.load(std::memory_order_relaxed) == outcome::granted;
     }
+    [[nodiscard]] bool inherit() noexcept {
+        if (m_queue.inherited.load(std::memory_order_relaxed)) return false; // relaxed: the exchange decides
+        return !m_queue.inherited.exchange(true, std::memory_order_acquire); // pairs with the release in set_free
+    }
+    // By a holder, whose own unlock sees it, as does that of each later one: it is settled.
+    void stay_cold() noexcept {
+        section const held(m_queue.lock);
+        m_front.contended.store(1, std::memory_order_relaxed); // relaxed: see above
+        m_queue.settled = true;
+    }
     [[nodiscard]] bool spin(node const* self) noexcept {
+        if (Parking::is_deterministic()) return is_granted(self) || m_front.try_lock_if_free() || take_over(); // time does not pass
         std::uint32_t pauses = 1;
         for (int round = 0; round < Parking::k_spin_rounds; ++round) {
             if (is_granted(self) || m_front.try_lock_if_free()) return true;
@@ -112,8 +132,8 @@ private:
             m_queue.on_its_way = nullptr;
             ++self.tries;
         }
-        announce();                                     // B1
-        if (m_front.try_lock()) return entry::acquired; // B2
+        announce();                                                  // B1
+        if (m_front.try_lock() || inherit()) return entry::acquired; // B2
         if (!m_queue.settled) return entry::unsettled;
         self.state.store(outcome::waiting, std::memory_order_relaxed); // relaxed: published by the lock
         if (self.tries == 0)
@@ -136,7 +156,7 @@ private:
             if (is_granted(&self)) return true;
             if (m_queue.on_its_way != &self) return false;
             m_queue.on_its_way = nullptr;
-            if (m_queue.waiting.empty() || !m_front.try_lock()) return false; // else the holder wakes the next
+            if (m_queue.waiting.empty() || !(m_front.try_lock() || inherit())) return false; // else the holder wakes the next
         }
         unlock_contended();
         return false;
@@ -157,9 +177,15 @@ private:
     // Frees the mutex and the queue; `woken`, if any, is resumed.
     void release(node* woken) noexcept {
         auto const thread = woken != nullptr ? woken->thread : nullptr;
-        m_front.held.store(0, std::memory_order_release); // pairs with the acquire in mutex_front::try_lock
+        set_free();
         m_queue.lock.unlock();
         if (thread != nullptr) Parking::resume(thread);
+    }
+    void set_free() noexcept {
+        if (Parking::is_deterministic())
+            m_queue.inherited.store(false, std::memory_order_release); // pairs with the acquire in inherit
+        else
+            m_front.free.store(1, std::memory_order_release); // pairs with the acquire in mutex_front::try_lock
     }
     // The mutex stays held, by the one on its way or the first in the queue.
     void hand_off() noexcept {
@@ -178,7 +204,7 @@ private:
         return ++m_queue.passed % Parking::k_passed_per_clock == 0 && Parking::now() - w.since >= Parking::k_longest_wait_ns;
     }
     void note_quiet() noexcept {
-        if (!Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet) return;
+        if (Parking::is_deterministic() || !Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet) return;
         m_front.contended.store(0,
                                 std::memory_order_relaxed); // relaxed: who misses it takes the queue's lock once more
     }

@@ -25,6 +25,7 @@ public:
 
     // True: the caller does it, and calls finish(). False: it is done.
     [[nodiscard]] bool begin() noexcept {
+        Parking::schedule_point();
         for (;;) {
             std::uint32_t state = k_not_done;
             // acquire, both: pairs with the release in finish.
@@ -34,6 +35,7 @@ public:
         }
     }
     void finish(bool done) noexcept {
+        Parking::schedule_point();
         m_queue.lock.lock();
         m_state.store(done ? k_done : k_not_done, std::memory_order_release); // pairs with begin and once_flag::is_done
         wait_batch<Parking> all = m_queue.waiting.take_all();

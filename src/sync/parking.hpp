@@ -3,12 +3,12 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
-#include "os/clock.hpp"
 #include "os/machine.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
 
 #include <tulle/detail/deadline.hpp>
+#include <tulle/schedule_point.hpp>
 
 #include <cstdint>
 
@@ -36,9 +36,13 @@ struct parking {
     static void resume(handle thread) noexcept { sched::resume(*thread); }
     [[nodiscard]] static bool insert_timer(timer& t) noexcept { return sched::scheduler::instance().insert_timer(t); }
     static void remove_timer(timer& t) noexcept { sched::scheduler::instance().timers().remove(t); }
-    [[nodiscard]] static std::uint64_t now() noexcept { return os::monotonic_ns(); }
+    [[nodiscard]] static std::uint64_t now() noexcept { return sched::now_ns(); }
     [[nodiscard]] static bool has_heavy_fence() noexcept { return os::membarrier_available(); }
 
+    // A call on a synchronisation object begins: in a deterministic run, others may go first. Not from a post action or with a lock held.
+    static void schedule_point() noexcept { tulle::schedule_point(); }
+    // The caller's time is virtual, and nothing else happens while it runs.
+    [[nodiscard]] static bool is_deterministic() noexcept { return sched::this_run() != nullptr; }
     // Between two looks at a word that is about to change: other threads of the worker first.
     static void relax() noexcept { sched::yield(); }
     // After a round of a spin loop: lets the other ready threads of this worker run, as one of them may be what is waited for.

@@ -36,7 +36,10 @@ void signal::add_signalers(std::uint32_t more) noexcept {
         base::fatal("signal %p: %u more signalers make more than %u", static_cast<void*>(this), more, core::k_most);
 }
 
-bool signal::try_wait() const noexcept { return sync::open<core>(m_core).is_zero(); }
+bool signal::try_wait() const noexcept {
+    schedule_point();
+    return sync::open<core>(m_core).is_zero();
+}
 
 void signal::wait() noexcept {
     if (sync::open<core>(m_core).wait() != error::none) refuse_waiter(this);

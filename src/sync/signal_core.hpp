@@ -35,6 +35,7 @@ public:
     [[nodiscard]] std::uint32_t count() const noexcept { return count_of(m_word.load(std::memory_order_relaxed)); }
 
     [[nodiscard]] signal_error notify() noexcept {
+        Parking::schedule_point();
         std::uint64_t word = m_word.load(std::memory_order_acquire); // pairs with the release in enter: m_waiter is that of this wait
         for (;;) {
             if (count_of(word) == 0) return signal_error::too_many_notifications;
@@ -50,6 +51,7 @@ public:
         }
     }
     [[nodiscard]] signal_error add(std::uint32_t more) noexcept {
+        Parking::schedule_point();
         std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
         do {
             if (more > k_most - count_of(word)) return signal_error::too_many_signalers;
@@ -57,6 +59,7 @@ public:
         return signal_error::none; // relaxed: it publishes nothing, and every notification passes it on (release sequence)
     }
     [[nodiscard]] signal_error wait() noexcept {
+        Parking::schedule_point();
         if (is_zero()) return signal_error::none;
         request r{*this, Parking::self()};
         Parking::set_wait(r.thread, {sched::wait_kind::signal, this});
@@ -65,6 +68,7 @@ public:
     }
     // `in_time`: whether it was zero before the deadline.
     [[nodiscard]] signal_error wait_until(std::uint64_t deadline, bool& in_time) noexcept {
+        Parking::schedule_point();
         in_time = is_zero();
         if (in_time || Parking::now() >= deadline) return signal_error::none;
         timed_request r(*this, deadline);

@@ -53,7 +53,7 @@ struct parking_world {
     int parks = 0;           // counts for the test itself
 };
 
-template <bool HeavyFence> struct basic_parking {
+template <bool HeavyFence, bool Deterministic = false> struct basic_parking {
     using machine = model::machine;
     using front_machine = model::machine;
     using handle = atomic<std::uint32_t>*;
@@ -94,6 +94,9 @@ template <bool HeavyFence> struct basic_parking {
     }
     static std::uint64_t now() noexcept { return 1; }
     static bool has_heavy_fence() noexcept { return HeavyFence; }
+    static void schedule_point() noexcept {}
+    // If at all, the first thread: the others are the OS threads of the program's own.
+    static bool is_deterministic() noexcept { return Deterministic && execution::current().running() == 1; }
     static void relax() noexcept { machine::pause(); }
     static void yield_to_ready() noexcept {}
 };

@@ -30,7 +30,7 @@ class Usage(unittest.TestCase):
             self.assertRegex(done.stdout, rf"(?m)^\s+{command}\s")
 
     def test_each_command_has_help(self):
-        for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("ps", "PID")):
+        for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("run", "--explore"), ("ps", "PID")):
             done = tulle(command, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn(option, done.stdout)
@@ -90,6 +90,11 @@ class Info(unittest.TestCase):
         row = self.option("workers", TULLE_WORKERS="3")
         self.assertEqual((row["value"], row["source"]), ("3", "environment"))
         self.assertEqual(self.info(TULLE_WORKERS="3")["workers"], 3)
+
+    def test_a_seed_means_one_worker(self):
+        self.assertEqual(self.option("seed")["value"], "off")
+        self.assertEqual(self.option("seed", TULLE_SEED="5")["value"], "5")
+        self.assertEqual(self.info(TULLE_WORKERS="3", TULLE_SEED="5")["workers"], 1)
 
     def test_text_shows_the_same(self):
         text = tulle("info").stdout

@@ -10,8 +10,8 @@ _tulle_run() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --workers | --stack-size | --set) ((i++)) ;;
-            --workers=* | --stack-size=* | --set=* | -h | --help) ;;
+            --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
+            --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -22,8 +22,8 @@ _tulle_run() {
     fi
     case $prev in
         --set) COMPREPLY=($(compgen -W "$(_tulle_options "${COMP_WORDS[0]}")" -- "$cur")); compopt -o nospace ;;
-        --workers | --stack-size) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--workers --stack-size --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
+        *) COMPREPLY=($(compgen -W "--workers --stack-size --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 

@@ -91,7 +91,9 @@ std::string to_json_line(figure const& f) {
 
 bool is_ours(std::string_view library) { return library.starts_with("tulle"); }
 
-bool is_peer(std::string_view library) { return !is_ours(library) && library != "serial" && library != "serial_inlined" && library != "futex"; }
+bool is_peer(std::string_view library) {
+    return !is_ours(library) && library != "serial" && library != "serial_inlined" && library != "futex";
+}
 
 bool figure_group::comparable(figure const& row) const {
     if (unit != "s") return true;

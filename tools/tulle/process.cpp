@@ -36,7 +36,7 @@ std::vector<char*> to_argv(arguments const& words) {
     dup2(output, STDOUT_FILENO);
     int const nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
-    if (limit.quiet) dup2(nothing, STDERR_FILENO);
+    if (limit.quiet || limit.merge) dup2(limit.merge ? output : nothing, STDERR_FILENO);
     if (limit.directory.empty() || chdir(limit.directory.c_str()) == 0) execvp(argv[0], argv);
     _exit(127);
 }

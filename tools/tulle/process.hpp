@@ -25,6 +25,7 @@ struct limits {
     std::chrono::milliseconds time;
     bool quiet = false;                   // throws its standard error away
     std::filesystem::path directory = {}; // to run in; empty: ours
+    bool merge = false;                   // puts its standard error into the output, too
 };
 
 // Runs a program to its end, or kills its process group when the time is over.

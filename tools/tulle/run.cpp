@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tulle run`: checks the options, hands them to PROG in its environment, and becomes PROG, whose exit code is ours.
+// `tulle run`: checks the options, hands them to PROG in its environment, and becomes PROG, whose exit code is ours. With --explore it stays,
+// and runs PROG under many seeds.
 #include "command.hpp"
+#include "explore.hpp"
 #include "options.hpp"
 #include "process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 namespace tulle::tool {
 
@@ -21,6 +25,9 @@ constexpr int k_exit_not_found = 127;
 struct run_request {
     std::string workers;
     std::string stack_size;
+    std::string seed;
+    std::uint64_t explore = 0; // so many seeds; 0: not asked for
+    unsigned time_limit = 60;  // seconds for each of them
     std::vector<std::string> assignments;
     arguments words;
 };
@@ -32,20 +39,52 @@ void hand_over(base::option_table& table, std::string const& assignment) {
     setenv(variable_name(assignment.substr(0, equals)).c_str(), assignment.substr(equals + 1).c_str(), 1);
 }
 
-void hand_over_all(run_request const& request) {
+base::option_table hand_over_all(run_request const& request) {
     base::option_table table = read_options();
     for (std::string const& assignment : request.assignments) hand_over(table, assignment);
     if (!request.workers.empty()) hand_over(table, "workers=" + request.workers);
     if (!request.stack_size.empty()) hand_over(table, "stack_size=" + request.stack_size);
+    if (!request.seed.empty()) hand_over(table, "seed=" + request.seed);
+    return table;
+}
+
+[[noreturn]] void refuse(arguments const& words, int error) {
+    throw failure(error == ENOENT ? k_exit_not_found : k_exit_cannot_run,
+                  "run: cannot run '" + words.front() + "': " + std::strerror(error));
+}
+
+// The options as given, but for the seed; a space after each.
+std::string options_text(run_request const& request) {
+    std::string text;
+    if (!request.workers.empty()) text += "--workers " + quoted(request.workers) + " ";
+    if (!request.stack_size.empty()) text += "--stack-size " + quoted(request.stack_size) + " ";
+    for (std::string const& assignment : request.assignments) text += "--set " + quoted(assignment) + " ";
+    return text;
+}
+
+// What execvp would say of the program, before the first of many runs.
+void check_runs(arguments const& words) {
+    bool const is_path = words.front().find('/') != std::string::npos;
+    if (is_path && access(words.front().c_str(), X_OK) != 0) refuse(words, errno);
+    if (is_path && std::filesystem::is_directory(words.front())) refuse(words, EACCES);
+    if (!is_path && !find_program(words.front())) refuse(words, ENOENT);
+}
+
+int explore_seeds(run_request const& request, base::option_table const& table) {
+    std::uint64_t const first = std::max<std::uint64_t>(table.number(base::option_id::seed), 1);
+    if (request.explore > UINT64_MAX - first) throw failure(k_exit_usage, "run: there are not so many seeds");
+    check_runs(request.words);
+    return explore({request.words, options_text(request), first, request.explore, std::chrono::seconds(request.time_limit)});
 }
 
 int run(run_request const& request) {
-    hand_over_all(request);
+    base::option_table const table = hand_over_all(request);
+    if (request.explore != 0) return explore_seeds(request, table);
     become(request.words);
-    int const error = errno;
-    throw failure(error == ENOENT ? k_exit_not_found : k_exit_cannot_run,
-                  "run: cannot run '" + request.words.front() + "': " + std::strerror(error));
+    refuse(request.words, errno);
 }
+
+CLI::Validator in_range(std::uint64_t least, std::uint64_t most) { return CLI::Range(least, most).description(""); }
 
 } // namespace
 
@@ -54,12 +93,20 @@ command add_run(CLI::App& program) {
     CLI::App* const app = program.add_subcommand("run", "Run a program with the given options of the library");
     app->add_option("--workers", request->workers, "OS threads that run threads")->type_name("N");
     app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
+    app->add_option("--seed", request->seed, "A deterministic run: one worker, and the seed decides the order of threads")->type_name("N");
+    app->add_option("--explore", request->explore, "Deterministic runs under N seeds, from 1 or --seed on, until one fails")
+        ->type_name("N")
+        ->check(in_range(1, UINT32_MAX));
+    app->add_option("--time-limit", request->time_limit, "Of each run of --explore; one that takes longer has failed [60]")
+        ->type_name("SECONDS")
+        ->check(in_range(1, 1'000'000));
     app->add_option("--set", request->assignments, "Any option of `tulle info`; may be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     app->add_option("PROG", request->words, "The program and its arguments; `--` may stand before it")->required();
     app->positionals_at_end(); // from PROG on, everything is PROG's
-    app->footer("The exit code is that of PROG; 2: wrong usage, 126: PROG cannot be run, 127: PROG was not found.");
+    app->footer("The exit code is that of PROG; 2: wrong usage, 126: PROG cannot be run, 127: PROG was not found.\n"
+                "With --explore: 0: no seed failed, 1: one did.");
     return {app, [request] { return run(*request); }};
 }
 

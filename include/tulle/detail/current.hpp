@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What belongs to the calling OS thread: the worker that runs on it, and the deque of the stack that the caller stands on. Read afresh at
-// each use (cpu_thread_local.hpp).
+// What belongs to the calling OS thread: the worker that runs on it, the deque of the stack that the caller stands on, and the deterministic
+// run that it takes part in. Read afresh at each use (cpu_thread_local.hpp).
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -11,10 +11,11 @@
 
 namespace tulle::detail {
 
-// Both null on an OS thread that has not used Tulle yet; the deque also on a stack that has not forked yet.
+// All null on an OS thread that has not used Tulle yet; the deque also on a stack that has not forked yet, the run nearly always.
 struct current_block {
     deque_front* deque;
     void* worker;
+    void* run;
 };
 
 } // namespace tulle::detail

@@ -2,6 +2,8 @@
 // Time-outs and points in time as the library takes them: nanoseconds of the monotonic clock, which is std::chrono::steady_clock.
 #pragma once
 
+#include <tulle/detail/visibility.h>
+
 #include <chrono>
 #include <cstdint>
 
@@ -9,14 +11,16 @@ namespace tulle::detail {
 
 inline constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};
 
+// The time; in a deterministic run, a virtual one.
+[[nodiscard]] TULLE_API std::uint64_t now_ns() noexcept;
+
 // A time-out of zero or less has passed already; one beyond the clock's range never passes.
 template <class Rep, class Period> [[nodiscard]] std::uint64_t deadline_after(std::chrono::duration<Rep, Period> const& timeout) {
     constexpr double k_longest_ns = 9e18; // 285 years
     if (!(timeout > timeout.zero())) return 0;
     if (std::chrono::duration<double, std::nano>(timeout).count() >= k_longest_ns) return k_no_deadline;
     auto const ns = std::chrono::ceil<std::chrono::nanoseconds>(timeout).count();
-    auto const now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    return static_cast<std::uint64_t>(now) + static_cast<std::uint64_t>(ns);
+    return now_ns() + static_cast<std::uint64_t>(ns);
 }
 template <class Clock, class Duration> [[nodiscard]] std::uint64_t deadline_at(std::chrono::time_point<Clock, Duration> const& point) {
     using wide = std::chrono::duration<double>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/thread.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <vector>
 
@@ -36,6 +37,21 @@ TEST(thread, cuts_long_names) {
     ASSERT_EQ(pthread_getname_np(pthread_self(), now, sizeof now), 0);
     EXPECT_STREQ(now, "a-name-of-more-");
     set_name(pthread_self(), before);
+}
+
+TEST(thread, counts_the_others) {
+    int const before = other_threads();
+    pthread_t thread{};
+    std::atomic<bool> end{false};
+    auto const wait_for_end = [](void* flag) -> void* {
+        while (!static_cast<std::atomic<bool>*>(flag)->load(std::memory_order_relaxed)) sched_yield(); // relaxed: it orders nothing
+        return nullptr;
+    };
+    ASSERT_EQ(start_thread(thread, "other", wait_for_end, &end), 0);
+    EXPECT_EQ(other_threads(), before + 1);
+    EXPECT_EQ(before, 0);
+    end.store(true, std::memory_order_relaxed);
+    pthread_join(thread, nullptr);
 }
 
 TEST(thread, pins_to_one_cpu_and_refuses_none) {

@@ -33,6 +33,16 @@ TEST(topology, groups_partition_the_affinity_mask) {
     EXPECT_NE(machine.description.find("allowed"), std::string::npos);
 }
 
+TEST(topology, undivided_is_the_affinity_mask_in_one_group) {
+    std::vector<int> all;
+    for (auto const& group : discover().groups) all.insert(all.end(), group.cpus.begin(), group.cpus.end());
+    std::sort(all.begin(), all.end());
+    auto const flat = undivided();
+    ASSERT_EQ(flat.groups.size(), 1U);
+    EXPECT_EQ(flat.groups.front().cpus, all);
+    EXPECT_EQ(flat.default_workers, 1);
+}
+
 TEST(topology, narrows_with_the_mask) {
     cpu_set_t before;
     ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);

@@ -2,6 +2,7 @@
 #include "memory_probe.hpp"
 #include "runtime_fixture.hpp"
 #include "sched/join.hpp"
+#include "without_membarrier.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -192,6 +193,25 @@ TEST_P(join_test, child_may_be_joined_after_its_parent_has_migrated) {
         return sum;
     });
     EXPECT_EQ(t.join(), 500L * 499 / 2);
+}
+
+// The join of the younger one made the older one private, where no thief could share it again.
+[[noreturn]] void wait_for_an_older_child() {
+    forbid_membarrier();
+    initialize({.workers = 1});
+    one_shot ran;
+    auto older = fork([&ran] { ran.fire(); });
+    auto younger = fork([] {});
+    younger.join();
+    ran.wait();
+    older.join();
+    finalize();
+    std::exit(0);
+}
+
+TEST(join_death_test, a_parent_waits_for_an_older_child_without_membarrier) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(wait_for_an_older_child(), ::testing::ExitedWithCode(0), "");
 }
 
 void leave_a_child_behind() {

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/deterministic.hpp"
+
+#include "base/error.hpp"
+#include "os/clock.hpp"
+#include "os/futex.hpp"
+#include "os/thread.hpp"
+#include "sched/first_use.hpp"
+#include "sched/scheduler.hpp"
+
+#include <tulle/detail/deadline.hpp>
+#include <tulle/schedule_point.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace tulle::sched {
+
+namespace {
+
+constexpr std::uint64_t k_step_ns = 1'000;
+constexpr std::uint64_t k_nap_ns = 1'000'000; // between two looks for what another OS thread has made
+constexpr std::uint32_t k_odds_choices = 4;   // a point switches always, or once in 2, 4 or 8 times
+
+void post_ready(void* pending, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(pending)); }
+
+// The one place that ends a deterministic run in which nobody can go on.
+[[noreturn]] TULLE_COLD void end_in_deadlock(std::uint64_t seed) noexcept {
+    base::fatal("deadlock: every thread waits, none for a time, and there is no other OS thread; TULLE_SEED=%llu repeats this run",
+                static_cast<unsigned long long>(seed));
+}
+
+} // namespace
+
+// Seeds that follow each other must not give sequences that do: the generator's state is a counter.
+void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first_id) noexcept {
+    m_random = base::rng(base::rng(seed).next());
+    m_seed = seed;
+    m_first_id = first_id;
+    m_odds = 1U << m_random.below(k_odds_choices);
+    m_now = os::monotonic_ns();
+    m_trace = m_steps = 0;
+    m_has_warned.store(false, std::memory_order_relaxed); // relaxed: no other thread knows of the run yet
+    w.run = this;
+    w.look_due = true; // for good: only look_far() takes it back, which is not called in this mode
+}
+
+void deterministic_run::end(worker& w) noexcept {
+    for (runnable* const r : m_ready) w.ready.push_back(*r);
+    m_ready.clear();
+    m_ready.shrink_to_fit();
+}
+
+void deterministic_run::step() noexcept {
+    m_now += k_step_ns;
+    m_trace = (m_trace ^ (this_thread::get_id() - m_first_id + 1)) * 0x9E3779B97F4A7C15U;
+    m_trace ^= m_trace >> 29U;
+    ++m_steps;
+}
+
+void deterministic_run::point() noexcept {
+    step();
+    if (m_random.below(m_odds) == 0) suspend(&post_ready, this_worker()->current, nullptr);
+}
+
+void deterministic_run::yield() noexcept {
+    step();
+    suspend(&post_ready, this_worker()->current, nullptr);
+}
+
+void deterministic_run::hold(runnable& r) noexcept try { m_ready.push_back(&r); } catch (std::bad_alloc const&) {
+    base::fatal("no memory for the list of %zu ready threads", m_ready.size());
+}
+
+void deterministic_run::gather(worker& w) noexcept {
+    while (runnable* const r = w.owner->take_local(w)) hold(*r);
+    while (runnable* const r = w.owner->take_shared(w)) hold(*r);
+}
+
+work deterministic_run::take_ready(std::uint32_t position) noexcept {
+    runnable* const taken = m_ready[position];
+    m_ready[position] = m_ready.back();
+    m_ready.pop_back();
+    return {taken, nullptr, false};
+}
+
+work deterministic_run::choose(worker& w) noexcept {
+    auto const ready = static_cast<std::uint32_t>(m_ready.size());
+    parked_deques& parked = w.owner->m_parked;
+    std::uint32_t const chosen = m_random.below(ready + parked.size_hint());
+    if (chosen < ready) return take_ready(chosen);
+    parked.rotate(chosen - ready);
+    for (std::uint32_t left = parked.size_hint(); left != 0; --left) { // empty ones leave the list
+        if (record* const slot = parked.steal()) return {nullptr, slot, false};
+    }
+    return ready == 0 ? work{} : take_ready(m_random.below(ready));
+}
+
+work deterministic_run::next(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    for (;;) {
+        if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
+        static_cast<void>(reserve_spare(w));                                   // without one, what needs it says so
+        if (w.start_next != nullptr) return {s.take_local(w), nullptr, false}; // a child that goes first
+        static_cast<void>(s.timers().expire(m_now));
+        gather(w);
+        work const found = choose(w);
+        if (found.ready != nullptr || found.stolen != nullptr) return found;
+        if (record* const slot = s.steal_record(w)) return {nullptr, slot, false}; // of a guest
+        pass_time(w);
+    }
+}
+
+void deterministic_run::pass_time(worker& w) noexcept {
+    std::uint64_t const deadline = w.owner->timers().next_deadline();
+    if (deadline != k_never) {
+        m_now = std::max(m_now, deadline);
+        return;
+    }
+    if (os::other_threads() == 0) end_in_deadlock(m_seed);
+    w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
+    static_cast<void>(os::futex_wait(w.nap_word, 1, os::monotonic_ns() + k_nap_ns));
+    w.nap_word.store(0, std::memory_order_relaxed);
+}
+
+void deterministic_run::note_stranger() noexcept {
+    worker* const w = this_worker();
+    if (w != nullptr && !w->is_guest()) return;
+    if (m_has_warned.exchange(true, std::memory_order_relaxed)) return; // relaxed: it orders nothing
+    base::warn("TULLE_SEED=%llu: an OS thread of the program's own uses the library; the order of its calls is not repeated",
+               static_cast<unsigned long long>(m_seed));
+}
+
+void start_if_deterministic() {
+    if (this_worker() != nullptr || scheduler::instance().is_running() || !seed_is_set()) return;
+    static_cast<void>(this_fiber());
+}
+
+std::uint64_t now_ns() noexcept {
+    deterministic_run* const run = this_run();
+    return TULLE_LIKELY(run == nullptr) ? os::monotonic_ns() : run->now();
+}
+
+} // namespace tulle::sched
+
+namespace tulle::detail {
+
+void schedule_point_cold() noexcept { sched::this_run()->point(); }
+
+std::uint64_t now_ns() noexcept { return sched::now_ns(); }
+
+} // namespace tulle::detail
