@@ -12,6 +12,10 @@
 
 namespace tulle {
 
+namespace detail {
+struct mutex_owner;
+}
+
 // Meets the requirements of std::lock_guard, std::unique_lock, std::scoped_lock (TimedLockable). Not recursive. Constant initialised.
 // A thread may wait, yield and move to another worker while it holds a mutex.
 // Fairness: newcomers may overtake, but a waiter that has waited for about a millisecond is given the mutex by the next unlock.
@@ -52,6 +56,7 @@ public:
 
 private:
     friend class condition_variable;
+    friend struct detail::mutex_owner; // the library's reports
 
     [[nodiscard]] bool lock_before(std::uint64_t deadline) noexcept {
         check_not_owner();

@@ -5,6 +5,8 @@
 //     static void make(context&, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
 //     static void switch_to(context& from, context const& to) noexcept;
 //     [[noreturn]] static void set(context const& to) noexcept;
+//     static constexpr std::size_t k_saved_bytes;        // what lies where a suspended context points
+//     static registers saved_registers(context const&) noexcept;    // of a suspended context, to unwind it from
 // What the concept below cannot say: `entry` never returns; an exception that leaves it ends the process; a context may
 // be resumed on another OS thread than the one that it was suspended on, once its registers are saved, which is when the
 // next context runs; the FP control words belong to the context (not with setjmp), FP status, signal mask, errno,
@@ -14,6 +16,7 @@
 #include <concepts>
 #include <cstddef>
 
+#include "arch/registers.hpp"
 #include "arch/setjmp_backend.hpp"
 #include "arch/ucontext_backend.hpp"
 
@@ -44,6 +47,8 @@ concept context_backend = requires(typename B::context& from, typename B::contex
     noexcept->std::same_as<void>;
     { B::set(to) }
     noexcept->std::same_as<void>;
+    { B::saved_registers(to) }
+    noexcept->std::same_as<registers>;
 };
 
 static_assert(context_backend<backend>);

@@ -10,6 +10,7 @@
 //     before_switch(from, to, from_is_ending)   // last thing before switch_to or set, on `from`
 //     after_switch(current)                     // first thing on the resumed stack, a fresh one included
 //     forget_stack(low, size)                   // no frame is left on it
+//     ignore_accesses_of_this_thread()          // it reads what others write, and knows it
 #pragma once
 
 #if defined(__has_feature)

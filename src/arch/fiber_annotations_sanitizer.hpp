@@ -13,6 +13,10 @@
 #endif
 #ifdef TULLE_ANNOTATE_THREAD
 #include <sanitizer/tsan_interface.h>
+
+// Of ThreadSanitizer; declared nowhere.
+extern "C" void AnnotateIgnoreReadsBegin(char const* file, int line);
+extern "C" void AnnotateIgnoreWritesBegin(char const* file, int line);
 #endif
 
 #include "arch/current_stack.hpp"
@@ -89,6 +93,13 @@ private:
 inline void forget_stack([[maybe_unused]] void* low, [[maybe_unused]] std::size_t size) noexcept {
 #ifdef TULLE_ANNOTATE_ADDRESS
     __asan_unpoison_memory_region(low, size);
+#endif
+}
+
+inline void ignore_accesses_of_this_thread() noexcept {
+#ifdef TULLE_ANNOTATE_THREAD
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
 #endif
 }
 

@@ -37,5 +37,6 @@ private:
 inline void before_switch(sanitizer_fiber&, sanitizer_fiber&, bool) noexcept {}
 inline void after_switch(sanitizer_fiber&) noexcept {}
 inline void forget_stack(void*, std::size_t) noexcept {}
+inline void ignore_accesses_of_this_thread() noexcept {}
 
 } // namespace tulle::arch

@@ -7,6 +7,7 @@
 #include <csetjmp>
 
 #include "arch/ucontext_backend.hpp"
+#include "base/sanitize.hpp"
 
 namespace tulle::arch {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 /// Where a suspended stack goes on: by longjmp, or, the first time, by the ucontext that was made for it.
 struct resume_point {
     std::jmp_buf registers;
+    place where; ///< the C library encodes the addresses in jmp_buf; this is for unwinding. pc 0: not started
     bool started;
     ucontext_backend::context first;
 };
@@ -31,6 +33,7 @@ void resume(setjmp_backend::context const& to) noexcept {
 void setjmp_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
     constexpr std::size_t k_reserved = (sizeof(resume_point) + 63) & ~std::size_t{63};
     auto* const point = reinterpret_cast<resume_point*>(static_cast<std::byte*>(stack_low) + (size & ~std::size_t{63}) - k_reserved);
+    point->where = {};
     point->started = false;
     ucontext_backend::make(point->first, stack_low, (size & ~std::size_t{63}) - k_reserved, entry, argument);
     made.saved = point;
@@ -38,11 +41,16 @@ void setjmp_backend::make(context& made, void* stack_low, std::size_t size, void
 
 [[gnu::noinline]] void setjmp_backend::switch_to(context& from, context const& to) noexcept {
     resume_point mine;
+    mine.where = this_place();
     mine.started = true;
     from.saved = &mine;
     if (::_setjmp(mine.registers) == 0) {
         resume(to);
     }
+}
+
+TULLE_NO_SANITIZE registers setjmp_backend::saved_registers(context const& suspended) noexcept {
+    return registers_of(static_cast<resume_point const*>(suspended.saved)->where);
 }
 
 void setjmp_backend::set(context const& to) noexcept {

@@ -4,7 +4,10 @@
 // through ucontext. The FP control words are NOT kept per context: they stay with the OS thread.
 #pragma once
 
+#include <csetjmp>
 #include <cstddef>
+
+#include "arch/registers.hpp"
 
 namespace tulle::arch {
 
@@ -16,6 +19,8 @@ struct setjmp_backend {
     static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
+    static constexpr std::size_t k_saved_bytes = sizeof(std::jmp_buf) + sizeof(place);
+    [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 };
 
 } // namespace tulle::arch

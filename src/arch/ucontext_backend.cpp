@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #include "base/assert.hpp"
+#include "base/sanitize.hpp"
 
 namespace tulle::arch {
 namespace {
@@ -48,6 +49,10 @@ void ucontext_backend::make(context& made, void* stack_low, std::size_t size, vo
     ucontext_t mine;
     from.saved = &mine;
     TULLE_CHECK(::swapcontext(&mine, static_cast<ucontext_t const*>(to.saved)) == 0, "swapcontext failed with errno %d", errno);
+}
+
+TULLE_NO_SANITIZE registers ucontext_backend::saved_registers(context const& suspended) noexcept {
+    return registers_of(*static_cast<ucontext_t const*>(suspended.saved));
 }
 
 void ucontext_backend::set(context const& to) noexcept {

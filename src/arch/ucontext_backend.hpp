@@ -6,6 +6,10 @@
 
 #include <cstddef>
 
+#include <ucontext.h>
+
+#include "arch/registers.hpp"
+
 namespace tulle::arch {
 
 struct ucontext_backend {
@@ -16,6 +20,8 @@ struct ucontext_backend {
     static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
+    static constexpr std::size_t k_saved_bytes = sizeof(ucontext_t);
+    [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 };
 
 } // namespace tulle::arch

@@ -94,6 +94,15 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      k_most_stacks,
      "auto",
      {}},
+    {"deadlock",
+     "off|warn|abort",
+     "What is done when all threads are blocked for good; off: SIGQUIT is left alone, too.",
+     value_kind::word,
+     k_deadlock_abort,
+     k_deadlock_off,
+     k_deadlock_abort,
+     nullptr,
+     {"off", "warn", "abort"}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }

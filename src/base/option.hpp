@@ -15,8 +15,8 @@
 
 namespace tulle::base {
 
-enum class option_id : std::uint8_t { workers, max_workers, stack_size, guard, shepherds, spin_us, seed, max_stacks };
-inline constexpr std::size_t k_option_count = 8;
+enum class option_id : std::uint8_t { workers, max_workers, stack_size, guard, shepherds, spin_us, seed, max_stacks, deadlock };
+inline constexpr std::size_t k_option_count = 9;
 
 enum class option_source : std::uint8_t { built_in, environment, command_line, api };
 [[nodiscard]] char const* text(option_source source) noexcept;
@@ -26,6 +26,11 @@ inline constexpr std::uint64_t k_guard_auto = 0;
 inline constexpr std::uint64_t k_guard_install = 1;
 inline constexpr std::uint64_t k_guard_mprotect = 2;
 inline constexpr std::uint64_t k_guard_none = 3;
+
+/// Choices of the option `deadlock`, in the order of its words.
+inline constexpr std::uint64_t k_deadlock_off = 0;
+inline constexpr std::uint64_t k_deadlock_warn = 1;
+inline constexpr std::uint64_t k_deadlock_abort = 2;
 
 /// What an option holds: a count, a size in bytes, or the index of a word among its choices. `auto` counts as 0.
 struct option_value {

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 
 #include <dirent.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace tulle::os {
 
@@ -52,6 +55,22 @@ int pin_to(pthread_t thread, std::span<int const> cpus) noexcept {
     int const error = ::pthread_setaffinity_np(thread, bytes, set);
     CPU_FREE(set);
     return error;
+}
+
+int thread_id() noexcept { return static_cast<int>(::syscall(SYS_gettid)); }
+
+int count_other_threads(bool (*is_known)(void* argument, int tid), void* argument) noexcept {
+    DIR* const tasks = ::opendir("/proc/self/task");
+    if (tasks == nullptr) {
+        return -1;
+    }
+    int others = 0;
+    while (dirent const* const entry = ::readdir(tasks)) {
+        int const tid = std::atoi(entry->d_name); // 0 for . and ..
+        others += tid != 0 && !is_known(argument, tid) ? 1 : 0;
+    }
+    ::closedir(tasks);
+    return others;
 }
 
 int set_name(pthread_t thread, char const* name) noexcept {

@@ -101,11 +101,20 @@ public:
     [[nodiscard]] std::uint32_t sleeping() const noexcept { return m_sleeping.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint32_t searching() const noexcept { return m_searching.load(std::memory_order_relaxed); }
 
+    // How many have been woken so far, not counting those whose time was up.
+    [[nodiscard]] std::uint32_t wakes() noexcept {
+        m_lock.lock();
+        std::uint32_t const count = m_wakes;
+        m_lock.unlock();
+        return count;
+    }
+
 private:
     template <class Leave> bool take_newest(Leave leave) noexcept {
         m_lock.lock();
         sleeper_type* const chosen = m_newest;
         if (chosen != nullptr) {
+            ++m_wakes;
             leave(*chosen);
             unlist(*chosen);
         }
@@ -116,6 +125,7 @@ private:
         m_lock.lock();
         bool const listed = chosen.m_listed;
         if (listed) {
+            ++m_wakes;
             leave(chosen);
             unlist(chosen);
         }
@@ -142,6 +152,7 @@ private:
     atomic<std::uint32_t> m_sleeping{0};
     atomic<std::uint32_t> m_searching{0};
     base::basic_spin_lock<Machine> m_lock;
+    std::uint32_t m_wakes = 0;        // guarded by the lock
     sleeper_type* m_newest = nullptr; // LIFO: the caches of the last one are warm
 };
 

@@ -3,6 +3,8 @@
 #include "runtime/runtime.hpp"
 
 #include "base/error.hpp"
+#include "diag/answer.hpp"
+#include "diag/watch.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
@@ -48,6 +50,14 @@ template <class Call> int error_of(Call call) noexcept {
         return call();
     } catch (std::bad_alloc const&) {
         return ENOMEM;
+    }
+}
+
+diag::deadlock_action deadlock_action_of(std::uint64_t word) noexcept {
+    switch (word) {
+        case base::k_deadlock_off: return diag::deadlock_action::off;
+        case base::k_deadlock_warn: return diag::deadlock_action::warn;
+        default: return diag::deadlock_action::abort;
     }
 }
 
@@ -119,6 +129,7 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
     s.most_stacks = m_options.number(option_id::max_stacks);
     s.adopt_caller = adopt_caller;
+    s.on_deadlock = diag::watch(deadlock_action_of(m_options.number(option_id::deadlock)));
     regroup(s.machine, m_options.number(option_id::shepherds));
     return s;
 }
@@ -127,7 +138,10 @@ int instance::start(bool adopt_caller) {
     std::lock_guard const held(m_lock);
     if (sched::scheduler::instance().is_running()) return EALREADY;
     auto const chosen = settings_now(adopt_caller && sched::scheduler::may_adopt_caller());
-    return chosen ? sched::scheduler::instance().start(*chosen) : EINVAL;
+    if (!chosen) return EINVAL;
+    int const error = sched::scheduler::instance().start(*chosen);
+    if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
+    return error;
 }
 
 int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
@@ -151,6 +165,7 @@ int instance::stop() {
         int const error = s.may_stop();
         if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
         if (error == 0 && !s.caller_has_end()) {
+            diag::stop_answering();
             s.stop();
             return 0;
         }

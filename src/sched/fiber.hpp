@@ -10,6 +10,7 @@
 #include "arch/exception_state.hpp"
 #include "arch/fiber_annotations.hpp"
 #include "sched/runnable.hpp"
+#include "sched/wait_kind.hpp"
 #include "stack/stack_pool.hpp"
 
 #include <tulle/detail/record.hpp>
@@ -54,6 +55,8 @@ struct thread_frame : thread_identity {
 };
 
 struct fiber : runnable {
+    static constexpr std::uint32_t k_alive_mark = 0x7B3F11E5;
+
     explicit fiber(fiber_kind k) noexcept : runnable(runnable_kind::fiber), kind_of_stack(k) {}
 
     // The frames that a suspended fiber will touch first.
@@ -61,26 +64,37 @@ struct fiber : runnable {
         auto const* const top = *reinterpret_cast<std::byte* const*>(&context); // every backend's context is one pointer into the stack
         for (int line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line);
     }
+    // By the thread itself, before it is published to its waker; by the waker.
+    // relaxed, all: only reports read them, and those know that the thread may go on meanwhile.
+    void set_wait(wait_reason reason) noexcept {
+        waits_for.store(reason.kind, std::memory_order_relaxed);
+        wait_object.store(reason.object, std::memory_order_relaxed);
+    }
+    void clear_wait() noexcept { waits_for.store(wait_kind::nothing, std::memory_order_relaxed); }
     void bind(worker& to) noexcept {
         home = &to;
         bound = true;
     }
 
     fiber_kind kind_of_stack;
-    bool hosts_loop = false;            // pooled: the bottom frame is a loop, so it can be used for anything
-    bool runs_record = false;           // pooled: above the loop is a stolen record, not a thread of its own
-    std::int16_t shepherd = -1;         // runs only there; -1: anywhere
-    std::atomic<std::uint32_t> wake{0}; // guest: futex, 1 when resumed
-    arch::context context{};            // where it goes on; valid while suspended
-    record_deque* records = nullptr;    // its forked threads; null until the first fork
-    worker* home = nullptr;             // adopted, guest: the only worker that runs it
-    arch::exception_state exceptions{}; // of the C++ run time, while suspended
-    record_deque* from = nullptr;       // where stacks are counted: the deque of the record at the bottom, and its slot
+    bool hosts_loop = false;  // pooled: the bottom frame is a loop, so it can be used for anything
+    bool runs_record = false; // pooled: above the loop is a stolen record, not a thread of its own
+    std::atomic<wait_kind> waits_for{wait_kind::nothing};
+    std::int16_t shepherd = -1;                     // runs only there; -1: anywhere
+    std::atomic<std::uint32_t> wake{0};             // guest: futex, 1 when resumed
+    std::atomic<std::uint32_t> alive{k_alive_mark}; // lies in memory that is used again: 0 when it has been released
+    arch::context context{};                        // where it goes on; valid while suspended
+    record_deque* records = nullptr;                // its forked threads; null until the first fork
+    worker* home = nullptr;                         // adopted, guest: the only worker that runs it
+    arch::exception_state exceptions{};             // of the C++ run time, while suspended
+    record_deque* from = nullptr;                   // where stacks are counted: the deque of the record at the bottom, and its slot
     detail::record const* of = nullptr;
-    thread_frame* frame = nullptr;      // the innermost thread with a record of its own
-    thread_identity base;               // of the forked thread at the bottom; its id is drawn when asked for
-    stack::span stack{};                // pooled: to give back; guest: of a fiber of the process that this one was forked off
-    arch::sanitizer_fiber sanitizer;    // empty in builds without sanitizers
+    thread_frame* frame = nullptr;                 // the innermost thread with a record of its own
+    thread_identity base;                          // of the forked thread at the bottom; its id is drawn when asked for
+    stack::span stack{};                           // pooled: to give back; guest: of a fiber of the process that this one was forked off
+    std::atomic<void const*> wait_object{nullptr}; // meaningful with waits_for
+    detail::record* stolen = nullptr;              // with runs_record
+    arch::sanitizer_fiber sanitizer;               // empty in builds without sanitizers
 };
 
 // At the top of a pooled stack, whole cache lines.

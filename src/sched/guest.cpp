@@ -3,6 +3,7 @@
 
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
+#include "os/thread.hpp"
 #include "sched/first_use.hpp"
 #include "sched/join.hpp"
 
@@ -62,6 +63,7 @@ bool scheduler::attach_guest() noexcept {
     g->stack.bind(w);
     g->frame = {nullptr, draw_ids(1), 0, nullptr};
     g->stack.frame = &g->frame;
+    w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
     watch_end_of_os_thread(&w);
     return true;
@@ -108,6 +110,7 @@ void scheduler::retire_guest(guest& retired) noexcept {
     guest* const g = &retired;
     g->stack.stack = {};
     free_cached_records(g->as_worker);
+    g->as_worker.tid.store(0, std::memory_order_relaxed); // relaxed: its OS thread is a stranger again until it is gone
     set_this_worker(nullptr);
     std::lock_guard const held(m_guests_lock);
     g->next_free = m_free_guests;

@@ -80,12 +80,16 @@ bool sleep_until_woken(worker& w) noexcept {
         return true;
     }
     std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
-    bool const woken = idle.sleep(w.sleeper, std::min(trim_at, s.timers().next_deadline())) == park::sleep_result::woken;
-    if (!woken && os::monotonic_ns() >= trim_at) {
+    std::uint64_t const look_at = s.next_look(w);
+    std::uint64_t const until = std::min({trim_at, look_at, s.timers().next_deadline()});
+    if (idle.sleep(w.sleeper, until) == park::sleep_result::woken) return true;
+    std::uint64_t const now = os::monotonic_ns();
+    if (now >= trim_at) {
         w.has_worked = false;
         s.trim(w);
     }
-    return woken;
+    if (now >= look_at) s.look_for_deadlock(w);
+    return false;
 }
 
 // The last searcher has found work while others sleep. Makers of work that looked while it searched have told nobody: look like a sleeper

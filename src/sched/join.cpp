@@ -30,7 +30,11 @@ void post_wait_for(void* word, void* waiter) noexcept {
 
 void wait_stolen(record& slot) noexcept {
     join_word word(slot.state);
-    if (!word.is_done()) suspend(&post_wait_for, &slot.state, this_worker()->current);
+    if (!word.is_done()) {
+        fiber& self = *this_worker()->current;
+        self.set_wait({wait_kind::stolen_child, &slot.state});
+        suspend(&post_wait_for, &slot.state, &self);
+    }
     schedule_point();
 }
 

@@ -55,6 +55,7 @@ void* worker_main(void* self) {
     w.native = &native;
     w.current = &native;
     w.exception_globals = arch::exception_globals();
+    w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: read by who sees it asleep, and by reports
     set_this_worker(&w);
     w.handlers.install();
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
@@ -131,6 +132,7 @@ void scheduler::adopt_caller(worker& w) {
     m_adopted.sanitizer.adopt_current_thread();
     w.current = &m_adopted;
     w.exception_globals = arch::exception_globals();
+    w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
     watch_end_of_os_thread(&w);
     w.handlers.install();
@@ -197,6 +199,8 @@ void scheduler::stop() noexcept {
         m_stopping.store(true, std::memory_order_seq_cst); // G1; a worker that is not asleep below sees it at H2, after its heavy fence
         count_active(m_settings.max_workers);              // those who stand by come, too
     }
+    m_look_lock.lock(); // who looks for a deadlock from now on sees that
+    m_look_lock.unlock();
     join_os_threads();
     if (m_settings.adopt_caller) {
         m_workers[0]->handlers.remove();

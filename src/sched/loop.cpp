@@ -29,10 +29,9 @@ void go_on_with(fiber* waiter) noexcept {
     worker& w = *this_worker();
     bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
                               (waiter->shepherd < 0 || waiter->shepherd == w.home->index);
-    if (may_run_here)
-        switch_to_ready(*waiter);
-    else
-        resume(*waiter);
+    if (!may_run_here) return resume(*waiter);
+    waiter->clear_wait();
+    switch_to_ready(*waiter);
 }
 
 // Children that were joined out of order leave records in the middle of the deque; and a large deque is not kept.
@@ -43,12 +42,14 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
 
 void run_stolen(record& slot) noexcept {
     if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker(), slot);
-    this_worker()->current->runs_record = true;
+    fiber& f = *this_worker()->current; // the stack stays the same whatever the body does
+    f.runs_record = true;
+    f.stolen = &slot;
     schedule_point();
     slot.run(&slot);
-    fiber& f = *this_worker()->current;
     if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process(); // process_fork.cpp
     f.runs_record = false;
+    f.stolen = nullptr;
     if (TULLE_UNLIKELY(f.base.id != 0)) end_thread(f.base);
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
     go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/names.hpp"
 
-#include "sched/debug_layout.hpp"
-
+#include <cstdio>
 #include <mutex>
 #include <unordered_map>
+
+#include "sched/debug_layout.hpp"
 
 namespace tulle::sched {
 
@@ -41,6 +42,15 @@ std::string find_name(thread_id id) {
 void forget_name(thread_id id) noexcept {
     std::lock_guard const held(table().lock);
     table().names.erase(id);
+}
+
+bool copy_name(thread_id id, char* buffer, std::size_t size) noexcept {
+    std::unique_lock const held(table().lock, std::try_to_lock);
+    if (!held) return false;
+    auto const found = table().names.find(id);
+    if (found == table().names.end()) return false;
+    static_cast<void>(std::snprintf(buffer, size, "%s", found->second.c_str()));
+    return true;
 }
 
 void lock_names() noexcept { table().lock.lock(); }

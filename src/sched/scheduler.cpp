@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "os/futex.hpp"
+#include "sched/census.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +26,7 @@ fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 
 } // namespace
 
-fiber const& fiber_of(stack::span where) noexcept { return *reinterpret_cast<fiber const*>(where.end() - k_fiber_bytes); }
+fiber const& fiber_of(stack::span where) noexcept { return *reinterpret_cast<fiber const*>(where.end() - k_pooled_fiber_bytes); }
 
 // --- making work -----------------------------------------------------------------------------------------------------
 
@@ -65,7 +66,8 @@ TULLE_COLD bool scheduler::is_left_behind(runnable const& r) const noexcept {
 
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
     if (TULLE_UNLIKELY(m_left_behind != nullptr) && is_left_behind(r)) return;
-    if (TULLE_UNLIKELY(m_stacks != nullptr && m_stacks->is_short()) && shepherd_index < 0 && r.kind == runnable_kind::thread) return queue_unstarted(r);
+    if (TULLE_UNLIKELY(m_stacks != nullptr && m_stacks->is_short()) && shepherd_index < 0 && r.kind == runnable_kind::thread)
+        return queue_unstarted(r);
     if (hand_to_sleeper(r, shepherd_index)) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     bool const is_placed = shepherd_index >= 0;
@@ -159,6 +161,7 @@ void scheduler::release_fiber(fiber& f) noexcept {
     }
     stack::span const where = f.stack;
     f.sanitizer.destroy();
+    f.alive.store(0, std::memory_order_relaxed); // relaxed: as in set_wait
     f.~fiber();
     worker* const w = this_worker();
     if (w != nullptr)

@@ -25,10 +25,11 @@ struct settings {
     int max_workers = 1; // at least `workers`; fixed while running
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
-    std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
-    std::uint64_t seed = 0;        // not 0: a deterministic run, of one worker (deterministic.hpp)
-    bool adopt_caller = true;      // the calling OS thread becomes worker 0; else all workers are new OS threads
-    std::size_t most_stacks = 0;   // at a time; 0: as many as memory allows
+    std::uint64_t spin_ns = 20000;            // how long a worker searches before it sleeps
+    std::uint64_t seed = 0;                   // not 0: a deterministic run, of one worker (deterministic.hpp)
+    void (*on_deadlock)() noexcept = nullptr; // called when all threads are found blocked for good; null: nobody looks
+    bool adopt_caller = true;                 // the calling OS thread becomes worker 0; else all workers are new OS threads
+    std::size_t most_stacks = 0;              // at a time; 0: as many as memory allows
 };
 
 // Workers that share a locality domain, and the threads that were placed there or came from outside.
@@ -109,6 +110,12 @@ public:
     [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
     void trim(worker& w) noexcept; // gives memory back; by a worker that has been idle for a while
 
+    // --- standing still (quiescence.cpp) ----------------------------------------------------------------------------
+    // When `w`, about to sleep, should see whether all stands still. k_never: somebody else does, or nobody wants to know.
+    [[nodiscard]] std::uint64_t next_look(worker& w) noexcept;
+    // Then, by the same: if all threads are blocked, and no OS thread is there that could wake one, says so by settings::on_deadlock.
+    void look_for_deadlock(worker& w) noexcept;
+
     // --- stacks and deques ---------------------------------------------------------------------------------------------
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
     [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept; // with a stack of its own class
@@ -182,6 +189,11 @@ private:
     [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker*> const& victims) noexcept;
     [[nodiscard]] fiber* pop_shared_spare() noexcept;
     void run_own_records(fiber& f) noexcept;
+    [[nodiscard]] std::uint64_t activity() noexcept;
+    [[nodiscard]] bool stands_still(worker& looks) noexcept;
+    [[nodiscard]] bool all_guests_wait() const noexcept;
+    [[nodiscard]] bool is_ours(int tid) const noexcept;
+    [[nodiscard]] bool somebody_waits() const noexcept;
 
     settings m_settings;
     bool m_asymmetric = true;
@@ -202,6 +214,9 @@ private:
     std::atomic<thread_id> m_next_id{1};
     std::atomic<std::uint64_t> m_round_robin{0};
 
+    std::mutex m_look_lock;                       // held by who looks for a deadlock; stop() takes it before the workers go
+    std::uint64_t m_reported = ~std::uint64_t{0}; // activity() at the last report; guarded by m_look_lock
+
     base::spin_lock m_spares_lock;
     runnable_list m_shared_spares;
     std::atomic<std::uint32_t> m_shared_spare_count{0};
@@ -214,6 +229,8 @@ private:
     std::mutex m_guests_lock;
     guest* m_free_guests = nullptr;
     std::int64_t m_guests_surplus = 0; // threads that guests had made more than ended when the scheduler started
+
+    friend class census;
 
     void* m_left_behind = nullptr; // in a child process: what the parent's workers used
     thread_id m_first_id = 0;

@@ -59,6 +59,19 @@ void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
     static_cast<void>(wait_guest(self, k_never));
 }
 
+// Tells who looks for a deadlock that this guest wakes nobody before it is resumed.
+struct wait_mark {
+    wait_mark(worker& guest, bool forever) noexcept : w(guest) {
+        w.waits_begun.store(w.waits_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
+        w.waits_forever.store(forever, std::memory_order_release); // pairs with all_guests_wait: waits_at and its reason
+    }
+    ~wait_mark() { w.waits_forever.store(false, std::memory_order_relaxed); } // relaxed: waits_begun tells as well
+    wait_mark(wait_mark const&) = delete;
+    wait_mark& operator=(wait_mark const&) = delete;
+
+    worker& w;
+};
+
 void resume_guest(fiber& f) noexcept {
     f.wake.store(1, std::memory_order_release); // pairs with the acquire in wait_guest
     os::futex_wake(f.wake, 1);
@@ -79,8 +92,14 @@ TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
 } // namespace
 
 bool wait_guest(fiber& self, std::uint64_t deadline) noexcept {
+    worker& w = *self.home;
+    w.waits_at = arch::this_place();
+    wait_mark const mark(w, deadline == k_never);
     while (self.wake.load(std::memory_order_acquire) == 0) { // pairs with the release in resume_guest
-        if (os::futex_wait(self.wake, 0, deadline) == os::wait_result::timed_out) return false;
+        std::uint64_t const until = deadline == k_never ? w.owner->next_look(w) : deadline;
+        if (os::futex_wait(self.wake, 0, until) != os::wait_result::timed_out) continue;
+        if (deadline != k_never) return false;
+        w.owner->look_for_deadlock(w);
     }
     self.wake.store(0, std::memory_order_relaxed); // relaxed: the next resume comes after the next publication
     return true;
@@ -114,6 +133,7 @@ void suspend(post_function post, void* a, void* b) noexcept {
 
 void resume(fiber& f) noexcept {
     worker* const w = this_worker();
+    f.clear_wait();
     if (f.kind_of_stack == fiber_kind::guest) return resume_guest(f);
     scheduler& s = scheduler::instance();
     if (f.home != nullptr && f.home != w) return s.post_to_mailbox(*f.home, f);

@@ -226,6 +226,7 @@ void wait_thread(thread_core* core) noexcept {
     fiber& self = this_fiber();
     if ((sched::may_run_in_place(t) || sched::must_run_in_place(t, self)) && claim(t)) return sched::run_in_place(t);
     if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) return sched::join_left_behind(t);
+    self.set_wait({wait_kind::spawned_thread, &t});
     suspend(&sched::post_wait_for, &t, &self);
     schedule_point();
 }
@@ -239,8 +240,10 @@ bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
         sched::join_left_behind(t);
         return true;
     }
+    self.set_wait({wait_kind::spawned_thread, &t});
     if (self.kind_of_stack == fiber_kind::guest) {
         sched::wait_as_guest_until(t, self, deadline);
+        self.clear_wait();
         return join_word(t.word).is_done();
     }
     sched::timed_join pending;

@@ -31,8 +31,10 @@ void sleep_until_ns(std::uint64_t deadline) noexcept {
     t.fire = &fire_sleep;
     t.deadline = deadline;
     t.waiter = w->current;
-    do suspend(&post_sleep, &t, nullptr);
-    while (now_ns() < deadline);
+    do {
+        t.waiter->set_wait({wait_kind::sleep, nullptr});
+        suspend(&post_sleep, &t, nullptr);
+    } while (now_ns() < deadline);
 }
 
 } // namespace tulle::sched

@@ -4,6 +4,7 @@
 // The first part is touched by the worker's own OS thread only; the second by anyone.
 #pragma once
 
+#include "arch/registers.hpp"
 #include "base/rng.hpp"
 #include "os/signal_stack.hpp"
 #include "park/idle_set.hpp"
@@ -33,6 +34,12 @@ struct post_action {
     void (*run)(void*, void*) = nullptr;
     void* a = nullptr;
     void* b = nullptr;
+};
+
+// What an OS thread that went to sleep last remembers, to see later whether all has stood still since.
+struct quiet_watch {
+    std::uint64_t activity = 0; // wakes and waits of guests so far
+    std::uint64_t period_ns = 0;
 };
 
 enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
@@ -80,6 +87,8 @@ struct alignas(128) worker {
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
     os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
     std::uint64_t steals = 0, suspends = 0;
+    quiet_watch watch;    // quiescence.cpp
+    arch::place waits_at; // guests: of its wait; read by others while waits_forever
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) std::atomic<record_deque*> visible{nullptr};    // the deque of `current`, for thieves
@@ -88,7 +97,13 @@ struct alignas(128) worker {
     park::sleeper<os::machine> sleeper;
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
-    bool has_os_thread = false; // dedicated and started; the starter's
+    std::atomic<int> tid{0};                   // of its OS thread, as the system numbers them; 0: none
+    std::atomic<bool> stands_by{false};        // it is not active, and runs nothing any more
+    std::atomic<bool> waits_forever{false};    // guests: until it is resumed, without a deadline
+    std::atomic<std::uint32_t> waits_begun{0}; // guests: written by the guest only
+    arch::registers stopped_at;                // what a report's signal has interrupted; meaningful with stopped_in
+    std::atomic<std::uint32_t> stopped_in{0};  // number of the request (diag/snapshot.cpp)
+    bool has_os_thread = false;                // dedicated and started; the starter's
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.

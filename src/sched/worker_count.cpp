@@ -78,12 +78,14 @@ void scheduler::stand_by(worker& w) noexcept {
     flush_caches(w);
     w.has_worked = false;
     m_idle.wake_one();
+    w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
     for (;;) {
         std::uint32_t const active = m_active.load(std::memory_order_acquire); // pairs with the release in count_active
         if (w.index < static_cast<int>(active) || is_stopping()) break;
         static_cast<void>(os::futex_wait(m_active, active));
     }
-    static_cast<void>(keep_emergency(w)); // if there is none: it takes up work when others give stacks back
+    static_cast<void>(keep_emergency(w));                // if there is none: it takes up work when others give stacks back
+    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers has changed, which tells as much
 }
 
 void scheduler::move_to(std::vector<int> const& allowed) {

@@ -20,6 +20,10 @@ public:
         return some;
     }
 
+    // For reports; the lock is not taken.
+    [[nodiscard]] std::uint64_t arrived() const noexcept { return m_arrived; }
+    [[nodiscard]] std::uint64_t expected() const noexcept { return m_expected; }
+
     // Arrives only if the caller is the last: then true.
     [[nodiscard]] bool try_arrive() noexcept {
         Parking::schedule_point();
@@ -37,7 +41,7 @@ public:
         if (try_arrive()) return;
         waiter<Parking> self;
         wait_batch<Parking> others(nullptr);
-        park(self, m_lock, [this, &self, &others] { return enter(self, others); });
+        park({sched::wait_kind::barrier, this}, self, m_lock, [this, &self, &others] { return enter(self, others); });
         others.wake_all();
     }
     // False: the time was up; it is as if the caller had not arrived.
@@ -47,7 +51,7 @@ public:
         timed_waiter<Parking> self(deadline);
         wait_batch<Parking> others(nullptr);
         auto const join = [this, &self, &others] { return enter(self, others); };
-        bool const met = park_until(self, m_lock, m_waiting, join, [this] { --m_arrived; });
+        bool const met = park_until({sched::wait_kind::barrier, this}, self, m_lock, m_waiting, join, [this] { --m_arrived; });
         others.wake_all();
         return met;
     }

@@ -16,14 +16,14 @@ public:
     template <class Unlock> void wait(Unlock unlock) noexcept {
         Parking::schedule_point();
         waiter<Parking> self;
-        park(self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
+        park({sched::wait_kind::condition, this}, self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
     }
     // False: the time was up.
     template <class Unlock> [[nodiscard]] bool wait_until(std::uint64_t deadline, Unlock unlock) noexcept {
         Parking::schedule_point();
         timed_waiter<Parking> self(deadline);
         return park_until(
-            self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
+            {sched::wait_kind::condition, this}, self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
     }
     void notify_one() noexcept {
         Parking::schedule_point();

@@ -9,7 +9,7 @@ namespace tulle::sync {
 
 // False: the time was up. A deadline in the past only lets others have the mutex for a moment.
 inline bool wait_condition(condition_core<parking>& condition, detail::mutex_front& front, native_mutex_queue& queue,
-                           std::uint64_t deadline) noexcept {
+                           std::uint64_t deadline, sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
     auto const let_go = [&front, &queue] { unlock(front, queue); };
     bool notified = true;
     if (deadline == detail::k_no_deadline) {
@@ -21,7 +21,7 @@ inline bool wait_condition(condition_core<parking>& condition, detail::mutex_fro
         parking::relax();
         notified = false;
     }
-    lock(front, queue);
+    lock(front, queue, kind);
     return notified;
 }
 

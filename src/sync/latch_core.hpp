@@ -20,6 +20,8 @@ template <class Parking> class latch_core {
 public:
     void open(std::int64_t count) noexcept { m_count.store(count, std::memory_order_relaxed); } // relaxed: before it is shared
 
+    // For reports; negative while the last one closes it.
+    [[nodiscard]] std::int64_t count() const noexcept { return m_count.load(std::memory_order_relaxed); }
     // acquire pairs with the release in close.
     [[nodiscard]] bool is_open() const noexcept { return m_count.load(std::memory_order_acquire) == 0; }
 
@@ -44,7 +46,7 @@ public:
         if (is_open()) return;
         waiter<Parking> self;
         bool queued = false;
-        park(self, m_lock, [this, &self, &queued] { return queued = enter(self); });
+        park({sched::wait_kind::latch, this}, self, m_lock, [this, &self, &queued] { return queued = enter(self); });
         if (!queued) await_zero();
     }
     [[nodiscard]] bool wait_until(std::uint64_t deadline) noexcept {
@@ -54,7 +56,7 @@ public:
         timed_waiter<Parking> self(deadline);
         bool queued = false;
         if (!park_until(
-                self, m_lock, m_waiting, [this, &self, &queued] { return queued = enter(self); }, [] {}))
+                {sched::wait_kind::latch, this}, self, m_lock, m_waiting, [this, &self, &queued] { return queued = enter(self); }, [] {}))
             return false;
         if (!queued) await_zero();
         return true;

@@ -10,7 +10,9 @@ namespace tulle {
 
 using queue = sync::native_mutex_queue;
 
-bool mutex::lock_cold(std::uint64_t deadline) noexcept { return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline); }
+bool mutex::lock_cold(std::uint64_t deadline) noexcept {
+    return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline, sched::wait_kind::owned_mutex);
+}
 
 bool mutex::try_lock_cold() noexcept { return sync::try_lock(m_front, sync::open<queue>(m_queue)); }
 

@@ -38,7 +38,9 @@ public:
     using front_type = detail::basic_mutex_front<typename Parking::front_machine>;
     using node = waiter<Parking>;
 
-    mutex_core(front_type& front, mutex_queue<Parking>& queue) noexcept : m_front(front), m_queue(queue) {}
+    // `kind`: what a waiter is said to wait for; the front is the first member of that.
+    mutex_core(front_type& front, mutex_queue<Parking>& queue, sched::wait_kind kind = sched::wait_kind::mutex) noexcept
+        : m_front(front), m_queue(queue), m_kind(kind) {}
 
     // Takes a mutex that only looks held: a new one, or one that a deterministic run has freed. After try_lock failed.
     [[nodiscard]] bool take_over() noexcept {
@@ -116,11 +118,11 @@ private:
         return true;
     }
     template <class Enter> [[nodiscard]] bool park_in_queue(node& self, Enter enter_queue) noexcept {
-        park(self, m_queue.lock, enter_queue);
+        park({m_kind, &m_front}, self, m_queue.lock, enter_queue);
         return true;
     }
     template <class Enter> [[nodiscard]] bool park_in_queue(timed_waiter<Parking>& self, Enter enter_queue) noexcept {
-        return park_until(self, m_queue.lock, m_queue.waiting, enter_queue, [] {});
+        return park_until({m_kind, &m_front}, self, m_queue.lock, m_queue.waiting, enter_queue, [] {});
     }
 
     // Under the queue's lock, with the caller suspended.
@@ -209,6 +211,7 @@ private:
 
     front_type& m_front;
     mutex_queue<Parking>& m_queue;
+    sched::wait_kind m_kind;
 };
 
 } // namespace tulle::sync

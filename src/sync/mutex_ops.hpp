@@ -14,18 +14,19 @@ using native_mutex_queue = mutex_queue<parking>;
 static_assert(sizeof(waiter<parking>) <= 64);
 
 // False: not before the deadline.
-[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, std::uint64_t deadline) noexcept {
+[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, std::uint64_t deadline,
+                                         sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
     sched::start_if_deterministic();
     parking::schedule_point();
-    native_mutex_core waiting(front, queue);
+    native_mutex_core waiting(front, queue, kind);
     if (waiting.take_over()) return true;
     static_cast<void>(parking::self()); // may start the run time, on whose fences the rest relies
     if (deadline != detail::k_no_deadline) return waiting.lock_until(deadline);
     waiting.lock();
     return true;
 }
-inline void lock(detail::mutex_front& front, native_mutex_queue& queue) noexcept {
-    if (!front.try_lock()) static_cast<void>(lock_contended(front, queue, detail::k_no_deadline));
+inline void lock(detail::mutex_front& front, native_mutex_queue& queue, sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
+    if (!front.try_lock()) static_cast<void>(lock_contended(front, queue, detail::k_no_deadline, kind));
 }
 // False: another thread holds it.
 [[nodiscard]] inline bool try_lock(detail::mutex_front& front, native_mutex_queue& queue) noexcept {

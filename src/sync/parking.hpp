@@ -30,6 +30,8 @@ struct parking {
 
     // Attaches a foreign OS thread, and starts the run time if need be.
     [[nodiscard]] static handle self() { return &sched::this_fiber(); }
+    // What `thread`, the caller, is about to wait for.
+    static void set_wait(handle thread, sched::wait_reason reason) noexcept { thread->set_wait(reason); }
     static void suspend(sched::post_function post, void* a, void* b) noexcept { sched::suspend(post, a, b); }
     static void resume(handle thread) noexcept { sched::resume(*thread); }
     static void insert_timer(timer& t) noexcept { sched::scheduler::instance().insert_timer(t); }

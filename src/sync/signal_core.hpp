@@ -6,6 +6,7 @@
 // Source: the SimpleSignal of OctoPOS, the operating system of invasive computing.
 #pragma once
 
+#include "sched/wait_kind.hpp"
 #include "sync/waiter.hpp"
 
 #include <atomic>
@@ -29,6 +30,9 @@ public:
     [[nodiscard]] bool is_zero() const noexcept { return count_of(m_word.load(std::memory_order_acquire)) == 0; }
     // Whether a thread waits: a snapshot.
     [[nodiscard]] bool has_waiter() const noexcept { return (m_word.load(std::memory_order_relaxed) & k_waiting) != 0; }
+
+    // Notifications to come: a snapshot.
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_of(m_word.load(std::memory_order_relaxed)); }
 
     [[nodiscard]] signal_error notify() noexcept {
         Parking::schedule_point();
@@ -58,6 +62,7 @@ public:
         Parking::schedule_point();
         if (is_zero()) return signal_error::none;
         request r{*this, Parking::self()};
+        Parking::set_wait(r.thread, {sched::wait_kind::signal, this});
         Parking::suspend(&post_wait, &r, nullptr);
         return r.error;
     }
@@ -67,6 +72,7 @@ public:
         in_time = is_zero();
         if (in_time || Parking::now() >= deadline) return signal_error::none;
         timed_request r(*this, deadline);
+        Parking::set_wait(r.thread, {sched::wait_kind::signal, this});
         Parking::suspend(&post_timed_wait, &r, nullptr);
         while (r.posted.load(std::memory_order_acquire) == 0) Parking::relax(); // pairs with post_timed_wait
         Parking::remove_timer(r);

@@ -3,6 +3,7 @@
 // take_all() is O(1) however many wait: it starts a new epoch, and nodes of older epochs are no longer in the list.
 #pragma once
 
+#include "sched/wait_kind.hpp"
 #include "sync/waiter.hpp"
 
 #include <atomic>
@@ -108,7 +109,9 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
 } // namespace detail_park
 
 // Suspends the caller, takes the guard, and waits in the list that `enter` links the node into. The guard is not held afterwards.
-template <class Parking, class Lock, class Enter> void park(waiter<Parking>& w, Lock& guard, Enter enter) noexcept {
+template <class Parking, class Lock, class Enter>
+void park(sched::wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter) noexcept {
+    Parking::set_wait(w.thread, reason);
     detail_park::request<Parking, Lock, Enter> r{guard, w, enter};
     Parking::suspend(&detail_park::post_park<Parking, Lock, Enter>, &r, nullptr);
 }
@@ -120,8 +123,9 @@ template <class Parking> void await_release(waiter<Parking>& w) noexcept {
 
 // The same with a deadline. False: the time is up, and the node is off the list; `leave` then ran under the guard, if it was in it.
 template <class Parking, class Lock, class Enter, class Leave>
-[[nodiscard]] bool park_until(timed_waiter<Parking>& w, Lock& guard, wait_list<Parking>& list, Enter enter, Leave leave) noexcept {
-    park(static_cast<waiter<Parking>&>(w), guard, enter);
+[[nodiscard]] bool park_until(sched::wait_reason reason, timed_waiter<Parking>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
+                              Leave leave) noexcept {
+    park(reason, static_cast<waiter<Parking>&>(w), guard, enter);
     Parking::remove_timer(w);
     if (w.load_state() != outcome::timed_out) return true;
     guard.lock();

@@ -6,6 +6,7 @@
 
 #include "base/spin_lock.hpp"
 #include "explorer/explore.hpp"
+#include "sched/wait_kind.hpp"
 
 #include <array>
 #include <cstdint>
@@ -67,6 +68,9 @@ template <bool HeavyFence, bool Deterministic = false> struct basic_parking {
     static constexpr std::uint64_t k_longest_wait_ns = 0;
 
     static handle self() { return &parking_world::current->awake[execution::current().running()]; }
+    static void set_wait(handle thread, sched::wait_reason /*reason*/) noexcept {
+        check(thread == self(), "a thread tells what it waits for itself");
+    }
     static void suspend(void (*post)(void*, void*), void* a, void* b) noexcept {
         handle const mine = self();
         ++parking_world::current->parks;

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks"}
+OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "deadlock"}
 
 
 def tulle(*words, **variables):
@@ -26,11 +26,11 @@ class Usage(unittest.TestCase):
     def test_help_names_the_commands(self):
         done = tulle("--help")
         self.assertEqual(done.returncode, 0)
-        for command in ("info", "bench", "run"):
+        for command in ("info", "bench", "run", "ps"):
             self.assertRegex(done.stdout, rf"(?m)^\s+{command}\s")
 
     def test_each_command_has_help(self):
-        for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("run", "--explore")):
+        for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("run", "--explore"), ("ps", "PID")):
             done = tulle(command, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn(option, done.stdout)

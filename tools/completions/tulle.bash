@@ -4,6 +4,8 @@
 _tulle_benches() { "${1:-tulle}" bench --list 2>/dev/null | cut -d' ' -f1; }
 _tulle_options() { "${1:-tulle}" info --json 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1=/p'; }
 
+_tulle_processes() { "${1:-tulle}" ps 2>/dev/null | sed 's/^ *\([0-9]*\).*/\1/'; }
+
 _tulle_run() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -41,13 +43,14 @@ _tulle() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "info bench run --help --version" -- "$cur"))
+        COMPREPLY=($(compgen -W "info bench run ps --help --version" -- "$cur"))
         return
     fi
     case ${COMP_WORDS[1]} in
         info) COMPREPLY=($(compgen -W "--json --help" -- "$cur")) ;;
         bench) _tulle_bench ;;
         run) _tulle_run ;;
+        ps) COMPREPLY=($(compgen -W "$(_tulle_processes "${COMP_WORDS[0]}") --help" -- "$cur")) ;;
     esac
 }
 

@@ -9,11 +9,16 @@ function __tulle_options
     tulle info --json 2>/dev/null | string replace -rf '^ *"name": "(.*)",$' '$1='
 end
 
-set -l commands info bench run
+function __tulle_processes
+    tulle ps 2>/dev/null | string replace -r '^ *(\d+) +' '$1\t'
+end
+
+set -l commands info bench run ps
 complete -c tulle -f
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a info -d 'Show the machine and the options'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure the library beside its peers'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run a program with options of the library'
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a ps -d 'Show what the threads of a process are doing'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c tulle -s h -l help -d 'Print help'
 
@@ -37,3 +42,5 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -l explore -x -d 'Determi
 complete -c tulle -n '__fish_seen_subcommand_from run' -l time-limit -x -d 'Seconds for each of them'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l set -x -a '(__tulle_options)' -d 'Any option'
 complete -c tulle -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand)'
+
+complete -c tulle -n '__fish_seen_subcommand_from ps' -a '(__tulle_processes)'

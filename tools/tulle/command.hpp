@@ -34,5 +34,6 @@ struct command {
 command add_info(CLI::App& program);
 command add_bench(CLI::App& program);
 command add_run(CLI::App& program);
+command add_ps(CLI::App& program);
 
 } // namespace tulle::tool

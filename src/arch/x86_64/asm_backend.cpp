@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/sanitize.hpp"
+
 // The first code of every context. The stack pointer stands one word above the resume address (see the layout in the
 // header), at the dead rbp. The return address is undefined for the unwinder: the call chain ends here. Unwinders look up
 // the instruction before the one they stopped at, hence the nop in front of the label.
@@ -62,6 +64,13 @@ void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*
     frame->entry = entry;
     frame->argument = argument;
     made.sp = frame;
+}
+
+TULLE_NO_SANITIZE registers asm_backend::saved_registers(context const& suspended) noexcept {
+    auto const* const words = static_cast<std::uintptr_t const*>(suspended.sp);
+    auto const sp = reinterpret_cast<std::uintptr_t>(words);
+    bool const is_fresh = words[0] == reinterpret_cast<std::uintptr_t>(&tulle_context_entry);
+    return registers_of(place{words[0], sp + (is_fresh ? sizeof(void*) : k_saved_bytes), words[1]});
 }
 
 [[gnu::noinline]] void asm_backend::switch_to_outlined(context& from, context const& to) noexcept { switch_to(from, to); }

@@ -16,6 +16,8 @@
 
 #include <cstddef>
 
+#include "arch/registers.hpp"
+
 namespace tulle::arch {
 
 /// Bits of MXCSR that are status, not control: the ABI lets a call change them, so they stay with the OS thread.
@@ -43,6 +45,9 @@ struct asm_backend {
 
     /// The same as an ordinary call, for callers that must not inline it, and for comparison.
     static void switch_to_outlined(context& from, context const& to) noexcept;
+
+    static constexpr std::size_t k_saved_bytes = 152;
+    [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 
     /// Resumes `to` and gives the running context up.
     [[noreturn]] static void set(context const& to) noexcept;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// x86-64 as an unwinder sees it: DWARF numbers of the registers (System V ABI, figure 3.36), and what signal frames and ucontexts hold.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <ucontext.h>
+
+namespace tulle::arch {
+
+inline constexpr bool k_can_unwind = true;
+inline constexpr std::size_t k_register_count = 17; ///< rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, return address
+inline constexpr std::size_t k_frame_pointer = 6;
+inline constexpr std::size_t k_stack_pointer = 7;
+
+/// Where they are in gregset_t, in DWARF's order.
+inline constexpr std::array<int, 16> k_greg_of_register{REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+                                                        REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+inline constexpr int k_greg_of_pc = REG_RIP;
+
+/// What the caller's frame looks like at this place.
+[[gnu::always_inline]] inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
+    asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2" : "=r"(pc), "=r"(sp), "=r"(fp));
+}
+
+} // namespace tulle::arch

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diag/answer.hpp"
+
+#include "arch/context.hpp"
+#include "arch/fiber_annotations.hpp"
+#include "diag/report.hpp"
+#include "diag/report_request.hpp"
+#include "diag/snapshot.hpp"
+#include "os/child_program.hpp"
+#include "os/memory.hpp"
+#include "sched/scheduler.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tulle::diag {
+
+namespace {
+
+constexpr unsigned k_most_seconds = 120; // for a copy that waits for a lock that nobody will release
+constexpr std::size_t k_stack_bytes = std::size_t{1} << 20U;
+
+std::atomic<bool> g_busy{false}; // a handler is at work
+void* g_mark = nullptr;
+sighandler_t g_before = SIG_DFL; // what SIGQUIT did without us: the default or nothing
+
+struct request {
+    int process = 0; // that the report is about
+    int sender = 0;
+    int descriptor = -1; // of the sender; -1: none
+};
+
+// --- in the copy -----------------------------------------------------------------------------------------------------------
+
+int open_output(request const& r) noexcept {
+    char path[64];
+    static_cast<void>(std::snprintf(path, sizeof path, "/proc/%d/fd/%d", r.sender, r.descriptor));
+    int const theirs = r.descriptor < 0 ? -1 : ::open(path, O_WRONLY | O_CLOEXEC);
+    return theirs < 0 ? STDERR_FILENO : theirs;
+}
+
+void end_copy(int) noexcept { ::_exit(1); }
+
+void write_and_end(void* of) {
+    auto const& r = *static_cast<request const*>(of);
+    arch::ignore_accesses_of_this_thread();
+    for (int const fault : {SIGSEGV, SIGBUS, SIGALRM, SIGABRT}) std::signal(fault, &end_copy);
+    std::signal(SIGPIPE, SIG_DFL);
+    ::alarm(k_most_seconds);
+    write_report(sched::scheduler::instance(), report_reason::request, r.process, open_output(r));
+    ::_exit(0);
+}
+
+// On a stack of its own: that of the handler is small.
+[[noreturn]] void run_copy(request& r) noexcept {
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    void* const memory = os::system_memory().reserve(k_stack_bytes, os::page_size());
+    if (memory == nullptr) ::_exit(1);
+    arch::context there;
+    arch::backend::make(there, memory, k_stack_bytes, &write_and_end, &r);
+    arch::backend::set(there);
+}
+
+// --- in the process ----------------------------------------------------------------------------------------------------------
+
+request read_request(siginfo_t const& info) noexcept {
+    request r{::getpid(), info.si_pid, -1};
+    auto const value = reinterpret_cast<std::uintptr_t>(info.si_value.sival_ptr);
+    if (info.si_code == SI_QUEUE && value >> 32U == k_request_magic) r.descriptor = static_cast<int>(value & 0xFFFFFFFFU);
+    return r;
+}
+
+// The copy of a copy belongs to nobody who would have to wait for it.
+void copy_twice(request& r) noexcept {
+    int const child = os::copy_process();
+    if (child == 0) {
+        if (os::copy_process() == 0) run_copy(r);
+        ::_exit(0);
+    }
+    int status = 0;
+    if (child > 0) os::wait_for_copy(child, status, true);
+}
+
+void on_request(int signal, siginfo_t* info, void* interrupted) {
+    int const kept = errno;
+    auto const& where = *static_cast<ucontext_t const*>(interrupted);
+    // acquire and release pair with each other: one request after the other. What comes meanwhile is dropped.
+    request r = read_request(*info);
+    bool const is_wanted = r.descriptor >= 0 || g_before != SIG_IGN; // the shell has background jobs ignore the keyboard's
+    if (!stand_still_if_asked(where) && is_wanted && !g_busy.exchange(true, std::memory_order_acquire)) {
+        sched::scheduler& s = sched::scheduler::instance();
+        stop_workers(s, signal, where);
+        copy_twice(r);
+        let_workers_go();
+        g_busy.store(false, std::memory_order_release);
+    }
+    errno = kept;
+}
+
+bool is_ours(struct sigaction const& action) noexcept { return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_request; }
+
+// Mapped, so that it is seen from outside; nobody reads it.
+void* make_mark() noexcept {
+    os::memory_file const named(k_answering_mark);
+    void* const mark = ::mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE, named.descriptor(), 0);
+    return mark == MAP_FAILED ? nullptr : mark;
+}
+
+} // namespace
+
+void answer_requests() noexcept {
+    struct sigaction present {};
+    if (::sigaction(SIGQUIT, nullptr, &present) != 0 || is_ours(present)) return;
+    if (present.sa_handler != SIG_DFL && present.sa_handler != SIG_IGN) return;
+    g_before = present.sa_handler;
+    struct sigaction wanted {};
+    wanted.sa_sigaction = &on_request;
+    wanted.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    sigfillset(&wanted.sa_mask);
+    if (::sigaction(SIGQUIT, &wanted, nullptr) == 0) g_mark = make_mark();
+}
+
+void stop_answering() noexcept {
+    struct sigaction present {};
+    if (::sigaction(SIGQUIT, nullptr, &present) == 0 && is_ours(present)) {
+        present = {};
+        present.sa_handler = g_before;
+        ::sigaction(SIGQUIT, &present, nullptr);
+    }
+    if (g_mark != nullptr) ::munmap(g_mark, 1);
+    g_mark = nullptr;
+}
+
+} // namespace tulle::diag

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diag/report.hpp"
+
+#include "diag/symbols.hpp"
+#include "diag/text_output.hpp"
+#include "diag/thread_groups.hpp"
+#include "os/mapped_memory.hpp"
+#include "sched/names.hpp"
+#include "sync/inspect.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+namespace tulle::diag {
+
+namespace {
+
+constexpr std::size_t k_most_circles = 8;
+constexpr std::size_t k_most_groups = 100;
+
+// A phrase of a fixed length at most.
+struct phrase {
+    char text[192] = "";
+
+    template <class... A> static phrase make(char const* format, A... arguments) noexcept {
+        phrase p;
+        static_cast<void>(std::snprintf(p.text, sizeof p.text, format, arguments...));
+        return p;
+    }
+};
+
+phrase name_of(thread_id id) noexcept {
+    char name[64];
+    if (id == 0) return phrase::make("a forked thread");
+    if (!sched::copy_name(id, name, sizeof name)) return phrase::make("thread %" PRIu64, id);
+    return phrase::make("thread %" PRIu64 " \"%s\"", id, name);
+}
+
+// "mutex 0x7f.. held by thread 3", "barrier 0x7f.. (2 of 3 have arrived)", "thread 4"
+phrase target_of(sched::wait_reason waits, bool same_object) noexcept {
+    using enum sched::wait_kind;
+    char const* const kind = sync::text(waits.kind);
+    if (waits.kind == sleep) return phrase::make("a %s", kind);
+    if (!same_object) return phrase::make("a %s each", kind);
+    sync::wait_facts const facts = sync::inspect(waits);
+    if (waits.kind == stolen_child) return phrase::make("a %s", kind);
+    if (waits.kind == spawned_thread) return name_of(facts.holder);
+    if (facts.holder != 0) return phrase::make("%s %p, held by %s", kind, waits.object, name_of(facts.holder).text);
+    if (facts.numbers[0] != '\0') return phrase::make("%s %p (%s)", kind, waits.object, facts.numbers);
+    return phrase::make("%s %p", kind, waits.object);
+}
+
+// The folder of the library's sources as the compiler was given it, "..src/", which is how debug information names them.
+constexpr std::string_view source_folder() noexcept {
+    std::string_view const here = __FILE__;
+    return here.substr(0, here.size() - std::string_view("diag/report.cpp").size());
+}
+
+// Frames of the library's inside tell the user nothing; its public functions do.
+bool is_internal(symbol const& s) noexcept {
+    std::string_view const name = s.function;
+    for (std::string_view const hidden : {"sched::", "sync::", "arch::", "detail::", "diag::"}) {
+        if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
+    }
+    if (s.place.find("/tulle/detail/") != std::string_view::npos) return true;
+    bool const is_ours =
+        s.place.find("include/tulle/") != std::string_view::npos || s.place.find(source_folder()) != std::string_view::npos;
+    if (is_ours) return !name.starts_with("tulle::") && !name.starts_with("tulle_");
+    return name == "tulle_context_entry";
+}
+
+class writer {
+public:
+    writer(sched::scheduler& of, report_reason why, int process, int output) noexcept
+        : m_of(of), m_why(why), m_process(process), m_out(output) {}
+
+    void write() {
+        m_threads.collect(m_of);
+        for (thread_group const& g : m_threads.groups()) want(g);
+        m_symbols.resolve();
+        print_head();
+        for (auto const& circle : m_threads.graph().circles(k_most_circles)) print_circle(circle);
+        std::size_t shown = 0;
+        for (thread_group const& g : m_threads.groups()) {
+            if (shown++ == k_most_groups) break;
+            print_group(g);
+        }
+        if (m_threads.groups().size() > k_most_groups)
+            m_out.print("\nand %zu more kinds of threads\n", m_threads.groups().size() - k_most_groups);
+        m_out.flush();
+    }
+
+private:
+    void want(thread_group const& g) {
+        for (std::uintptr_t const pc : g.pcs) m_symbols.want(pc);
+        if (g.first.site != nullptr)
+            m_symbols.want(call_before(g.first.site));
+        else if (g.first.stolen != nullptr)
+            m_symbols.want(reinterpret_cast<std::uintptr_t>(g.first.stolen->run));
+    }
+    static std::uintptr_t call_before(void const* site) noexcept { return reinterpret_cast<std::uintptr_t>(site) - 1; }
+
+    void print_head() noexcept {
+        sched::unstarted_counts const more = sched::census(m_of).unstarted();
+        if (m_why == report_reason::deadlock) {
+            m_out.print("tulle: deadlock: %zu threads wait, and nothing is left that could wake one (process %d)\n", m_threads.count(),
+                        m_process);
+        } else {
+            m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d workers; %" PRIu64 " in queues\n",
+                        m_process, m_threads.count(), m_threads.running(), m_of.chosen().workers, more.ready + more.injected);
+        }
+    }
+    void print_circle(std::pmr::vector<wait_graph::node> const& circle) noexcept {
+        m_out.print("\nin a circle:\n");
+        for (wait_graph::node const& n : circle) m_out.print("  %s waits for %s\n", name_of(n.id).text, target_of(n.waits, true).text);
+    }
+
+    void print_group(thread_group const& g) noexcept {
+        m_out.print("\n");
+        print_who(g);
+        if (g.first.waits.kind != sched::wait_kind::nothing)
+            m_out.print(g.count == 1 ? " waits for %s\n" : " wait for %s\n", target_of(g.first.waits, g.same_object).text);
+        else if (g.first.worker >= 0)
+            m_out.print(g.count == 1 ? " runs on worker %d\n" : " run on worker %d\n", g.first.worker);
+        else if (g.first.stack_kind == sched::fiber_kind::guest)
+            m_out.print(" (OS thread %d) does something else\n", g.first.tid);
+        else
+            m_out.print(g.count == 1 ? " is ready\n" : " are ready\n");
+        if (g.count == 1 && g.first.outer_count != 0)
+            m_out.print("    in the place of %s, which joins it\n", name_of(g.first.outer[0]).text);
+        print_origin(g.first);
+        print_stack(g);
+    }
+    void print_who(thread_group const& g) noexcept {
+        if (g.count == 1) return m_out.print("%s", name_of(g.ids[0]).text);
+        m_out.print("%zu threads", g.count);
+        char const* separator = " (";
+        for (std::size_t k = 0; k < g.count && k < thread_group::k_most_ids; ++k) {
+            if (g.ids[k] == 0) continue;
+            m_out.print("%s%" PRIu64, separator, g.ids[k]);
+            separator = ", ";
+        }
+        if (separator[0] == ',') m_out.print(g.count > thread_group::k_most_ids ? ", ...)" : ")");
+    }
+    void print_origin(sched::thread_view const& seen) noexcept {
+        if (seen.site != nullptr) return print_site(m_symbols.at(call_before(seen.site)));
+        if (seen.stolen != nullptr)
+            m_out.print("    forked as %s\n", m_symbols.at(reinterpret_cast<std::uintptr_t>(seen.stolen->run)).back().function.c_str());
+    }
+    // The templates of <tulle/thread.hpp> are inlined into the function that the user wrote.
+    void print_site(std::pmr::vector<symbol> const& inlined) noexcept {
+        symbol const* shown = &inlined.back();
+        for (symbol const& s : inlined) {
+            if (s.place.find("tulle/thread.hpp:") != std::string_view::npos) continue;
+            shown = &s;
+            break;
+        }
+        m_out.print("    spawned in %s%s%s\n", shown->function.c_str(), shown->place.empty() ? "" : " at ", shown->place.c_str());
+    }
+    void print_stack(thread_group const& g) noexcept {
+        int number = 0;
+        for (std::uintptr_t const pc : g.pcs) {
+            for (symbol const& s : m_symbols.at(pc)) {
+                if (!is_internal(s))
+                    m_out.print("    #%-2d %s%s%s\n", number++, s.function.c_str(), s.place.empty() ? "" : " at ", s.place.c_str());
+            }
+        }
+        if (g.cut) m_out.print("    ...\n");
+    }
+
+    sched::scheduler& m_of;
+    report_reason m_why;
+    int m_process;
+    text_output m_out;
+    os::mapped_memory m_pages;
+    std::pmr::monotonic_buffer_resource m_memory{k_first_bytes, &m_pages};
+    thread_groups m_threads{m_memory};
+    symbol_table m_symbols{m_memory, m_why == report_reason::deadlock};
+
+    static constexpr std::size_t k_first_bytes = std::size_t{1} << 20U;
+};
+
+} // namespace
+
+void write_report(sched::scheduler& of, report_reason why, int process, int output) noexcept try {
+    writer(of, why, process, output).write();
+} catch (std::exception const& e) {
+    text_output(output).print("tulle: the report of all threads ends here: %s\n", e.what());
+}
+
+} // namespace tulle::diag

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diag/symbols.hpp"
+
+#include "os/child_program.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+namespace tulle::diag {
+
+namespace {
+
+constexpr int k_most_seconds = 30; // for one module; large programs have gigabytes of debug information
+
+bool contains(dl_phdr_info const& info, std::uintptr_t pc) noexcept {
+    for (int k = 0; k < info.dlpi_phnum; ++k) {
+        auto const& part = info.dlpi_phdr[k];
+        if (part.p_type == PT_LOAD && pc - info.dlpi_addr - part.p_vaddr < part.p_memsz) return true;
+    }
+    return false;
+}
+
+void set_path(std::pmr::string& path, char const* given) {
+    path = given;
+    if (!path.empty()) return;
+    char own[4096];
+    ssize_t const length = ::readlink("/proc/self/exe", own, sizeof own); // the program itself has no name here
+    if (length > 0) path.assign(own, static_cast<std::size_t>(length));
+}
+
+// "??:0", "file.cpp:12 (discriminator 3)"
+void set_place(std::pmr::string& place, std::string_view line) {
+    if (line.starts_with("??") || line.ends_with(":?") || line.ends_with(":0")) return;
+    place = line.substr(0, line.find(" (discriminator"));
+}
+
+std::string_view next_line(std::string_view& text) noexcept {
+    std::size_t const end = std::min(text.find('\n'), text.size());
+    std::string_view const line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return line;
+}
+
+} // namespace
+
+std::pmr::vector<symbol_table::module> symbol_table::group_by_module() {
+    struct search {
+        symbol_table& self;
+        std::pmr::vector<module> modules;
+    } s{*this, std::pmr::vector<module>(&m_memory)};
+    static_cast<void>(::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* argument) {
+            auto& found = *static_cast<search*>(argument);
+            module& m = found.modules.emplace_back(&found.self.m_memory);
+            m.bias = info->dlpi_addr;
+            for (auto const& [pc, symbols] : found.self.m_found) {
+                if (symbols.empty() && contains(*info, pc)) m.pcs.push_back(pc);
+            }
+            if (!m.pcs.empty())
+                set_path(m.path, info->dlpi_name);
+            else
+                found.modules.pop_back();
+            return 0;
+        },
+        &s));
+    return std::move(s.modules);
+}
+
+void symbol_table::resolve() {
+    for (module const& m : group_by_module()) {
+        ask(m);
+        for (std::uintptr_t const pc : m.pcs) {
+            if (m_found.at(pc).empty()) guess(pc, &m);
+        }
+    }
+    for (auto& [pc, symbols] : m_found) {
+        if (symbols.empty()) guess(pc, nullptr);
+    }
+}
+
+void symbol_table::ask(module const& of) {
+    os::memory_file const question("tulle-addresses"), answer("tulle-symbols");
+    if (!question.is_open() || !answer.is_open()) return;
+    for (std::uintptr_t const pc : of.pcs) {
+        char line[32];
+        int const length = std::snprintf(line, sizeof line, "0x%" PRIxPTR "\n", pc - of.bias);
+        question.write(line, static_cast<std::size_t>(length));
+    }
+    question.rewind();
+    char const* const arguments[] = {"addr2line", "-a", "-f", "-i", "-C", "-e", of.path.c_str(), nullptr};
+    if (os::run_program(arguments, question.descriptor(), answer.descriptor(), k_most_seconds)) read_answer(of, answer.descriptor());
+}
+
+// For each address: itself, then function and place, innermost first.
+void symbol_table::read_answer(module const& of, int answer) {
+    std::pmr::string content(&m_memory);
+    char part[4096];
+    ::lseek(answer, 0, SEEK_SET);
+    for (ssize_t got = 0; (got = ::read(answer, part, sizeof part)) > 0;) content.append(part, static_cast<std::size_t>(got));
+    std::pmr::vector<symbol>* current = nullptr;
+    for (std::string_view text = content; !text.empty();) {
+        std::string_view const line = next_line(text);
+        if (line.starts_with("0x")) {
+            auto const found = m_found.find(std::strtoull(line.data(), nullptr, 16) + of.bias);
+            current = found == m_found.end() ? nullptr : &found->second;
+            continue;
+        }
+        std::string_view const place = next_line(text);
+        if (current == nullptr || line == "??") continue;
+        symbol& s = current->emplace_back(symbol{std::pmr::string(line, &m_memory), std::pmr::string(&m_memory)});
+        set_place(s.place, place);
+    }
+}
+
+void symbol_table::guess(std::uintptr_t pc, module const* of) {
+    Dl_info info{};
+    char text[512];
+    if (::dladdr(reinterpret_cast<void*>(pc), &info) != 0 && info.dli_sname != nullptr) {
+        int status = 0;
+        std::unique_ptr<char, decltype(&std::free)> const plain(
+            m_may_use_heap ? abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status) : nullptr, &std::free);
+        std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR, plain != nullptr ? plain.get() : info.dli_sname,
+                      pc - reinterpret_cast<std::uintptr_t>(info.dli_saddr));
+    } else if (of != nullptr) {
+        std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR, of->path.c_str(), pc - of->bias);
+    } else {
+        std::snprintf(text, sizeof text, "0x%" PRIxPTR, pc);
+    }
+    m_found.at(pc).emplace_back(symbol{std::pmr::string(text, &m_memory), std::pmr::string(&m_memory)});
+}
+
+} // namespace tulle::diag

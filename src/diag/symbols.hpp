@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of addresses: function, file and line by the program addr2line of binutils, one run for each module; without it, or without debug
+// information, the nearest exported function or the module and an offset. Uses no memory of the C library's heap but in that last case.
+#pragma once
+
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tulle::diag {
+
+struct symbol {
+    std::pmr::string function;
+    std::pmr::string place; // "file:line"; empty: not known
+};
+
+class symbol_table {
+public:
+    // Without the heap of the C library names are not demangled where addr2line does not do it.
+    symbol_table(std::pmr::memory_resource& memory, bool may_use_heap) : m_memory(memory), m_may_use_heap(may_use_heap), m_found(&memory) {}
+
+    void want(std::uintptr_t pc) { m_found.try_emplace(pc); }
+    // For all that are wanted.
+    void resolve();
+    // Innermost first, when functions were inlined there; at least one.
+    [[nodiscard]] std::pmr::vector<symbol> const& at(std::uintptr_t pc) const { return m_found.at(pc); }
+
+private:
+    struct module {
+        explicit module(std::pmr::memory_resource* memory) : path(memory), pcs(memory) {}
+        std::pmr::string path;
+        std::uintptr_t bias = 0;
+        std::pmr::vector<std::uintptr_t> pcs;
+    };
+
+    [[nodiscard]] std::pmr::vector<module> group_by_module();
+    void ask(module const& of);
+    void read_answer(module const& of, int answer);
+    void guess(std::uintptr_t pc, module const* of);
+
+    std::pmr::memory_resource& m_memory;
+    bool m_may_use_heap;
+    std::pmr::unordered_map<std::uintptr_t, std::pmr::vector<symbol>> m_found;
+};
+
+} // namespace tulle::diag

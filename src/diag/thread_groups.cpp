@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diag/thread_groups.hpp"
+
+#include "os/mapped_range.hpp"
+#include "sync/inspect.hpp"
+
+#include <algorithm>
+
+namespace tulle::diag {
+
+namespace {
+
+// The stack of a guest, or of the thread that was adopted, is the system's: what may be read is the mapping around it.
+stack_range range_of(sched::thread_view const& seen) noexcept {
+    if (seen.stack) return {reinterpret_cast<std::uintptr_t>(seen.stack.low), reinterpret_cast<std::uintptr_t>(seen.stack.end())};
+    auto const mapped = os::mapping_around(seen.from.value[arch::k_stack_pointer]);
+    return {mapped.low, mapped.high};
+}
+
+stack_trace trace_of(sched::thread_view const& seen) noexcept {
+    stack_trace trace;
+    if (arch::k_can_unwind && seen.from.pc != 0) unwind(seen.from, range_of(seen), trace);
+    return trace;
+}
+
+// Why it is there: by spawn, by a fork with this function, or by the system.
+std::uintptr_t origin(sched::thread_view const& seen) noexcept {
+    if (seen.site != nullptr || seen.stolen == nullptr) return reinterpret_cast<std::uintptr_t>(seen.site);
+    return reinterpret_cast<std::uintptr_t>(seen.stolen->run);
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+    return hash ^ (hash >> 29U);
+}
+
+std::uint64_t hash_of(sched::thread_view const& seen, stack_trace const& trace) noexcept {
+    std::uint64_t hash = mix(static_cast<std::uint64_t>(seen.waits.kind), origin(seen));
+    for (std::size_t k = 0; k < trace.count; ++k) hash = mix(hash, trace.pcs[k]);
+    return hash;
+}
+
+bool are_alike(thread_group const& group, sched::thread_view const& seen, stack_trace const& trace) noexcept {
+    return group.first.waits.kind == seen.waits.kind && group.first.worker == seen.worker && origin(group.first) == origin(seen) &&
+           std::equal(group.pcs.begin(), group.pcs.end(), trace.pcs.begin(), trace.pcs.begin() + static_cast<std::ptrdiff_t>(trace.count));
+}
+
+void keep_smallest(thread_group& group, thread_id id) noexcept {
+    std::size_t const used = std::min(group.count, thread_group::k_most_ids);
+    auto const end = group.ids.begin() + static_cast<std::ptrdiff_t>(used);
+    auto const at = std::upper_bound(group.ids.begin(), end, id);
+    if (at == group.ids.end()) return;
+    std::move_backward(at, used < thread_group::k_most_ids ? end : end - 1, used < thread_group::k_most_ids ? end + 1 : end);
+    *at = id;
+}
+
+} // namespace
+
+thread_group& thread_groups::group_of(sched::thread_view const& seen, stack_trace const& trace) {
+    std::uint64_t const hash = hash_of(seen, trace);
+    for (auto [at, end] = m_index.equal_range(hash); at != end; ++at) {
+        if (are_alike(m_groups[at->second], seen, trace)) return m_groups[at->second];
+    }
+    m_index.emplace(hash, m_groups.size());
+    thread_group& made = m_groups.emplace_back(&m_memory);
+    made.first = seen;
+    made.pcs.assign(trace.pcs.begin(), trace.pcs.begin() + static_cast<std::ptrdiff_t>(trace.count));
+    made.cut = trace.cut;
+    return made;
+}
+
+void thread_groups::add(sched::thread_view const& seen) {
+    thread_group& group = group_of(seen, trace_of(seen));
+    keep_smallest(group, seen.id);
+    group.same_object = group.same_object && group.first.waits.object == seen.waits.object;
+    ++group.count;
+    ++m_count;
+    if (seen.worker >= 0) ++m_running;
+    sync::wait_facts const facts = sync::inspect(seen.waits);
+    m_graph.add(seen, {seen.id, seen.waits, facts.holder, facts.stolen_word});
+}
+
+void thread_groups::collect(sched::scheduler& from) {
+    sched::census(from).visit([](void* self, sched::thread_view const& seen) { static_cast<thread_groups*>(self)->add(seen); }, this);
+    std::sort(m_groups.begin(), m_groups.end(), [](auto const& a, auto const& b) { return a.ids[0] < b.ids[0]; });
+}
+
+} // namespace tulle::diag

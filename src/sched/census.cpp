@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/census.hpp"
+
+#include "base/sanitize.hpp"
+#include "sched/guest.hpp"
+
+namespace tulle::sched {
+
+namespace {
+
+// Null where the memory holds no fiber: its stack is cached, or the fiber is being made.
+TULLE_NO_SANITIZE bool is_fiber(stack::span where) noexcept {
+    fiber const& f = fiber_of(where);
+    return f.alive.load(std::memory_order_relaxed) == fiber::k_alive_mark && f.stack.low == where.low; // relaxed: see census.hpp
+}
+
+// Its saved context lies on its own stack, unless it has gone on meanwhile.
+TULLE_NO_SANITIZE arch::registers saved_registers(fiber const& f) noexcept {
+    std::uintptr_t at = 0; // every backend's context is one pointer into the stack
+    static_assert(sizeof at == sizeof f.context);
+    __builtin_memcpy(&at, &f.context, sizeof at);
+    auto const low = reinterpret_cast<std::uintptr_t>(f.stack.low);
+    bool const is_ours = f.kind_of_stack != fiber_kind::pooled || (at >= low && at + arch::backend::k_saved_bytes <= low + f.stack.size);
+    return at != 0 && is_ours ? arch::backend::saved_registers(f.context) : arch::registers{};
+}
+
+TULLE_NO_SANITIZE void copy_outer(thread_frame const& innermost, thread_view& seen) noexcept {
+    for (auto const* outer = innermost.outer; outer != nullptr && seen.outer_count < seen.outer.size(); outer = outer->outer)
+        seen.outer[seen.outer_count++] = outer->id;
+}
+
+TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
+    seen.stack_kind = f.kind_of_stack;
+    seen.stolen = f.stolen;
+    seen.stack = f.stack;
+    seen.id = f.stolen != nullptr ? f.base.id : 0;
+    if (f.frame != nullptr) {
+        seen.id = f.frame->id;
+        seen.site = f.frame->site;
+        copy_outer(*f.frame, seen);
+    }
+    seen.waits = {f.waits_for.load(std::memory_order_relaxed), f.wait_object.load(std::memory_order_relaxed)}; // relaxed: see set_wait
+}
+
+TULLE_NO_SANITIZE arch::registers waiting_registers(worker const& guest) noexcept { return arch::registers_of(guest.waits_at); }
+
+// Of one that a report's signal has stopped.
+TULLE_NO_SANITIZE arch::registers interrupted_registers(worker const& w) noexcept { return w.stopped_at; }
+
+TULLE_NO_SANITIZE fiber const* current_of(worker const& w) noexcept { return w.current; }
+
+} // namespace
+
+worker const* census::runs_on(fiber const& f) const noexcept {
+    for (auto const& w : m_of.m_workers) {
+        if (current_of(*w) == &f) return w.get();
+    }
+    return nullptr;
+}
+
+// False: no thread stands on it.
+bool census::look_at(fiber const& f, thread_view& seen) const noexcept {
+    copy(f, seen);
+    if (seen.id == 0 && seen.stolen == nullptr) return false; // a loop without work
+    if (worker const* const w = runs_on(f)) {
+        seen.worker = w->index;
+        seen.tid = w->tid.load(std::memory_order_relaxed); // relaxed: written once
+        seen.waits = {};
+        seen.from = interrupted_registers(*w);
+    } else {
+        seen.from = saved_registers(f);
+    }
+    return true;
+}
+
+void census::visit_pooled(void* on_tour, stack::span where) noexcept {
+    auto const& t = *static_cast<tour*>(on_tour);
+    thread_view seen;
+    if (is_fiber(where) && t.of.look_at(fiber_of(where), seen)) t.visitor(t.argument, seen);
+}
+
+void census::look_at_guests(tour const& t) const noexcept {
+    for (scheduler::guest* g = m_of.m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
+        worker const& w = g->as_worker;
+        thread_view seen;
+        copy(g->stack, seen);
+        seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: see census.hpp
+        if (seen.tid == 0) continue;
+        if (seen.waits.kind != wait_kind::nothing) seen.from = waiting_registers(w);
+        t.visitor(t.argument, seen);
+    }
+}
+
+void census::visit(void (*visitor)(void* argument, thread_view const& seen), void* argument) const noexcept {
+    tour t{*this, visitor, argument};
+    thread_view seen;
+    if (m_of.m_settings.adopt_caller && look_at(m_of.m_adopted, seen)) visitor(argument, seen);
+    look_at_guests(t);
+    if (m_of.m_stacks != nullptr) m_of.m_stacks->visit(&visit_pooled, &t);
+}
+
+unstarted_counts census::unstarted() const noexcept {
+    unstarted_counts counts;
+    for (auto const& w : m_of.m_workers) counts.ready += w->ready.size_hint();
+    for (auto const& s : m_of.m_shepherds) { // relaxed: see census.hpp
+        counts.injected += s->injected_count.load(std::memory_order_relaxed) + s->placed_count.load(std::memory_order_relaxed);
+    }
+    return counts;
+}
+
+} // namespace tulle::sched

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// All threads that have a stack, for reports: every stack that is in use has its fiber at its top, so there is no list to be kept. Threads
+// that have not started are only counted. The answer is exact when no other OS thread runs; else a thread may be missing, or be seen
+// as it was a moment ago, but nothing is read that is not memory of the library.
+#pragma once
+
+#include "arch/registers.hpp"
+#include "sched/live_threads.hpp"
+#include "sched/scheduler.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tulle::sched {
+
+struct thread_view {
+    fiber_kind stack_kind = fiber_kind::pooled;
+    thread_id id = 0;                       // 0: a forked thread that has not asked for its own
+    void const* site = nullptr;             // where it was spawned; null: forked, or made by the system
+    detail::record const* stolen = nullptr; // forked: its record
+    std::array<thread_id, 8> outer{};       // threads that run it in their place, innermost first
+    std::size_t outer_count = 0;
+    wait_reason waits;
+    int worker = -1;        // on which it runs; -1: it does not. A guest's is -1 too
+    int tid = 0;            // of the OS thread on which it runs, or of the guest
+    arch::registers from{}; // where it goes on; pc 0: not known, as it runs
+    stack::span stack{};    // empty: the stack is the system's
+};
+
+struct unstarted_counts {
+    std::uint64_t ready = 0;    // in the queues of workers, threads that have a stack included
+    std::uint64_t injected = 0; // from outside, or placed
+};
+
+class census {
+public:
+    explicit census(scheduler& of) noexcept : m_of(of) {}
+
+    // Calls visitor(argument, view) for each thread, in no particular order.
+    void visit(void (*visitor)(void* argument, thread_view const& seen), void* argument) const noexcept;
+    [[nodiscard]] unstarted_counts unstarted() const noexcept;
+
+private:
+    struct tour {
+        census const& of;
+        void (*visitor)(void* argument, thread_view const& seen);
+        void* argument;
+    };
+
+    static void visit_pooled(void* on_tour, stack::span where) noexcept;
+    [[nodiscard]] worker const* runs_on(fiber const& f) const noexcept;
+    [[nodiscard]] bool look_at(fiber const& f, thread_view& seen) const noexcept;
+    void look_at_guests(tour const& t) const noexcept;
+
+    scheduler& m_of;
+};
+
+} // namespace tulle::sched

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a thread waits for, as it tells the reports of waiting threads (src/diag). Written by paths that block, before the thread is published
+// to its waker: two plain stores. No time is kept: reading the clock would cost more than half of a wait.
+#pragma once
+
+#include <cstdint>
+
+namespace tulle::sched {
+
+enum class wait_kind : std::uint8_t {
+    nothing,        // it runs, is ready, or has yielded
+    mutex,          // a tulle_mutex_t
+    owned_mutex,    // a tulle::mutex, which knows its owner where its users are compiled without NDEBUG
+    condition,      // a condition variable
+    barrier,        //
+    latch,          //
+    signal,         //
+    once,           // a once_flag
+    stolen_child,   // the `state` of a forked thread's record
+    spawned_thread, // a thread_record
+    sleep,          // a point in time
+};
+
+struct wait_reason {
+    wait_kind kind = wait_kind::nothing;
+    void const* object = nullptr;
+};
+
+} // namespace tulle::sched

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/inspect.hpp"
+
+#include "base/sanitize.hpp"
+#include "sched/thread_record.hpp"
+#include "sync/barrier_core.hpp"
+#include "sync/latch_core.hpp"
+#include "sync/parking.hpp"
+#include "sync/signal_core.hpp"
+
+#include <tulle/mutex.hpp>
+
+#include <cstdio>
+
+namespace tulle::detail {
+
+struct mutex_owner {
+    // relaxed: a waiter is known to wait, so the owner has written it.
+    static thread_id of(mutex const& m) noexcept { return m.m_owner.load(std::memory_order_relaxed); }
+};
+
+} // namespace tulle::detail
+
+namespace tulle::sync {
+
+namespace {
+
+TULLE_NO_SANITIZE void inspect_barrier(barrier_core<parking> const& b, wait_facts& facts) noexcept {
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "%llu of %llu have arrived",
+                                    static_cast<unsigned long long>(b.arrived()), static_cast<unsigned long long>(b.expected())));
+}
+
+void inspect_latch(latch_core<parking> const& l, wait_facts& facts) noexcept {
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "count %lld", static_cast<long long>(l.count())));
+}
+
+void inspect_signal(signal_core<parking> const& s, wait_facts& facts) noexcept {
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "%u notifications to come", s.count()));
+}
+
+TULLE_NO_SANITIZE thread_id id_of(sched::thread_record const& t) noexcept { return t.id; }
+
+} // namespace
+
+char const* text(sched::wait_kind kind) noexcept {
+    using enum sched::wait_kind;
+    switch (kind) {
+        case nothing: break;
+        case mutex:
+        case owned_mutex: return "mutex";
+        case condition: return "condition variable";
+        case barrier: return "barrier";
+        case latch: return "latch";
+        case signal: return "signal";
+        case once: return "once_flag";
+        case stolen_child: return "forked thread";
+        case spawned_thread: return "thread";
+        case sleep: return "point in time";
+    }
+    return "nothing";
+}
+
+wait_facts inspect(sched::wait_reason reason) noexcept {
+    using enum sched::wait_kind;
+    wait_facts facts;
+    switch (reason.kind) {
+        case owned_mutex: facts.holder = detail::mutex_owner::of(*static_cast<tulle::mutex const*>(reason.object)); break;
+        case barrier: inspect_barrier(*static_cast<barrier_core<parking> const*>(reason.object), facts); break;
+        case latch: inspect_latch(*static_cast<latch_core<parking> const*>(reason.object), facts); break;
+        case signal: inspect_signal(*static_cast<signal_core<parking> const*>(reason.object), facts); break;
+        case spawned_thread: facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object)); break;
+        case stolen_child: facts.stolen_word = reason.object; break;
+        default: break;
+    }
+    return facts;
+}
+
+} // namespace tulle::sync

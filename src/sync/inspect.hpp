@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be said of an object that a thread waits for. By reports, while the thread waits: the object exists then.
+#pragma once
+
+#include "sched/wait_kind.hpp"
+
+#include <tulle/detail/thread_core.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tulle::sync {
+
+struct wait_facts {
+    thread_id holder = 0;              // of a mutex, or the thread that is joined; 0: not known
+    void const* stolen_word = nullptr; // the `state` of the forked thread that is joined
+    char numbers[64] = "";             // "2 of 3 have arrived", "count 1", ...; empty: nothing to say
+};
+
+// "mutex", "barrier", ...
+[[nodiscard]] char const* text(sched::wait_kind kind) noexcept;
+[[nodiscard]] wait_facts inspect(sched::wait_reason reason) noexcept;
+
+} // namespace tulle::sync

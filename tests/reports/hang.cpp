@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hangs, or seems to, in the way that its first argument names. Driven by *_test.py.
+#include <tulle/tulle.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_longer_than_the_grace = 400ms;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int k_many = 1'000; // ThreadSanitizer knows 8,000 threads at most
+#else
+constexpr int k_many = 100'000;
+#endif
+
+tulle::mutex first, second;
+tulle::thread<void> self_joining[2];
+std::atomic<bool> stop{false};
+
+TULLE_NOINLINE void lock_both(tulle::mutex& one, tulle::mutex& other, tulle::barrier& met) {
+    std::lock_guard const outer(one);
+    met.arrive_and_wait();
+    std::lock_guard const inner(other);
+}
+
+void mutex_cycle() {
+    tulle::barrier met(2);
+    auto left = tulle::spawn({.name = "left"}, [&met] { lock_both(first, second, met); }); // line: left
+    auto right = tulle::spawn({.name = "right"}, [&met] { lock_both(second, first, met); });
+    left.join();
+    right.join();
+}
+
+void lost_signal() {
+    tulle::signal news(2);
+    auto waiter = tulle::spawn([&news] { news.wait(); });
+    auto teller = tulle::spawn([&news] { news.notify(); });
+    teller.join();
+    waiter.join();
+}
+
+void lost_notification() {
+    tulle::condition_variable changed;
+    changed.notify_all(); // nobody waits yet
+    std::unique_lock held(first);
+    changed.wait(held);
+}
+
+void join_cycle() {
+    tulle::latch both_are_there(1);
+    for (int k = 0; k < 2; ++k) {
+        self_joining[k] = tulle::spawn([k, &both_are_there] {
+            both_are_there.wait();
+            self_joining[1 - k].join();
+        });
+    }
+    tulle::this_thread::yield(); // both start, so that nobody runs them in its place
+    tulle::this_thread::sleep_for(50ms);
+    both_are_there.count_down();
+    tulle::latch(1).wait();
+}
+
+void forked() {
+    tulle::latch never(1);
+    std::atomic<bool> stolen{false};
+    auto child = tulle::fork([&] {
+        stolen = true;
+        never.wait();
+    });
+    while (!stolen) tulle::detail::cpu_pause(); // by the other worker
+    child.join();
+}
+
+void missing_participant() {
+    tulle::barrier all(4);
+    std::vector<tulle::thread<void>> present;
+    for (int k = 0; k < 3; ++k) present.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    for (auto& t : present) t.join();
+}
+
+void many() {
+    tulle::latch never(1);
+    std::vector<tulle::thread<void>> threads;
+    for (int k = 0; k < k_many; ++k) threads.push_back(tulle::spawn([&never] { never.wait(); }));
+    never.wait();
+}
+
+void count_of_many() { std::printf("%d\n", k_many); }
+
+// As many latches as threads: one paragraph all the same.
+void many_of_their_own() {
+    std::vector<tulle::thread<void>> threads;
+    for (int k = 0; k < 100; ++k) {
+        threads.push_back(tulle::spawn([] {
+            tulle::latch own(1);
+            own.wait();
+        }));
+    }
+    tulle::latch(1).wait();
+}
+
+// A guest waits for what main holds.
+void guest_waits() {
+    std::lock_guard const held(second);
+    std::thread guest([] { std::lock_guard const waits(second); });
+    tulle::latch(1).wait();
+    guest.join();
+}
+
+void with_surplus_worker() {
+    tulle::set_worker_count(1);
+    tulle::latch(1).wait();
+}
+
+// --- not deadlocks -----------------------------------------------------------------------------------------------------------
+
+void waits_for_foreign_thread() {
+    tulle::latch done(1);
+    std::thread foreign([&done] {
+        std::this_thread::sleep_for(k_longer_than_the_grace);
+        done.count_down();
+    });
+    done.wait();
+    foreign.join();
+}
+
+void sleeps() { tulle::this_thread::sleep_for(k_longer_than_the_grace); }
+
+void waits_with_deadline() {
+    tulle::latch never(1);
+    tulle::signal none(1);
+    if (never.wait_for(k_longer_than_the_grace) || none.wait_for(k_longer_than_the_grace)) std::abort();
+}
+
+void guest_sleeps() {
+    tulle::latch done(1);
+    std::thread guest([&done] {
+        tulle::this_thread::yield();
+        tulle::this_thread::sleep_for(k_longer_than_the_grace);
+        done.count_down();
+    });
+    done.wait();
+    guest.join();
+}
+
+void waits_for_system_call() {
+    tulle::latch done(1);
+    auto reader = tulle::spawn([&done] {
+        ::usleep(400'000); // blocks its worker
+        done.count_down();
+    });
+    done.wait();
+    reader.join();
+}
+
+// By a worker that is to stand by when it has done so.
+void surplus_worker_computes() {
+    tulle::latch done(1);
+    std::atomic<bool> started{false};
+    auto child = tulle::fork([&] {
+        started = true;
+        auto const end = std::chrono::steady_clock::now() + k_longer_than_the_grace;
+        while (std::chrono::steady_clock::now() < end) {}
+        done.count_down();
+    });
+    while (!started) tulle::detail::cpu_pause();
+    tulle::set_worker_count(1);
+    done.wait();
+    child.join();
+}
+
+void computes() {
+    auto busy = tulle::spawn([] {
+        auto const end = std::chrono::steady_clock::now() + k_longer_than_the_grace;
+        while (std::chrono::steady_clock::now() < end) {}
+    });
+    tulle::this_thread::yield();
+    busy.join();
+}
+
+// The foreign thread ends without a word, long after all is blocked.
+void last_foreign_thread_ends() {
+    std::thread([] { std::this_thread::sleep_for(250ms); }).detach();
+    tulle::latch(1).wait();
+}
+
+// --- to be asked ---------------------------------------------------------------------------------------------------------------
+
+TULLE_NOINLINE void compute_until_stopped() {
+    while (!stop.load(std::memory_order_relaxed)) tulle::detail::cpu_pause();
+}
+
+void busy() {
+    tulle::latch never(1);
+    std::vector<tulle::thread<void>> waiting;
+    for (int k = 0; k < 10; ++k) waiting.push_back(tulle::spawn([&never] { never.wait(); }));
+    auto sleeper = tulle::spawn({.name = "sleeper"}, [] { tulle::this_thread::sleep_for(1h); });
+    tulle::this_thread::sleep_for(20ms);
+    auto computing = tulle::spawn([] { compute_until_stopped(); });
+    std::puts("ready");
+    std::fflush(stdout);
+    std::string line(100, ' ');
+    while (std::fgets(line.data(), static_cast<int>(line.size()), stdin) == nullptr) std::clearerr(stdin); // until the test says a word
+    std::_Exit(7);
+}
+
+void busy_with_own_handler() {
+    std::signal(SIGQUIT, [](int) { std::_Exit(9); });
+    busy();
+}
+
+std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
+                                               {"lost_signal", &lost_signal},
+                                               {"lost_notification", &lost_notification},
+                                               {"join_cycle", &join_cycle},
+                                               {"forked", &forked},
+                                               {"missing_participant", &missing_participant},
+                                               {"many", &many},
+                                               {"count_of_many", &count_of_many},
+                                               {"many_of_their_own", &many_of_their_own},
+                                               {"guest_waits", &guest_waits},
+                                               {"waits_for_foreign_thread", &waits_for_foreign_thread},
+                                               {"sleeps", &sleeps},
+                                               {"waits_with_deadline", &waits_with_deadline},
+                                               {"guest_sleeps", &guest_sleeps},
+                                               {"waits_for_system_call", &waits_for_system_call},
+                                               {"computes", &computes},
+                                               {"surplus_worker_computes", &surplus_worker_computes},
+                                               {"with_surplus_worker", &with_surplus_worker},
+                                               {"last_foreign_thread_ends", &last_foreign_thread_ends},
+                                               {"busy", &busy},
+                                               {"busy_with_own_handler", &busy_with_own_handler}};
+
+} // namespace
+
+int main(int, char** arguments) {
+    ::alarm(100);
+    static_cast<void>(tulle::worker_count()); // starts the run time
+    k_ways.at(arguments[1])();
+    std::puts("done");
+    return 0;
+}

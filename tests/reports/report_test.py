@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is printed when all threads are blocked, or when a process is asked what its threads do. Arguments: the emulator or "", the path of
+the program that hangs, and that of `tulle` if it is built."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+EMULATOR, HANG, *REST = sys.argv[1:]
+del sys.argv[1:]
+TULLE = REST[0] if REST else None
+ADDRESS = r"0x[0-9a-f]+"
+
+
+def command(way):
+    return [*EMULATOR.split(";")] + [HANG, way] if EMULATOR else [HANG, way]
+
+
+def environment(**variables):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
+    return {**kept, "TULLE_WORKERS": "2", **variables}
+
+
+def hang(way, **variables):
+    return subprocess.run(command(way), capture_output=True, text=True, timeout=110, env=environment(**variables))
+
+
+class Deadlock(unittest.TestCase):
+    def report(self, way, **variables):
+        done = hang(way, **variables)
+        self.assertEqual(done.returncode, -signal.SIGABRT, done)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"(?m)\Atulle: deadlock: \d+ threads wait, and nothing is left that could wake one")
+        self.assertEqual(done.stderr.count("tulle: deadlock"), 1)
+        return done.stderr
+
+    def paragraph(self, text, pattern):
+        found = [part for part in text.split("\n\n") if re.search(pattern, part)]
+        self.assertEqual(len(found), 1, f"{pattern} in\n{text}")
+        return found[0]
+
+    def test_two_mutexes_in_a_circle(self):
+        text = self.report("mutex_cycle")
+        circle = self.paragraph(text, "in a circle")
+        self.assertRegex(circle, rf'"left" waits for mutex {ADDRESS}, held by thread \d+ "right"')
+        self.assertRegex(circle, rf'"right" waits for mutex {ADDRESS}, held by thread \d+ "left"')
+        left = self.paragraph(text, r'\Athread \d+ "left" waits for mutex')
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "hang.cpp"), encoding="utf-8") as source:
+            line = next(number for number, content in enumerate(source, 1) if "line: left" in content)
+        self.assertRegex(left, rf"spawned in .*mutex_cycle\S* at \S*hang\.cpp:{line}\b")
+        self.assertRegex(left, r"#\d+ +.*lock_both.* at \S*hang\.cpp:\d+")
+
+    def test_lost_signal(self):
+        waiter = self.paragraph(self.report("lost_signal"), r"waits? for signal")
+        self.assertIn("(1 notifications to come)", waiter)
+
+    def test_lost_notification(self):
+        waiter = self.paragraph(self.report("lost_notification"), r"waits? for condition variable")
+        self.assertIn("lost_notification", waiter)
+
+    def test_joins_in_a_circle(self):
+        circle = self.paragraph(self.report("join_cycle"), "in a circle")
+        self.assertEqual(len(re.findall(r"thread \d+ waits for thread \d+", circle)), 2, circle)
+
+    def test_forked_thread(self):
+        text = self.report("forked")
+        self.paragraph(text, r"waits for a forked thread")
+        child = self.paragraph(text, r"waits for latch")
+        self.assertRegex(child, r"forked as tulle::child<\(?.*forked\(\)")
+
+    def test_barrier_with_a_missing_participant(self):
+        self.assertIn("(3 of 4 have arrived)", self.report("missing_participant"))
+
+    def test_a_hundred_thousand_waiters_are_one_paragraph(self):
+        begin = time.monotonic()
+        count = hang("count_of_many").stdout.split()[0]
+        text = self.report("many", TULLE_STACK_SIZE="16K")
+        self.assertLess(len(text.split("\n\n")), 12, text)
+        self.assertRegex(self.paragraph(text, rf"\A{count} threads \(.*, \.\.\.\) wait for latch"), r"hang\.cpp:\d+")
+        print(f"many: {time.monotonic() - begin:.1f} s", file=sys.stderr)
+
+    def test_objects_of_their_own_are_one_paragraph(self):
+        self.assertRegex(self.report("many_of_their_own"), r"(?m)^(99|100) threads \(.*\) wait for a latch each")
+
+    def test_guests_wait_too(self):
+        self.assertRegex(self.report("guest_waits"), r"thread \d+ waits for mutex")
+
+    def test_found_when_the_last_foreign_thread_has_ended(self):
+        self.report("last_foreign_thread_ends")
+
+    def test_a_worker_stands_by(self):
+        self.report("with_surplus_worker")
+
+    def test_one_worker(self):
+        self.report("mutex_cycle", TULLE_WORKERS="1")
+
+    def test_warning_only(self):
+        with subprocess.Popen(command("missing_participant"), stderr=subprocess.PIPE, text=True, env=environment(TULLE_DEADLOCK="warn")) as child:
+            self.assertIn("tulle: deadlock: ", child.stderr.readline())
+            time.sleep(0.3)
+            self.assertIsNone(child.poll())
+            child.kill()
+            self.assertNotIn("tulle: deadlock", child.stderr.read())
+
+    def test_off(self):
+        with subprocess.Popen(command("missing_participant"), stderr=subprocess.PIPE, text=True, env=environment(TULLE_DEADLOCK="off")) as child:
+            time.sleep(0.5)
+            self.assertIsNone(child.poll())
+            child.kill()
+            self.assertEqual(child.stderr.read(), "")
+
+    def test_a_value_that_makes_no_sense(self):
+        self.assertIn("TULLE_DEADLOCK", hang("sleeps", TULLE_DEADLOCK="maybe").stderr)
+
+    def test_without_addr2line(self):
+        text = self.report("missing_participant", PATH="/nowhere")
+        self.assertIn("(3 of 4 have arrived)", text)
+        self.assertRegex(text, r"#0 ")
+
+
+class NoDeadlock(unittest.TestCase):
+    def test_what_will_go_on_is_not_reported(self):
+        for way in ("waits_for_foreign_thread", "sleeps", "waits_with_deadline", "guest_sleeps", "waits_for_system_call", "computes",
+                    "surplus_worker_computes"):
+            with self.subTest(way):
+                done = hang(way)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
+
+
+class Asked(unittest.TestCase):
+    def start(self, way="busy", **variables):
+        child = subprocess.Popen(command(way), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env=environment(**variables), restore_signals=True)
+        self.addCleanup(child.communicate)
+        self.addCleanup(child.kill)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        time.sleep(0.1)
+        return child
+
+    def check(self, text):
+        self.assertRegex(text, r"\Atulle: process \d+: 13 threads with a stack, 2 of them running on 2 workers")
+        self.assertRegex(text, r"(?m)^10 threads \(.*\) wait for latch")
+        self.assertRegex(text, r'(?m)^thread \d+ "sleeper" waits for a point in time')
+        self.assertRegex(text, r"(?m)^thread \d+ runs on worker \d+\n +spawned in .*busy.*\n( +#.*\n)* +#\d+ +.*compute_until_stopped")
+
+    def test_by_sigquit(self):
+        child = self.start()
+        child.send_signal(signal.SIGQUIT)
+        time.sleep(0.5)
+        self.assertIsNone(child.poll())
+        _, errors = child.communicate("go on\n")  # ends when the writer of the report has ended, too
+        self.assertEqual(child.returncode, 7)
+        self.check(errors)
+
+    def test_default_when_off(self):
+        child = self.start(TULLE_DEADLOCK="off")
+        child.send_signal(signal.SIGQUIT)
+        self.assertEqual(child.wait(10), -signal.SIGQUIT)
+
+    def test_own_handler(self):
+        child = self.start("busy_with_own_handler")
+        child.send_signal(signal.SIGQUIT)
+        self.assertEqual(child.wait(10), 9)
+
+
+@unittest.skipIf(TULLE is None, "`tulle` is not built")
+class Ps(Asked):
+    def ps(self, *words):
+        return subprocess.run([TULLE, "ps", *words], capture_output=True, text=True, timeout=60)
+
+    def test_by_tulle_ps(self):
+        child = self.start()
+        for _ in range(3):
+            done = self.ps(str(child.pid))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.check(done.stdout)
+        child.communicate("go on\n")
+        self.assertEqual(child.returncode, 7)
+
+    def test_list(self):
+        child = self.start()
+        self.assertRegex(self.ps().stdout, rf"(?m)^ *{child.pid} .*hang busy")
+
+    def refused(self, process, complaint, code=1):
+        done = self.ps(process)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done)
+        self.assertTrue(done.stderr.startswith("tulle: ps: "), done.stderr)
+        self.assertIn(complaint, done.stderr)
+
+    def test_refusals(self):
+        self.refused("hello", "no process number", 2)
+        self.refused("0", "no process number", 2)
+        self.refused("4194305", "there is no process")
+        self.refused(str(os.getpid()), "does not use Tulle")
+
+    def test_a_process_that_would_die_of_the_signal_is_not_sent_it(self):
+        child = self.start(TULLE_DEADLOCK="off")
+        self.refused(str(child.pid), "TULLE_DEADLOCK=off")
+        self.assertIsNone(child.poll())
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to become another user")
+    def test_another_user(self):
+        child = self.start()
+        done = subprocess.run([TULLE, "ps", str(child.pid)], capture_output=True, text=True, timeout=60, user=65534)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("another user", done.stderr)
+
+
+unittest.main()
