@@ -135,7 +135,7 @@ void stop_answering() noexcept {
         present.sa_handler = g_before;
         ::sigaction(SIGQUIT, &present, nullptr);
     }
-    if (g_mark != nullptr) ::munmap(g_mark, 1);
+    if (g_mark != nullptr) os::system_memory().release(g_mark, 1);
     g_mark = nullptr;
 }
 

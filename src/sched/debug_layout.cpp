@@ -66,6 +66,7 @@ struct debug_access {
         TULLE_OFFSET(worker, current),
         TULLE_OFFSET(worker, ready),
         TULLE_OFFSET(worker, spares),
+        TULLE_OFFSET(worker, emergency),
         TULLE_OFFSET(worker, stacks),
         TULLE_OFFSET(worker, start_next),
         TULLE_OFFSET(worker, mailbox),

@@ -42,11 +42,14 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
 
 void run_stolen(record& slot) noexcept {
     if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker(), slot);
-    fiber& f = *this_worker()->current; // the stack stays the same whatever the body does
-    f.runs_record = true;
-    f.stolen = &slot;
+    {
+        fiber& before = *this_worker()->current;
+        before.runs_record = true;
+        before.stolen = &slot;
+    }
     schedule_point();
     slot.run(&slot);
+    fiber& f = *this_worker()->current;                                             // another one in a child process
     if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process(); // process_fork.cpp
     f.runs_record = false;
     f.stolen = nullptr;

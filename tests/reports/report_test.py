@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is printed when all threads are blocked, or when a process is asked what its threads do. Arguments: the emulator or "", the path of
-the program that hangs, and that of `tulle` if it is built."""
+"""What is printed when all threads are blocked, or when a process is asked what its threads do. Arguments: the path of the program
+that hangs, and that of `tulle` if it is built; EMULATOR in the environment is what runs the former, words separated by ";"."""
 import os
 import re
 import signal
@@ -9,7 +9,8 @@ import sys
 import time
 import unittest
 
-EMULATOR, HANG, *REST = sys.argv[1:]
+EMULATOR = os.environ.get("EMULATOR")
+HANG, *REST = sys.argv[1:]
 del sys.argv[1:]
 TULLE = REST[0] if REST else None
 ADDRESS = r"0x[0-9a-f]+"

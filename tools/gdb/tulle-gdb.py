@@ -220,7 +220,7 @@ class Snapshot:
         self.spares = set(layout.list(scheduler + layout["scheduler.m_shared_spares"]))
         self.cached = set()
         for worker in self.workers:
-            self.spares |= set(layout.list(worker + layout["worker.spares"]))
+            self.spares |= {*layout.list(worker + layout["worker.spares"]), layout.field(worker, "worker.emergency")}
             self.cached |= self.cached_stacks(worker + layout["worker.stacks"])
         self.os_threads = self.find_os_threads()
         self.running = {}
