@@ -8,7 +8,9 @@ namespace tulle::sched {
 
 namespace {
 
-// Null where the memory holds no fiber: its stack is cached, or the fiber is being made.
+constexpr std::size_t k_most_nested = 64; // a list that changes meanwhile has an end, too
+
+// False where the memory holds no fiber: its stack is cached, or the fiber is being made.
 TULLE_NO_SANITIZE bool is_fiber(stack::span where) noexcept {
     fiber const& f = fiber_of(where);
     return f.alive.load(std::memory_order_relaxed) == fiber::k_alive_mark && f.stack.low == where.low; // relaxed: see census.hpp
@@ -25,8 +27,10 @@ TULLE_NO_SANITIZE arch::registers saved_registers(fiber const& f) noexcept {
 }
 
 TULLE_NO_SANITIZE void copy_outer(thread_frame const& innermost, thread_view& seen) noexcept {
-    for (auto const* outer = innermost.outer; outer != nullptr && seen.outer_count < seen.outer.size(); outer = outer->outer)
-        seen.outer[seen.outer_count++] = outer->id;
+    seen.nested = 1;
+    for (auto const* outer = innermost.outer; outer != nullptr && seen.nested < k_most_nested; outer = outer->outer, ++seen.nested) {
+        if (seen.outer_count < seen.outer.size()) seen.outer[seen.outer_count++] = outer->id;
+    }
 }
 
 TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {

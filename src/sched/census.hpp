@@ -5,7 +5,6 @@
 #pragma once
 
 #include "arch/registers.hpp"
-#include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
 
 #include <array>
@@ -21,6 +20,7 @@ struct thread_view {
     detail::record const* stolen = nullptr; // forked: its record
     std::array<thread_id, 8> outer{};       // threads that run it in their place, innermost first
     std::size_t outer_count = 0;
+    std::size_t nested = 0; // threads with a record of their own that stand on the stack, it and the outer ones; at most 64 are counted
     wait_reason waits;
     int worker = -1;        // on which it runs; -1: it does not. A guest's is -1 too
     int tid = 0;            // of the OS thread on which it runs, or of the guest

@@ -100,4 +100,9 @@ struct fiber : runnable {
 // At the top of a pooled stack, whole cache lines.
 inline constexpr std::size_t k_pooled_fiber_bytes = (sizeof(fiber) + 63) / 64 * 64;
 
+// That of a stack of the pool. Of a stack that is cached it says nothing.
+[[nodiscard]] inline fiber const& fiber_of(stack::span where) noexcept {
+    return *reinterpret_cast<fiber const*>(where.end() - k_pooled_fiber_bytes);
+}
+
 } // namespace tulle::sched

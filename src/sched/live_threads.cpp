@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/live_threads.hpp"
 
-#include "base/sanitize.hpp"
+#include "sched/census.hpp"
 #include "sched/names.hpp"
 
 #include <algorithm>
@@ -12,49 +12,36 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::size_t k_most_listed = 16;
-constexpr int k_most_frames = 64; // on one stack; more are not looked at
 
-struct seen_thread {
+struct live_thread {
     thread_id id;
     int worker; // on which it runs; -1: it waits, or is ready
 };
 
 struct tour {
-    explicit tour(scheduler const& s) : of(s) { threads.reserve(k_most_listed); }
+    tour() { threads.reserve(k_most_listed); }
 
-    scheduler const& of;
-    std::vector<seen_thread> threads; // the first few
+    std::vector<live_thread> threads; // the first few
     std::int64_t started = 0;
 };
 
-TULLE_NO_SANITIZE bool runs(worker const& w, fiber const& f) noexcept { return w.current == &f; }
-
-int worker_of(scheduler const& s, fiber const& f) noexcept {
-    for (auto const& w : s.workers()) {
-        if (runs(*w, f)) return w->index;
-    }
-    return -1;
-}
-
-// A frame that ends meanwhile lies in memory that stays.
-TULLE_NO_SANITIZE int copy_ids(fiber const& f, thread_frame const* root, thread_id* ids) noexcept {
-    int count = 0;
-    for (thread_frame const* t = f.frame; t != nullptr && t != root && count < k_most_frames; t = t->outer) ids[count++] = t->id;
-    return count;
-}
-
 // Allocates nothing: the pool is locked.
-void look_at(tour& t, fiber const& f, thread_frame const* root) noexcept {
-    thread_id ids[k_most_frames];
-    int const count = copy_ids(f, root, ids);
-    int const worker = count == 0 ? -1 : worker_of(t.of, f);
-    t.started += count;
-    for (int k = 0; k < count && t.threads.size() < k_most_listed; ++k) t.threads.push_back({ids[k], worker});
+void add(tour& t, thread_id id, int worker) noexcept {
+    if (t.threads.size() < k_most_listed) t.threads.push_back({id, worker});
 }
 
-void look_at_pooled(void* on_tour, stack::span where) noexcept { look_at(*static_cast<tour*>(on_tour), fiber_of(where), nullptr); }
+// On the stack of the thread that initialised, that thread is the outermost one, and none that the program has made.
+void look_at(void* on_tour, thread_view const& seen) {
+    auto& t = *static_cast<tour*>(on_tour);
+    std::size_t const not_made = seen.stack_kind == fiber_kind::adopted ? 1 : 0;
+    if (seen.stack_kind == fiber_kind::guest || seen.nested <= not_made) return;
+    std::size_t const made = seen.nested - not_made;
+    t.started += static_cast<std::int64_t>(made);
+    add(t, seen.id, seen.worker);
+    for (std::size_t k = 0; k < std::min(made - 1, seen.outer_count); ++k) add(t, seen.outer[k], seen.worker);
+}
 
-std::string describe(seen_thread const& t) {
+std::string describe(live_thread const& t) {
     std::string text = "thread " + std::to_string(t.id);
     std::string const name = find_name(t.id);
     if (!name.empty()) text += " '" + name + "'";
@@ -65,7 +52,7 @@ std::string counted(std::int64_t count, char const* rest) { return std::to_strin
 
 void list(tour& t, std::vector<std::string>& parts) {
     std::sort(t.threads.begin(), t.threads.end(), [](auto const& a, auto const& b) { return a.id < b.id; });
-    for (seen_thread const& thread : t.threads) parts.push_back(describe(thread));
+    for (live_thread const& thread : t.threads) parts.push_back(describe(thread));
     std::int64_t const more = t.started - static_cast<std::int64_t>(t.threads.size());
     if (more > 0) parts.push_back(counted(more, "more"));
 }
@@ -75,9 +62,8 @@ void list(tour& t, std::vector<std::string>& parts) {
 std::string describe_live_threads(scheduler& s) {
     std::int64_t const alive = s.live_threads();
     if (alive == 0) return "no threads are alive; the caller may have forked children that it has not joined";
-    tour t(s);
-    look_at(t, s.adopted(), &s.adopted_frame());
-    s.stacks().visit(&look_at_pooled, &t);
+    tour t;
+    census(s).visit(&look_at, &t);
     std::vector<std::string> parts;
     list(t, parts);
     std::int64_t const unstarted = alive - t.started;

@@ -11,7 +11,4 @@ namespace tulle::sched {
 // The threads go on meanwhile: one may be missing, or be seen as it was a moment ago.
 [[nodiscard]] std::string describe_live_threads(scheduler& s);
 
-// The fiber at the top of a stack of the pool (scheduler.cpp). Of a stack that is cached it says nothing.
-[[nodiscard]] fiber const& fiber_of(stack::span where) noexcept;
-
 } // namespace tulle::sched

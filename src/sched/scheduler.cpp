@@ -26,8 +26,6 @@ fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 
 } // namespace
 
-fiber const& fiber_of(stack::span where) noexcept { return *reinterpret_cast<fiber const*>(where.end() - k_pooled_fiber_bytes); }
-
 // --- making work -----------------------------------------------------------------------------------------------------
 
 void scheduler::notify_light() noexcept {

@@ -141,8 +141,6 @@ public:
     void close_deques(fiber& f) noexcept; // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
     // What the OS thread that started it stands on, if it was adopted.
-    [[nodiscard]] fiber const& adopted() const noexcept { return m_adopted; }
-    [[nodiscard]] thread_frame const& adopted_frame() const noexcept { return m_adopted_frame; }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;
 
