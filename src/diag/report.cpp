@@ -105,8 +105,10 @@ private:
     void print_head() noexcept {
         sched::unstarted_counts const more = sched::census(m_of).unstarted();
         if (m_why == report_reason::deadlock) {
-            m_out.print("tulle: deadlock: %zu threads wait, and nothing is left that could wake one (process %d)\n", m_threads.count(),
-                        m_process);
+            m_out.print("tulle: deadlock: %zu %s, and nothing is left that could wake one (process %d", m_threads.count(),
+                        m_threads.count() == 1 ? "thread waits" : "threads wait", m_process);
+            if (m_of.chosen().seed != 0) m_out.print("; TULLE_SEED=%" PRIu64 " repeats this run", m_of.chosen().seed);
+            m_out.print(")\n");
         } else {
             m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d workers; %" PRIu64 " in queues\n",
                         m_process, m_threads.count(), m_threads.running(), m_of.chosen().workers, more.ready + more.injected);

@@ -25,8 +25,9 @@ constexpr std::uint32_t k_odds_choices = 4;   // a point switches always, or onc
 
 void post_ready(void* pending, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(pending)); }
 
-// The one place that ends a deterministic run in which nobody can go on.
-[[noreturn]] TULLE_COLD void end_in_deadlock(std::uint64_t seed) noexcept {
+// The one place that ends a deterministic run in which nobody can go on: by the report, or where that is off or only warns, by itself.
+[[noreturn]] TULLE_COLD void end_in_deadlock(scheduler const& s, std::uint64_t seed) noexcept {
+    if (s.chosen().on_deadlock != nullptr) s.chosen().on_deadlock();
     base::fatal("deadlock: every thread waits, none for a time, and there is no other OS thread; TULLE_SEED=%llu repeats this run",
                 static_cast<unsigned long long>(seed));
 }
@@ -119,7 +120,7 @@ void deterministic_run::pass_time(worker& w) noexcept {
         m_now = std::max(m_now, deadline);
         return;
     }
-    if (os::other_threads() == 0) end_in_deadlock(m_seed);
+    if (os::other_threads() == 0) end_in_deadlock(*w.owner, m_seed);
     w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
     static_cast<void>(os::futex_wait(w.nap_word, 1, os::monotonic_ns() + k_nap_ns));
     w.nap_word.store(0, std::memory_order_relaxed);

@@ -34,7 +34,7 @@ class Deadlock(unittest.TestCase):
         done = hang(way, **variables)
         self.assertEqual(done.returncode, -signal.SIGABRT, done)
         self.assertEqual(done.stdout, "")
-        self.assertRegex(done.stderr, r"(?m)\Atulle: deadlock: \d+ threads wait, and nothing is left that could wake one")
+        self.assertRegex(done.stderr, r"(?m)\Atulle: deadlock: \d+ threads? waits?, and nothing is left that could wake one")
         self.assertEqual(done.stderr.count("tulle: deadlock"), 1)
         return done.stderr
 

@@ -454,6 +454,17 @@ TEST(deterministic_death, a_deadlock_ends_the_run) {
         auto thread = tulle::spawn([&never] { never.wait(); });
         thread.join();
     };
+    EXPECT_DEATH(wait_for_ever(), "tulle: deadlock: 1 thread waits, .*; TULLE_SEED=11 repeats this run");
+}
+
+TEST(deterministic_death, a_deadlock_ends_the_run_without_a_report) {
+    ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+    auto const wait_for_ever = [] {
+        tulle::set_option("seed", "11");
+        tulle::set_option("deadlock", "off");
+        tulle::initialize();
+        tulle::latch(1).wait();
+    };
     EXPECT_DEATH(wait_for_ever(), "tulle: deadlock: every thread waits, none for a time, .*; TULLE_SEED=11 repeats this run");
 }
 
