@@ -6,6 +6,7 @@
 //         void create(void* stack_low, std::size_t size) noexcept;  // a stack of ours
 //         void adopt_current_thread() noexcept;                     // the OS thread's own stack
 //         void destroy() noexcept;                                  // not while it runs
+//         void forget_frames_below(void const* frame) noexcept;     // of the running stack: they were unwound by force, unseen
 //     };
 //     before_switch(from, to, from_is_ending)   // last thing before switch_to or set, on `from`
 //     after_switch(current)                     // first thing on the resumed stack, a fresh one included

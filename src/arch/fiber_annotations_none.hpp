@@ -12,6 +12,7 @@ public:
     void create(void*, std::size_t) noexcept {}
     void adopt_current_thread() noexcept {}
     void destroy() noexcept {}
+    void forget_frames_below(void const*) noexcept {}
 };
 
 inline void before_switch(sanitizer_fiber&, sanitizer_fiber&, bool) noexcept {}

@@ -60,6 +60,12 @@ public:
 #endif
     }
 
+    void forget_frames_below([[maybe_unused]] void const* frame) const noexcept {
+#ifdef TULLE_ANNOTATE_ADDRESS
+        __asan_unpoison_memory_region(m_low, static_cast<std::size_t>(static_cast<char const*>(frame) - static_cast<char*>(m_low)));
+#endif
+    }
+
 private:
     friend void before_switch(sanitizer_fiber& from, sanitizer_fiber& to, bool from_is_ending) noexcept;
     friend void after_switch(sanitizer_fiber& current) noexcept;

@@ -21,6 +21,7 @@ public:
     }
 
     void adopt_current_thread() noexcept {}
+    void forget_frames_below(void const*) noexcept {}
 
     void destroy() noexcept {
         if (m_registered) {

@@ -157,7 +157,10 @@ void close_empty_deques_cold() noexcept {
 
 std::exception_ptr caught_exception() noexcept {
     std::exception_ptr caught = std::current_exception();
-    if (caught == nullptr) base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
+    if (caught == nullptr) {
+        this_worker()->current->sanitizer.forget_frames_below(__builtin_frame_address(0));
+        base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
+    }
     return caught;
 }
 
