@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explore.hpp"
 
+#include "arch/fiber_annotations.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -42,10 +44,20 @@ private:
 };
 thread_local abort_report* abort_report::t_reporting = nullptr;
 
+// ThreadSanitizer makes each execution many times slower and has one OS thread to look at: a sample is enough for it. What must fail still
+// gets all that it asks for.
+std::size_t most_executions([[maybe_unused]] options const& o) noexcept {
+#if defined(TULLE_ANNOTATE_THREAD)
+    std::size_t const sample = o.how == search::exhaustive ? 50000 : 2000;
+    if (!o.expect_failure) return std::min(o.executions, sample);
+#endif
+    return o.executions;
+}
+
 class explorer {
 public:
     explorer(std::string_view name, options const& o, test_body const& body, site_book& sites)
-        : m_name(name), m_options(o), m_body(body), m_sites(sites), m_limits(o.limit) {
+        : m_name(name), m_options(o), m_body(body), m_sites(sites), m_limits(o.limit), m_executions(most_executions(o)) {
         if (o.how == search::exhaustive) m_limits.preemptions = o.preemptions;
     }
 
@@ -81,6 +93,7 @@ private:
     test_body const& m_body;
     site_book& m_sites;
     limits m_limits;
+    std::size_t m_executions;
     result m_result;
 };
 
@@ -88,7 +101,7 @@ void explorer::run_all() {
     execution e(m_limits, m_sites);
     abort_report const reporting(m_name, e);
     depth_first decide;
-    while (m_result.executions < m_options.executions) {
+    while (m_result.executions < m_executions) {
         if (!attempt(e, decide)) return report(e.taken());
         m_result.complete = !decide.advance();
         if (m_result.complete) return;
@@ -99,7 +112,7 @@ void explorer::run_some() {
     execution e(m_limits, m_sites);
     abort_report const reporting(m_name, e);
     std::size_t longest = 8;
-    for (std::size_t i = 0; i < m_options.executions; ++i) {
+    for (std::size_t i = 0; i < m_executions; ++i) {
         by_chance decide(m_options.seed + i, longest);
         if (!attempt(e, decide)) return report(e.taken());
         longest = std::max(longest, e.taken().size());
