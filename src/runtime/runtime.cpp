@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "diag/answer.hpp"
+#include "diag/fault_handler.hpp"
 #include "diag/watch.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
@@ -140,6 +141,7 @@ int instance::start(bool adopt_caller) {
     auto const chosen = settings_now(adopt_caller && sched::scheduler::may_adopt_caller());
     if (!chosen) return EINVAL;
     int const error = sched::scheduler::instance().start(*chosen);
+    if (error == 0) diag::explain_overflows();
     if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
     return error;
 }
@@ -166,6 +168,7 @@ int instance::stop() {
         if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
         if (error == 0 && !s.caller_has_end()) {
             diag::stop_answering();
+            diag::stop_explaining_overflows();
             s.stop();
             return 0;
         }

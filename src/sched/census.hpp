@@ -26,6 +26,7 @@ struct thread_view {
     int tid = 0;            // of the OS thread on which it runs, or of the guest
     arch::registers from{}; // where it goes on; pc 0: not known, as it runs
     stack::span stack{};    // empty: the stack is the system's
+    bool has_own_stack = false; // made for one thread, with a size of its own
 };
 
 struct unstarted_counts {
@@ -40,6 +41,8 @@ public:
     // Calls visitor(argument, view) for each thread, in no particular order.
     void visit(void (*visitor)(void* argument, thread_view const& seen), void* argument) const noexcept;
     [[nodiscard]] unstarted_counts unstarted() const noexcept;
+    // What a worker runs, by its own OS thread.
+    [[nodiscard]] static thread_view current_of(worker const& w) noexcept;
 
 private:
     struct tour {

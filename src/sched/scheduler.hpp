@@ -140,6 +140,7 @@ public:
     void free_deque(record_deque& deque) noexcept;
     void close_deques(fiber& f) noexcept; // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
+    [[nodiscard]] bool has_stacks() const noexcept { return m_stacks != nullptr; } // not in a child process before its first use
     // What the OS thread that started it stands on, if it was adopted.
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// What overflow.cpp calls that is compiled without -fstack-clash-protection.
+#pragma once
+
+// A frame of 96 KiB whose guard page is never touched.
+void step_over_the_guard();
