@@ -107,7 +107,8 @@ public:
             m_out.print("    in the place of %s, which joins it and whose stack it is\n",
                         name_of(m_seen.outer[m_seen.outer_count - 1]).text);
         if (kind == overflow_kind::past_guard) {
-            m_out.print("    past its end, into what belongs to others; compile with -fstack-clash-protection to have that found at once\n");
+            m_out.print(
+                "    past its end, into what belongs to others; compile with -fstack-clash-protection to have that found at once\n");
         }
         print_advice();
         m_out.flush();
@@ -158,7 +159,8 @@ private:
 
     void print_frames() noexcept {
         if (m_largest.bytes >= k_large_frame)
-            m_out.print("    the largest frame takes %zu bytes or more: %s\n", m_largest.bytes, m_symbols.at(m_largest.pc).back().function.c_str());
+            m_out.print("    the largest frame takes %zu bytes or more: %s\n", m_largest.bytes,
+                        m_symbols.at(m_largest.pc).back().function.c_str());
         std::size_t number = 0;
         for (std::size_t k = 0; k < m_trace.count; ++k) {
             for (symbol const& s : m_symbols.at(m_trace.pcs[k])) {

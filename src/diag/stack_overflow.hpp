@@ -13,15 +13,15 @@
 namespace tulle::diag {
 
 struct fault {
-    std::uintptr_t address = 0;        // that could not be accessed
-    std::uintptr_t probe_target = 0;   // where the stack pointer was going (arch/stack_probe.hpp); 0: not known
-    arch::registers from{};            // where it happened
+    std::uintptr_t address = 0;      // that could not be accessed
+    std::uintptr_t probe_target = 0; // where the stack pointer was going (arch/stack_probe.hpp); 0: not known
+    arch::registers from{};          // where it happened
 };
 
 enum class overflow_kind : std::uint8_t {
     none,
-    into_guard,   // the guard has stopped it
-    past_guard,   // the stack pointer lies below the stack: it has stepped over the guard, or there is none
+    into_guard, // the guard has stopped it
+    past_guard, // the stack pointer lies below the stack: it has stepped over the guard, or there is none
 };
 
 // Looks at nothing but the two; `guard_bytes` lie below `own`. A thread whose stack pointer is still far up has followed a wrong

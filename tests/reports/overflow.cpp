@@ -147,12 +147,11 @@ void wild_write(std::uintptr_t address) {
 
 void null_pointer() { wild_write(0x10); }
 
-// Of the thread's own guard, with room on the stack.
+// Writes down to the thread's own guard, with nearly all of the stack left.
 void wild_write_into_guard() {
     auto t = tulle::spawn([] {
         char here = 0;
-        auto const size = static_cast<std::uintptr_t>(std::strtoull(std::getenv("STACK_BYTES"), nullptr, 10));
-        *reinterpret_cast<volatile char*>(reinterpret_cast<std::uintptr_t>(&here) / size * size + 100) = 1;
+        for (volatile char* at = &here;; at -= 64) *at = 1;
     });
     tulle::this_thread::yield();
     t.join();
@@ -212,12 +211,15 @@ void after_the_end() {
     std::_Exit(present.sa_handler == SIG_DFL ? 8 : 1);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if !defined(__has_feature)
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 constexpr bool k_address = true;
 #else
 constexpr bool k_address = false;
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 constexpr bool k_thread = true;
 #else
 constexpr bool k_thread = false;

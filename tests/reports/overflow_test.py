@@ -136,7 +136,7 @@ class OtherFaults(unittest.TestCase):
         self.check_plain("null_pointer")
 
     def test_wrong_pointer_into_the_guard(self):
-        self.check_plain("wild_write_into_guard", STACK_BYTES="65536")
+        self.check_plain("wild_write_into_guard")
 
     def test_sent(self):
         self.check_plain("raised")
