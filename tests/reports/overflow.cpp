@@ -150,8 +150,7 @@ void null_pointer() { wild_write(0x10); }
 // Writes down to the thread's own guard, with nearly all of the stack left.
 void wild_write_into_guard() {
     auto t = tulle::spawn([] {
-        char here = 0;
-        for (volatile char* at = &here;; at -= 64) *at = 1;
+        for (auto* at = static_cast<volatile char*>(__builtin_frame_address(0)) - 256;; at -= 64) *at = 1; // below what it needs itself
     });
     tulle::this_thread::yield();
     t.join();
@@ -190,7 +189,8 @@ void look_at_end_of(void (*way)()) {
 void end_by_null_pointer() {
     tulle::this_thread::yield(); // the run time starts in the child
     std::signal(SIGALRM, SIG_DFL);
-    *reinterpret_cast<volatile char*>(std::size_t{16}) = 1;
+    std::uintptr_t volatile const address = 16;
+    *reinterpret_cast<volatile char*>(address) = 1;
 }
 
 void look_at_end_of_null_pointer() { look_at_end_of(&end_by_null_pointer); }

@@ -96,7 +96,7 @@ class Overflow(unittest.TestCase):
         self.assertGreater(int(self.advised(text)[0]), 4 << 20, text)
         self.assertGreater(int(re.search(r"the largest frame takes (\d+) bytes or more: .*huge_frame", text)[1]), (4 << 20) - 8192)
         self.assertNotIn("past its end", text)
-        self.assertRegex(text, r"(?m)^    #0 +.*huge_frame.* at \S*overflow\.cpp:\d+\n    #1 +.*huge")
+        self.assertRegex(text, r"(?m)^    #0 +.*huge_frame.* at \S*overflow\.cpp:\d+$")
 
     def test_frame_that_steps_over_the_guard(self):
         text = self.report("unprobed")

@@ -4,11 +4,15 @@
 #include <tulle/detail/attributes.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace {
 
 // The fault is here, far below the stack that this thread has.
-TULLE_NOINLINE void fault() { *reinterpret_cast<volatile char*>(std::size_t{16}) = 1; }
+TULLE_NOINLINE void fault() {
+    std::uintptr_t volatile const address = 16;
+    *reinterpret_cast<volatile char*>(address) = 1;
+}
 
 } // namespace
 
