@@ -18,13 +18,13 @@ void post_keep_as_spare(void* f, void*) noexcept { give_spare(*this_worker(), *s
 void post_release_fiber(void* f, void*) noexcept { scheduler::instance().release_fiber(*static_cast<fiber*>(f)); }
 
 // Goes on with a thread; the loop's stack becomes a spare.
-void switch_to_ready(fiber& f) noexcept {
+TULLE_INLINE void switch_to_ready(fiber& f) noexcept {
     worker& w = *this_worker();
     switch_to(w, f, &post_keep_as_spare, w.current, nullptr);
 }
 
 // The thread that waited for what has just ended. If this worker may run it, at once; it has waited longest.
-void go_on_with(fiber* waiter) noexcept {
+TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
     if (waiter == nullptr) return;
     worker& w = *this_worker();
     bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
@@ -48,7 +48,7 @@ template <bool measures> TULLE_INLINE void end_use(fiber const& f, void const* s
     if constexpr (measures) scheduler::instance().note_use(f, site, is_forked, id);
 }
 
-template <bool measures> void run_stolen(record& slot) noexcept {
+template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker(), slot);
     {
         fiber& before = *this_worker()->current;
@@ -83,7 +83,7 @@ template <bool measures> TULLE_INLINE fiber* run_at_bottom(thread_record& t) noe
     }
 }
 
-template <bool measures> void run_started(thread_record& t) noexcept {
+template <bool measures> TULLE_INLINE void run_started(thread_record& t) noexcept {
     fiber& f = *this_worker()->current;
     f.shepherd = t.shepherd; // also after its waits
     fiber* const waiter = run_at_bottom<measures>(t);
@@ -92,7 +92,7 @@ template <bool measures> void run_started(thread_record& t) noexcept {
     go_on_with(waiter);
 }
 
-template <bool measures> void start_thread_record(thread_record& t) noexcept {
+template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t) noexcept {
     if (!claim(t)) return drop_reference(t);
     if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker());
     if (!t.own_stack) return run_started<measures>(t);
@@ -102,7 +102,7 @@ template <bool measures> void start_thread_record(thread_record& t) noexcept {
     switch_to(w, *f, &post_keep_as_spare, w.current, nullptr);
 }
 
-template <bool measures> void run(work const& next) noexcept {
+template <bool measures> TULLE_INLINE void run(work const& next) noexcept {
     if (next.stolen != nullptr) return run_stolen<measures>(*next.stolen);
     if (next.ready->kind == runnable_kind::fiber) return switch_to_ready(*static_cast<fiber*>(next.ready));
     start_thread_record<measures>(*static_cast<thread_record*>(next.ready));

@@ -130,7 +130,7 @@ fiber* scheduler::make_loop_fiber(worker& w) noexcept {
     if (fiber* const f = pop_shared_spare()) return f;
     stack::span const where = w.stacks.take(*m_stacks, stack::class_for(m_settings.stack_size));
     if (!where) return nullptr;
-    fiber* const f = place_fiber(where, m_stack_uses != nullptr ? &measuring_loop_main : &loop_main, nullptr);
+    fiber* const f = place_fiber(where, m_entries.loop, nullptr);
     f->hosts_loop = true;
     return f;
 }
@@ -138,7 +138,7 @@ fiber* scheduler::make_loop_fiber(worker& w) noexcept {
 fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
     stack::span const where = w.stacks.take(*m_stacks, stack::size_class{t.stack_class});
     if (!where) return nullptr;
-    fiber* const f = place_fiber(where, m_stack_uses != nullptr ? &measuring_own_stack_main : &own_stack_main, &t);
+    fiber* const f = place_fiber(where, m_entries.own_stack, &t);
     f->shepherd = t.shepherd;
     return f;
 }

@@ -161,6 +161,7 @@ private:
     friend void* worker_main(void* self);
     friend class deterministic_run;
 
+    void prepare_stacks(bool measured);
     void make_shepherds();
     void make_worker();
     [[nodiscard]] int start_os_thread(worker& w);
@@ -213,6 +214,10 @@ private:
     thread_frame m_adopted_frame;
     std::unique_ptr<stack::stack_pool> m_stacks;
     std::unique_ptr<stack_uses> m_stack_uses;
+    struct {
+        void (*loop)(void*);
+        void (*own_stack)(void*);
+    } m_entries{}; // of new stacks: loop.cpp, measuring or not
     deque_pool m_deques;
     parked_deques m_parked;
     timer_queue m_timers;

@@ -12,7 +12,7 @@ EMULATOR = os.environ.get("EMULATOR")
 PROGRAM = sys.argv[1]
 del sys.argv[1:]
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "overflow.cpp")
-HAS_ADDRESS_SANITIZER, HAS_THREAD_SANITIZER = (subprocess.run([PROGRAM, f"has_{name}_sanitizer"], check=False).returncode == 1 for name in ("address", "thread"))
+SANITIZER = subprocess.run([PROGRAM, "sanitizer"], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def run(way, **variables):
@@ -32,7 +32,7 @@ def line_of(mark):
         return next(number for number, content in enumerate(source, 1) if f"line: {mark}" in content)
 
 
-@unittest.skipIf(HAS_ADDRESS_SANITIZER, "AddressSanitizer reports overflows itself")
+@unittest.skipIf(SANITIZER, "a sanitizer reports overflows itself")
 class Overflow(unittest.TestCase):
     def report(self, way, size=65536, **variables):
         done = run(way, **variables)
@@ -123,14 +123,12 @@ class Overflow(unittest.TestCase):
             self.assertEqual(done.stderr.count("overflowed its stack"), 1, done)
 
 
-@unittest.skipIf(HAS_ADDRESS_SANITIZER, "AddressSanitizer has a handler of its own")
+@unittest.skipIf(SANITIZER, "a sanitizer has a handler of its own")
 class OtherFaults(unittest.TestCase):
     def check_plain(self, way, **variables):
         done = run(way, **variables)
         self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, ""), done)
-        if not HAS_THREAD_SANITIZER:
-            self.assertEqual(done.stderr, "")
-        self.assertNotIn("overflowed", done.stderr)
+        self.assertEqual(done.stderr, "")
 
     def test_null_pointer(self):
         self.check_plain("null_pointer")
@@ -155,14 +153,14 @@ class OtherFaults(unittest.TestCase):
         self.assertEqual(run("after_the_end").returncode, 8)
 
 
-@unittest.skipUnless(HAS_ADDRESS_SANITIZER, "for AddressSanitizer")
-class AddressSanitizer(unittest.TestCase):
+@unittest.skipUnless(SANITIZER, "for builds with a sanitizer")
+class Sanitizer(unittest.TestCase):
     def test_its_own_report(self):
         for way in ("spawned", "forked"):
             done = run(way)
             self.assertNotEqual(done.returncode, 0)
-            self.assertRegex(done.stderr, r"ERROR: AddressSanitizer: stack-overflow on address", way)
-            self.assertNotIn("tulle:", done.stderr)
+            self.assertRegex(done.stderr, rf"ERROR: {SANITIZER}: stack-overflow on address", way)
+            self.assertNotIn("overflowed its stack", done.stderr)
 
 
 unittest.main()

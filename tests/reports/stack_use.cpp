@@ -15,6 +15,19 @@
 
 namespace {
 
+#if !defined(__has_feature)
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+constexpr char k_sanitizer[] = "AddressSanitizer";
+#elif defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+constexpr char k_sanitizer[] = "ThreadSanitizer";
+#else
+constexpr char k_sanitizer[] = "";
+#endif
+// What a sanitizer does at the exit takes more.
+constexpr std::size_t k_small_stack = sizeof k_sanitizer == 1 ? 16384 : 262144;
+
 template <std::size_t bytes> TULLE_NOINLINE void use() {
     volatile char local[bytes];
     for (std::size_t k = 0; k < bytes; k += 64) local[k] = 1;
@@ -109,7 +122,7 @@ void exit_from_thread() {
     spawn_deep();
     tulle::latch never(1);
     tulle::spawn_detached([&never] { never.wait(); });
-    tulle::spawn_detached({.stack_size = 16384}, [] { std::exit(3); });
+    tulle::spawn_detached({.stack_size = k_small_stack}, [] { std::exit(3); });
     never.wait();
 }
 
@@ -137,15 +150,6 @@ void beyond_the_end() {
 
 void nothing() {}
 
-#if !defined(__has_feature)
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool k_sanitized = true;
-#else
-constexpr bool k_sanitized = false;
-#endif
-
 std::map<std::string, void (*)()> const k_ways{{"two_sites", &two_sites},
                                                {"thousand", &thousand},
                                                {"after_a_wait", &after_a_wait},
@@ -163,7 +167,7 @@ std::map<std::string, void (*)()> const k_ways{{"two_sites", &two_sites},
 int main(int, char** arguments) {
     ::alarm(100);
     std::string const way = arguments[1];
-    if (way == "is_sanitized") return k_sanitized ? 1 : 0;
+    if (way == "sanitizer") return std::puts(k_sanitizer) < 0 ? 1 : 0;
     static_cast<void>(tulle::worker_count()); // starts the run time
     k_ways.at(way)();
     return 0;
