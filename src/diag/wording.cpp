@@ -20,7 +20,7 @@ constexpr std::string_view source_folder() noexcept {
 
 phrase name_of(thread_id id) noexcept {
     char name[64];
-    if (id == 0) return phrase::make("a forked thread");
+    if (id == 0) return phrase::make("%s", "a forked thread");
     if (!sched::copy_name(id, name, sizeof name)) return phrase::make("thread %" PRIu64, id);
     return phrase::make("thread %" PRIu64 " \"%s\"", id, name);
 }
