@@ -26,7 +26,8 @@ constexpr std::size_t k_small = std::size_t{64} << 10U;
 TULLE_NOINLINE int recurse(int depth) { // NOLINT(misc-no-recursion)
     volatile char local[1000];
     local[0] = static_cast<char>(depth);
-    return depth == 0 ? 0 : recurse(depth - 1) + local[0] - static_cast<char>(depth) + 1;
+    int (*volatile again)(int) = &recurse; // not to become a loop
+    return depth == 0 ? 0 : again(depth - 1) + local[0] - static_cast<char>(depth) + 1;
 }
 
 void recurse_deep() {

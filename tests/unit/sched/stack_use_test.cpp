@@ -98,7 +98,7 @@ stack_user user(std::uintptr_t site, bool is_forked = false, std::size_t bytes =
 
 TEST(stack_uses, keeps_count_mean_and_most) {
     auto const uses = std::make_unique<sched::stack_uses>();
-    for (std::size_t const bytes : {5000, 9000, 1000}) uses->add(user(0x1000), bytes);
+    for (std::size_t const bytes : {5000U, 9000U, 1000U}) uses->add(user(0x1000), bytes);
     auto const found = all(*uses);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].threads, 3U);
