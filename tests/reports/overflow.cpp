@@ -26,6 +26,7 @@ constexpr std::size_t k_small = std::size_t{64} << 10U;
 TULLE_NOINLINE int recurse(int depth) { // NOLINT(misc-no-recursion)
     volatile char local[1000];
     local[0] = static_cast<char>(depth);
+    keep(local);
     int (*volatile again)(int) = &recurse; // not to become a loop
     return depth == 0 ? 0 : again(depth - 1) + local[0] - static_cast<char>(depth) + 1;
 }
@@ -38,6 +39,7 @@ TULLE_NOINLINE void huge_frame() {
     volatile char local[std::size_t{4} << 20U];
     local[0] = 1;
     local[sizeof local - 1] = 1;
+    keep(local);
 }
 
 void spawned() {
