@@ -12,6 +12,7 @@
 //     after_switch(current)                     // first thing on the resumed stack, a fresh one included
 //     forget_stack(low, size)                   // no frame is left on it
 //     ignore_accesses_of_this_thread()          // it reads what others write, and knows it
+//     may_read_unused_stack()                   // false: that would be reported as an error
 #pragma once
 
 #if defined(__has_feature)

@@ -19,5 +19,6 @@ inline void before_switch(sanitizer_fiber&, sanitizer_fiber&, bool) noexcept {}
 inline void after_switch(sanitizer_fiber&) noexcept {}
 inline void forget_stack(void*, std::size_t) noexcept {}
 inline void ignore_accesses_of_this_thread() noexcept {}
+inline bool may_read_unused_stack() noexcept { return true; }
 
 } // namespace tulle::arch

@@ -102,6 +102,8 @@ inline void forget_stack([[maybe_unused]] void* low, [[maybe_unused]] std::size_
 #endif
 }
 
+inline bool may_read_unused_stack() noexcept { return true; } // by functions that are not instrumented
+
 inline void ignore_accesses_of_this_thread() noexcept {
 #ifdef TULLE_ANNOTATE_THREAD
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);

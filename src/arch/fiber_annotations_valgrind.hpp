@@ -39,5 +39,6 @@ inline void before_switch(sanitizer_fiber&, sanitizer_fiber&, bool) noexcept {}
 inline void after_switch(sanitizer_fiber&) noexcept {}
 inline void forget_stack(void*, std::size_t) noexcept {}
 inline void ignore_accesses_of_this_thread() noexcept {}
+inline bool may_read_unused_stack() noexcept { return RUNNING_ON_VALGRIND == 0; }
 
 } // namespace tulle::arch

@@ -103,6 +103,15 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      k_deadlock_abort,
      nullptr,
      {"off", "warn", "abort"}},
+    {"stack_report",
+     "0|1",
+     "1: at the end, how much of their stacks threads have used, by where they were spawned.",
+     value_kind::number,
+     0,
+     0,
+     1,
+     nullptr,
+     {}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }

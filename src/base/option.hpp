@@ -15,8 +15,19 @@
 
 namespace tulle::base {
 
-enum class option_id : std::uint8_t { workers, max_workers, stack_size, guard, shepherds, spin_us, seed, max_stacks, deadlock };
-inline constexpr std::size_t k_option_count = 9;
+enum class option_id : std::uint8_t {
+    workers,
+    max_workers,
+    stack_size,
+    guard,
+    shepherds,
+    spin_us,
+    seed,
+    max_stacks,
+    deadlock,
+    stack_report
+};
+inline constexpr std::size_t k_option_count = 10;
 
 enum class option_source : std::uint8_t { built_in, environment, command_line, api };
 [[nodiscard]] char const* text(option_source source) noexcept;

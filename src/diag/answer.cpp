@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/answer.hpp"
 
-#include "arch/context.hpp"
-#include "arch/fiber_annotations.hpp"
+#include "diag/process_copy.hpp"
 #include "diag/report.hpp"
 #include "diag/report_request.hpp"
 #include "diag/snapshot.hpp"
@@ -23,9 +22,6 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr unsigned k_most_seconds = 120; // for a copy that waits for a lock that nobody will release
-constexpr std::size_t k_stack_bytes = std::size_t{1} << 20U;
-
 std::atomic<bool> g_busy{false}; // a handler is at work
 void* g_mark = nullptr;
 sighandler_t g_before = SIG_DFL; // what SIGQUIT did without us: the default or nothing
@@ -45,28 +41,9 @@ int open_output(request const& r) noexcept {
     return theirs < 0 ? STDERR_FILENO : theirs;
 }
 
-void end_copy(int) noexcept { ::_exit(1); }
-
-void write_and_end(void* of) {
+void write_answer(void* of) {
     auto const& r = *static_cast<request const*>(of);
-    arch::ignore_accesses_of_this_thread();
-    for (int const fault : {SIGSEGV, SIGBUS, SIGALRM, SIGABRT}) std::signal(fault, &end_copy);
-    std::signal(SIGPIPE, SIG_DFL);
-    ::alarm(k_most_seconds);
     write_report(sched::scheduler::instance(), report_reason::request, r.process, open_output(r));
-    ::_exit(0);
-}
-
-// On a stack of its own: that of the handler is small.
-[[noreturn]] void run_copy(request& r) noexcept {
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    void* const memory = os::system_memory().reserve(k_stack_bytes, os::page_size());
-    if (memory == nullptr) ::_exit(1);
-    arch::context there;
-    arch::backend::make(there, memory, k_stack_bytes, &write_and_end, &r);
-    arch::backend::set(there);
 }
 
 // --- in the process ----------------------------------------------------------------------------------------------------------
@@ -82,7 +59,7 @@ request read_request(siginfo_t const& info) noexcept {
 void copy_twice(request& r) noexcept {
     int const child = os::copy_process();
     if (child == 0) {
-        if (os::copy_process() == 0) run_copy(r);
+        if (os::copy_process() == 0) write_and_end_copy(&write_answer, &r);
         ::_exit(0);
     }
     int status = 0;

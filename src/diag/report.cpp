@@ -4,14 +4,12 @@
 #include "diag/symbols.hpp"
 #include "diag/text_output.hpp"
 #include "diag/thread_groups.hpp"
+#include "diag/wording.hpp"
 #include "os/mapped_memory.hpp"
-#include "sched/names.hpp"
 #include "sync/inspect.hpp"
 
 #include <cinttypes>
-#include <cstdio>
 #include <exception>
-#include <string_view>
 
 namespace tulle::diag {
 
@@ -19,24 +17,6 @@ namespace {
 
 constexpr std::size_t k_most_circles = 8;
 constexpr std::size_t k_most_groups = 100;
-
-// A phrase of a fixed length at most.
-struct phrase {
-    char text[192] = "";
-
-    template <class... A> static phrase make(char const* format, A... arguments) noexcept {
-        phrase p;
-        static_cast<void>(std::snprintf(p.text, sizeof p.text, format, arguments...));
-        return p;
-    }
-};
-
-phrase name_of(thread_id id) noexcept {
-    char name[64];
-    if (id == 0) return phrase::make("a forked thread");
-    if (!sched::copy_name(id, name, sizeof name)) return phrase::make("thread %" PRIu64, id);
-    return phrase::make("thread %" PRIu64 " \"%s\"", id, name);
-}
 
 // "mutex 0x7f.. held by thread 3", "barrier 0x7f.. (2 of 3 have arrived)", "thread 4"
 phrase target_of(sched::wait_reason waits, bool same_object) noexcept {
@@ -50,25 +30,6 @@ phrase target_of(sched::wait_reason waits, bool same_object) noexcept {
     if (facts.holder != 0) return phrase::make("%s %p, held by %s", kind, waits.object, name_of(facts.holder).text);
     if (facts.numbers[0] != '\0') return phrase::make("%s %p (%s)", kind, waits.object, facts.numbers);
     return phrase::make("%s %p", kind, waits.object);
-}
-
-// The folder of the library's sources as the compiler was given it, "..src/", which is how debug information names them.
-constexpr std::string_view source_folder() noexcept {
-    std::string_view const here = __FILE__;
-    return here.substr(0, here.size() - std::string_view("diag/report.cpp").size());
-}
-
-// Frames of the library's inside tell the user nothing; its public functions do.
-bool is_internal(symbol const& s) noexcept {
-    std::string_view const name = s.function;
-    for (std::string_view const hidden : {"sched::", "sync::", "arch::", "detail::", "diag::"}) {
-        if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
-    }
-    if (s.place.find("/tulle/detail/") != std::string_view::npos) return true;
-    bool const is_ours =
-        s.place.find("include/tulle/") != std::string_view::npos || s.place.find(source_folder()) != std::string_view::npos;
-    if (is_ours) return !name.starts_with("tulle::") && !name.starts_with("tulle_");
-    return name == "tulle_context_entry";
 }
 
 class writer {
@@ -100,7 +61,6 @@ private:
         else if (g.first.stolen != nullptr)
             m_symbols.want(reinterpret_cast<std::uintptr_t>(g.first.stolen->run));
     }
-    static std::uintptr_t call_before(void const* site) noexcept { return reinterpret_cast<std::uintptr_t>(site) - 1; }
 
     void print_head() noexcept {
         sched::unstarted_counts const more = sched::census(m_of).unstarted();
@@ -147,19 +107,9 @@ private:
         if (separator[0] == ',') m_out.print(g.count > thread_group::k_most_ids ? ", ...)" : ")");
     }
     void print_origin(sched::thread_view const& seen) noexcept {
-        if (seen.site != nullptr) return print_site(m_symbols.at(call_before(seen.site)));
+        if (seen.site != nullptr) return print_site(m_out, m_symbols.at(call_before(seen.site)));
         if (seen.stolen != nullptr)
             m_out.print("    forked as %s\n", m_symbols.at(reinterpret_cast<std::uintptr_t>(seen.stolen->run)).back().function.c_str());
-    }
-    // The templates of <tulle/thread.hpp> are inlined into the function that the user wrote.
-    void print_site(std::pmr::vector<symbol> const& inlined) noexcept {
-        symbol const* shown = &inlined.back();
-        for (symbol const& s : inlined) {
-            if (s.place.find("tulle/thread.hpp:") != std::string_view::npos) continue;
-            shown = &s;
-            break;
-        }
-        m_out.print("    spawned in %s%s%s\n", shown->function.c_str(), shown->place.empty() ? "" : " at ", shown->place.c_str());
     }
     void print_stack(thread_group const& g) noexcept {
         int number = 0;

@@ -2,8 +2,11 @@
 // Ties the option table to the scheduler, and starts and stops both.
 #include "runtime/runtime.hpp"
 
+#include "arch/fiber_annotations.hpp"
 #include "base/error.hpp"
 #include "diag/answer.hpp"
+#include "diag/fault_handler.hpp"
+#include "diag/stack_use_report.hpp"
 #include "diag/watch.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
@@ -14,10 +17,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -107,6 +112,7 @@ void instance::before_process_fork() noexcept {
 void instance::after_process_fork(bool in_child) noexcept {
     auto& s = sched::scheduler::instance();
     in_child ? s.after_process_fork_in_child() : s.after_process_fork_in_parent();
+    if (in_child) m_owes_report = false; // the parent's
     m_lock.unlock();
 }
 
@@ -129,6 +135,8 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.spin_ns = m_options.number(option_id::spin_us) * 1000;
     s.most_stacks = m_options.number(option_id::max_stacks);
     s.adopt_caller = adopt_caller;
+    s.measures_stacks = m_options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
+    s.on_late_overflow = s.measures_stacks ? &diag::end_for_overflow : nullptr;
     s.on_deadlock = diag::watch(deadlock_action_of(m_options.number(option_id::deadlock)));
     regroup(s.machine, m_options.number(option_id::shepherds));
     return s;
@@ -140,8 +148,26 @@ int instance::start(bool adopt_caller) {
     auto const chosen = settings_now(adopt_caller && sched::scheduler::may_adopt_caller());
     if (!chosen) return EINVAL;
     int const error = sched::scheduler::instance().start(*chosen);
+    if (error == 0) diag::explain_overflows();
+    if (error == 0 && m_options.number(option_id::stack_report) != 0) owe_stack_report();
     if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
     return error;
+}
+
+void instance::owe_stack_report() noexcept {
+    m_owes_report = sched::scheduler::instance().uses_of_stacks() != nullptr;
+    if (!m_owes_report) base::warn("the option stack_report does nothing under Valgrind");
+    if (!m_reports_at_exit) m_reports_at_exit = std::atexit([] { the().report_stacks(); }) == 0;
+}
+
+void instance::write_stack_report() noexcept {
+    if (std::exchange(m_owes_report, false)) diag::report_stack_uses(*sched::scheduler::instance().uses_of_stacks());
+}
+
+// Threads may be alive and go on meanwhile.
+void instance::report_stacks() noexcept {
+    std::unique_lock const held(m_lock, std::try_to_lock);
+    if (held) write_stack_report();
 }
 
 int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
@@ -166,7 +192,9 @@ int instance::stop() {
         if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
         if (error == 0 && !s.caller_has_end()) {
             diag::stop_answering();
+            diag::stop_explaining_overflows();
             s.stop();
+            write_stack_report();
             return 0;
         }
         held.unlock();

@@ -31,6 +31,8 @@ public:
     // 0: as many as the affinity mask and the quota call for now; these are read from `cgroups`, for tests.
     [[nodiscard]] static int set_workers(int wanted, os::cgroup_files const& cgroups = {});
     [[nodiscard]] std::string describe_live_threads();
+    // At the end of the process, or after stop(): what the option `stack_report` asks for, unless it has been done or somebody is at it.
+    void report_stacks() noexcept;
     void before_process_fork() noexcept;
     void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
@@ -39,8 +41,13 @@ public:
     [[nodiscard]] std::optional<sched::settings> settings_now(bool adopt_caller) const;
 
 private:
+    void owe_stack_report() noexcept;
+    void write_stack_report() noexcept;
+
     std::mutex m_lock;
     base::option_table m_options;
+    bool m_reports_at_exit = false; // report_stacks is registered
+    bool m_owes_report = false;     // of what has run since the start; both guarded by m_lock
 };
 
 [[nodiscard]] instance& the();

@@ -37,6 +37,7 @@ TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
     seen.stack_kind = f.kind_of_stack;
     seen.stolen = f.stolen;
     seen.stack = f.stack;
+    seen.has_own_stack = f.kind_of_stack == fiber_kind::pooled && !f.hosts_loop;
     seen.id = f.stolen != nullptr ? f.base.id : 0;
     if (f.frame != nullptr) {
         seen.id = f.frame->id;
@@ -51,13 +52,13 @@ TULLE_NO_SANITIZE arch::registers waiting_registers(worker const& guest) noexcep
 // Of one that a report's signal has stopped.
 TULLE_NO_SANITIZE arch::registers interrupted_registers(worker const& w) noexcept { return w.stopped_at; }
 
-TULLE_NO_SANITIZE fiber const* current_of(worker const& w) noexcept { return w.current; }
+TULLE_NO_SANITIZE fiber const* fiber_on(worker const& w) noexcept { return w.current; }
 
 } // namespace
 
 worker const* census::runs_on(fiber const& f) const noexcept {
     for (auto const& w : m_of.m_workers) {
-        if (current_of(*w) == &f) return w.get();
+        if (fiber_on(*w) == &f) return w.get();
     }
     return nullptr;
 }
@@ -101,6 +102,15 @@ void census::visit(void (*visitor)(void* argument, thread_view const& seen), voi
     if (m_of.m_settings.adopt_caller && look_at(m_of.m_adopted, seen)) visitor(argument, seen);
     look_at_guests(t);
     if (m_of.m_stacks != nullptr) m_of.m_stacks->visit(&visit_pooled, &t);
+}
+
+thread_view census::current_of(worker const& w) noexcept {
+    thread_view seen;
+    if (w.current == nullptr) return seen;
+    copy(*w.current, seen);
+    seen.worker = w.index;
+    seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: written once
+    return seen;
 }
 
 unstarted_counts census::unstarted() const noexcept {

@@ -22,10 +22,11 @@ struct thread_view {
     std::size_t outer_count = 0;
     std::size_t nested = 0; // threads with a record of their own that stand on the stack, it and the outer ones; at most 64 are counted
     wait_reason waits;
-    int worker = -1;        // on which it runs; -1: it does not. A guest's is -1 too
-    int tid = 0;            // of the OS thread on which it runs, or of the guest
-    arch::registers from{}; // where it goes on; pc 0: not known, as it runs
-    stack::span stack{};    // empty: the stack is the system's
+    int worker = -1;            // on which it runs; -1: it does not. A guest's is -1 too
+    int tid = 0;                // of the OS thread on which it runs, or of the guest
+    arch::registers from{};     // where it goes on; pc 0: not known, as it runs
+    stack::span stack{};        // empty: the stack is the system's
+    bool has_own_stack = false; // made for one thread, with a size of its own
 };
 
 struct unstarted_counts {
@@ -40,6 +41,8 @@ public:
     // Calls visitor(argument, view) for each thread, in no particular order.
     void visit(void (*visitor)(void* argument, thread_view const& seen), void* argument) const noexcept;
     [[nodiscard]] unstarted_counts unstarted() const noexcept;
+    // What a worker runs, by its own OS thread.
+    [[nodiscard]] static thread_view current_of(worker const& w) noexcept;
 
 private:
     struct tour {

@@ -71,6 +71,7 @@ int scheduler::start(settings const& chosen) try {
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
     m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
+    prepare_stacks(chosen.measures_stacks);
     make_shepherds();
     m_workers.reserve(static_cast<std::size_t>(chosen.max_workers));
     for (int k = 0; k < m_settings.workers; ++k) make_worker();
@@ -89,6 +90,12 @@ int scheduler::start(settings const& chosen) try {
 } catch (std::bad_alloc const&) {
     free_everything();
     return ENOMEM;
+}
+
+void scheduler::prepare_stacks(bool measured) {
+    m_stack_uses = measured ? std::make_unique<stack_uses>() : nullptr;
+    m_entries = {&loop_main, &own_stack_main};
+    if (measured) m_entries = {&measuring_loop_main, &measuring_own_stack_main};
 }
 
 // Never more than workers; then neighbouring domains share one.

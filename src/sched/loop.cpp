@@ -18,13 +18,13 @@ void post_keep_as_spare(void* f, void*) noexcept { give_spare(*this_worker(), *s
 void post_release_fiber(void* f, void*) noexcept { scheduler::instance().release_fiber(*static_cast<fiber*>(f)); }
 
 // Goes on with a thread; the loop's stack becomes a spare.
-void switch_to_ready(fiber& f) noexcept {
+TULLE_INLINE void switch_to_ready(fiber& f) noexcept {
     worker& w = *this_worker();
     switch_to(w, f, &post_keep_as_spare, w.current, nullptr);
 }
 
 // The thread that waited for what has just ended. If this worker may run it, at once; it has waited longest.
-void go_on_with(fiber* waiter) noexcept {
+TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
     if (waiter == nullptr) return;
     worker& w = *this_worker();
     bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
@@ -40,7 +40,15 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
     if (f.records->older != nullptr) scheduler::instance().close_deques(f);
 }
 
-void run_stolen(record& slot) noexcept {
+// The thread that is about to run on this loop's stack, with its identity if it has one, is measured.
+template <bool measures> TULLE_INLINE void begin_use() noexcept {
+    if constexpr (measures) clear_unused(this_worker()->current->stack);
+}
+template <bool measures> TULLE_INLINE void end_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept {
+    if constexpr (measures) scheduler::instance().note_use(f, site, is_forked, id);
+}
+
+template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker(), slot);
     {
         fiber& before = *this_worker()->current;
@@ -48,59 +56,74 @@ void run_stolen(record& slot) noexcept {
         before.stolen = &slot;
     }
     schedule_point();
+    [[maybe_unused]] auto* const function = slot.run; // its joiner may change it
+    begin_use<measures>();
     slot.run(&slot);
     fiber& f = *this_worker()->current;                                             // another one in a child process
     if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process(); // process_fork.cpp
     f.runs_record = false;
     f.stolen = nullptr;
+    end_use<measures>(f, reinterpret_cast<void const*>(function), true, f.base.id);
     if (TULLE_UNLIKELY(f.base.id != 0)) end_thread(f.base);
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
     go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
 }
 
-void run_started(thread_record& t) noexcept {
+// run_thread at the bottom of a stack; `t` is gone then.
+template <bool measures> TULLE_INLINE fiber* run_at_bottom(thread_record& t) noexcept {
+    if constexpr (measures) {
+        void const* const site = t.site;
+        thread_id const id = t.id;
+        begin_use<measures>();
+        fiber* const waiter = run_thread(t);
+        end_use<measures>(*this_worker()->current, site, false, id);
+        return waiter;
+    } else {
+        return run_thread(t);
+    }
+}
+
+template <bool measures> TULLE_INLINE void run_started(thread_record& t) noexcept {
     fiber& f = *this_worker()->current;
     f.shepherd = t.shepherd; // also after its waits
-    fiber* const waiter = run_thread(t);
+    fiber* const waiter = run_at_bottom<measures>(t);
     f.shepherd = -1;
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
     go_on_with(waiter);
 }
 
-void start_thread_record(thread_record& t) noexcept {
+template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t) noexcept {
     if (!claim(t)) return drop_reference(t);
     if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker());
-    if (!t.own_stack) return run_started(t);
+    if (!t.own_stack) return run_started<measures>(t);
     worker& w = *this_worker();
     fiber* const f = w.owner->make_thread_fiber(w, t);
-    if (f == nullptr) return run_started(t); // no memory for its stack: this one will have to do
+    if (f == nullptr) return run_started<measures>(t); // no memory for its stack: this one will have to do
     switch_to(w, *f, &post_keep_as_spare, w.current, nullptr);
 }
 
-void run(work const& next) noexcept {
-    if (next.stolen != nullptr) return run_stolen(*next.stolen);
+template <bool measures> TULLE_INLINE void run(work const& next) noexcept {
+    if (next.stolen != nullptr) return run_stolen<measures>(*next.stolen);
     if (next.ready->kind == runnable_kind::fiber) return switch_to_ready(*static_cast<fiber*>(next.ready));
-    start_thread_record(*static_cast<thread_record*>(next.ready));
+    start_thread_record<measures>(*static_cast<thread_record*>(next.ready));
 }
 
-} // namespace
-
-void loop_main(void*) {
+template <bool measures> TULLE_INLINE void loop() noexcept {
     first_switch();
     for (;;) {
         worker& w = *this_worker();
         work const next = find_work(w);
         if (!next.stop)
-            run(next);
+            run<measures>(next);
         else
             switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);
     }
 }
 
-void own_stack_main(void* argument) {
+template <bool measures> TULLE_INLINE void run_on_own_stack(void* argument) noexcept {
     first_switch();
     thread_record& t = *static_cast<thread_record*>(argument);
-    fiber* const waiter = run_thread(t);
+    fiber* const waiter = run_at_bottom<measures>(t);
     fiber& self = *this_worker()->current;
     if (self.records != nullptr) clean_deques(self);
     if (waiter != nullptr) resume(*waiter);
@@ -108,5 +131,12 @@ void own_stack_main(void* argument) {
     leave_to(w, take_spare(w), &post_release_fiber, &self, nullptr);
     base::fatal("a stack that was given back has been resumed");
 }
+
+} // namespace
+
+void loop_main(void*) { loop<false>(); }
+void measuring_loop_main(void*) { loop<true>(); }
+void own_stack_main(void* argument) { run_on_own_stack<false>(argument); }
+void measuring_own_stack_main(void* argument) { run_on_own_stack<true>(argument); }
 
 } // namespace tulle::sched

@@ -130,7 +130,7 @@ fiber* scheduler::make_loop_fiber(worker& w) noexcept {
     if (fiber* const f = pop_shared_spare()) return f;
     stack::span const where = w.stacks.take(*m_stacks, stack::class_for(m_settings.stack_size));
     if (!where) return nullptr;
-    fiber* const f = place_fiber(where, &loop_main, nullptr);
+    fiber* const f = place_fiber(where, m_entries.loop, nullptr);
     f->hosts_loop = true;
     return f;
 }
@@ -138,9 +138,15 @@ fiber* scheduler::make_loop_fiber(worker& w) noexcept {
 fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
     stack::span const where = w.stacks.take(*m_stacks, stack::size_class{t.stack_class});
     if (!where) return nullptr;
-    fiber* const f = place_fiber(where, &own_stack_main, &t);
+    fiber* const f = place_fiber(where, m_entries.own_stack, &t);
     f->shepherd = t.shepherd;
     return f;
+}
+
+void scheduler::note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept {
+    stack_user const who{site, is_forked, stack::class_for(f.stack.size).bytes()};
+    m_stack_uses->add(who, used_bytes(f.stack));
+    if (m_settings.on_late_overflow != nullptr && !m_stacks->is_intact(f.stack)) m_settings.on_late_overflow(who, id);
 }
 
 // Half of them, so that the next few switches stay local.

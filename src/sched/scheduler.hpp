@@ -7,6 +7,7 @@
 #include "os/topology.hpp"
 #include "sched/deterministic.hpp"
 #include "sched/growing_list.hpp"
+#include "sched/stack_use.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
 #include "sched/timer_queue.hpp"
@@ -30,6 +31,9 @@ struct settings {
     void (*on_deadlock)() noexcept = nullptr; // called when all threads are found blocked for good; null: nobody looks
     bool adopt_caller = true;                 // the calling OS thread becomes worker 0; else all workers are new OS threads
     std::size_t most_stacks = 0;              // at a time; 0: as many as memory allows
+    bool measures_stacks = false;             // stack_use.hpp
+    // Then: called when a stack without a guard is found to have overflowed.
+    void (*on_late_overflow)(stack_user const& who, thread_id id) noexcept = nullptr;
 };
 
 // Workers that share a locality domain, and the threads that were placed there or came from outside.
@@ -140,6 +144,10 @@ public:
     void free_deque(record_deque& deque) noexcept;
     void close_deques(fiber& f) noexcept; // all that is above its smallest
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
+    [[nodiscard]] bool has_stacks() const noexcept { return m_stacks != nullptr; } // not in a child process before its first use
+    // Null: they are not measured. Stays until the next start.
+    [[nodiscard]] stack_uses* uses_of_stacks() const noexcept { return m_stack_uses.get(); }
+    void note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept; // a thread at the bottom of its stack ends
     // What the OS thread that started it stands on, if it was adopted.
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;
@@ -153,6 +161,7 @@ private:
     friend void* worker_main(void* self);
     friend class deterministic_run;
 
+    void prepare_stacks(bool measured);
     void make_shepherds();
     void make_worker();
     [[nodiscard]] int start_os_thread(worker& w);
@@ -204,6 +213,11 @@ private:
     fiber m_adopted{fiber_kind::adopted};
     thread_frame m_adopted_frame;
     std::unique_ptr<stack::stack_pool> m_stacks;
+    std::unique_ptr<stack_uses> m_stack_uses;
+    struct {
+        void (*loop)(void*);
+        void (*own_stack)(void*);
+    } m_entries{}; // of new stacks: loop.cpp, measuring or not
     deque_pool m_deques;
     parked_deques m_parked;
     timer_queue m_timers;
@@ -248,8 +262,10 @@ TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept
 
 // Entry of the fibers in the pool: looks for work and runs it, for ever (loop.cpp).
 void loop_main(void*);
+void measuring_loop_main(void*); // the same, with stack_use.hpp
 // Entry of a stack with one thread on it; the argument is its record (loop.cpp).
 void own_stack_main(void* record);
+void measuring_own_stack_main(void* record);
 // Goes to sleep until there may be something to do (idle.cpp).
 struct work {
     runnable* ready = nullptr;

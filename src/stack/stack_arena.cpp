@@ -19,6 +19,10 @@ constexpr std::size_t k_canary_bytes = 256;
 /// Address space of one slab at most; small where there is little.
 constexpr std::size_t k_most_slab_bytes = sizeof(void*) == 8 ? std::size_t{1} << 36U : std::size_t{1} << 24U;
 
+bool reads_zero(std::byte const* begin, std::byte const* end) noexcept {
+    return std::all_of(begin, end, [](std::byte value) { return value == std::byte{0}; });
+}
+
 } // namespace
 
 stack_arena::stack_arena(size_class served, guard_policy& guards) noexcept
@@ -93,9 +97,10 @@ void stack_arena::put_one(span returned) noexcept {
     slab const& home = m_slabs[name.slab()];
     TULLE_ASSERT(home.next[name.index()] == k_in_use, "the stack at %p is released twice; it was free already",
                  static_cast<void*>(returned.low));
-    if (name.index() >= home.guarded && m_guard_bytes != 0) { // INV-3
-        check_canary(home, name.index());
-    }
+    TULLE_CHECK(
+        !has_canary(name) || reads_zero(returned.low - k_canary_bytes, returned.low),
+        "a thread overflowed its stack of %zu bytes at %p; give it %zu or more (option stack_size); TULLE_STACK_REPORT=1 tells whom",
+        m_bytes, static_cast<void*>(returned.low), 2 * m_bytes);
     home.next[name.index()] = m_head;
     m_head = name.word;
 }
@@ -116,11 +121,15 @@ bool stack_arena::owns(std::byte const* low) const noexcept {
     return std::any_of(m_slabs, m_slabs + m_slab_count, [&](slab const& s) { return low >= s.base && low < s.base + s.count * m_bytes; });
 }
 
-void stack_arena::check_canary(slab const& home, std::uint32_t index) const noexcept {
-    std::byte const* const end = stack_base(home, index) + m_guard_bytes;
-    bool const intact = std::all_of(end - k_canary_bytes, end, [](std::byte value) { return value == std::byte{0}; });
-    TULLE_CHECK(intact, "a thread overflowed its stack of %zu bytes at %p; give it more (option stack_size)", m_bytes - m_guard_bytes,
-                static_cast<void const*>(end));
+bool stack_arena::has_canary(stack_name name) const noexcept {
+    return m_guard_bytes != 0 && name.index() >= m_slabs[name.slab()].guarded; // INV-3
+}
+
+bool stack_arena::is_intact(span in_use) const noexcept {
+    std::unique_lock lock(m_lock);
+    bool const looks = has_canary(name_of(in_use.low - m_guard_bytes));
+    lock.unlock();
+    return !looks || reads_zero(in_use.low - k_canary_bytes, in_use.low);
 }
 
 bool stack_arena::grow() noexcept {

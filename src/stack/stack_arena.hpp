@@ -35,6 +35,7 @@ public:
     void release(span const* returned, std::size_t count) noexcept;
     void trim() noexcept;
     [[nodiscard]] bool owns(std::byte const* low) const noexcept;
+    [[nodiscard]] bool is_intact(span in_use) const noexcept; ///< stack_pool::is_intact
     [[nodiscard]] statistics stats() const noexcept;
     void visit(span_visitor visitor, void* argument) const noexcept; ///< stack_pool::visit
 
@@ -67,7 +68,7 @@ private:
     [[nodiscard]] stack_name take_one() noexcept;
     void put_one(span returned) noexcept;
     [[nodiscard]] stack_name name_of(std::byte* base) const noexcept;
-    void check_canary(slab const& home, std::uint32_t index) const noexcept;
+    [[nodiscard]] bool has_canary(stack_name name) const noexcept;
     void trim_batch(slab const& home, std::uint32_t from, std::uint32_t to) noexcept;
 
     // Under m_growing:

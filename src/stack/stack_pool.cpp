@@ -81,6 +81,8 @@ stack_arena& stack_pool::arena_of(span returned) const noexcept {
 
 bool stack_pool::owns(span where) const noexcept { return where && arena_of(where).owns(where.low); }
 
+bool stack_pool::is_intact(span in_use) const noexcept { return arena_of(in_use).is_intact(in_use); }
+
 void stack_pool::trim() noexcept {
     for (auto const& arena : m_arenas) {
         arena->trim();

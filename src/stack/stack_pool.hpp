@@ -47,6 +47,9 @@ public:
     /// Whether a stack is of this pool. An empty one is of none.
     [[nodiscard]] bool owns(span where) const noexcept;
 
+    /// Of a stack in use: whether nothing was written below it, as far as can be seen. True where it has a guard.
+    [[nodiscard]] bool is_intact(span in_use) const noexcept;
+
     /// Whether every stack counts: a limit was set, or the system has refused one. Who caches stacks should stop then.
     [[nodiscard]] bool is_short() const noexcept { return m_short.load(std::memory_order_relaxed); } // relaxed: a hint
 

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "deadlock"}
+OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "deadlock", "stack_report"}
 
 
 def tulle(*words, **variables):
@@ -111,6 +111,8 @@ class Run(unittest.TestCase):
     def test_options_reach_the_program(self):
         self.assertEqual(self.echo(), ",,")
         self.assertEqual(self.echo("--workers", "3"), "3,,")
+        done = tulle("run", "--stack-report", "--", "sh", "-c", "echo $TULLE_STACK_REPORT")
+        self.assertEqual(done.stdout, "1\n")
         self.assertEqual(self.echo("--stack-size", "64K", "--set", "guard=none", "--set", "workers=2"), "2,64K,none")
 
     def test_the_library_takes_what_run_hands_over(self):

@@ -11,7 +11,7 @@ _tulle_run() {
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
-            --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
+            --stack-report | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -23,7 +23,7 @@ _tulle_run() {
     case $prev in
         --set) COMPREPLY=($(compgen -W "$(_tulle_options "${COMP_WORDS[0]}")" -- "$cur")); compopt -o nospace ;;
         --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--workers --stack-size --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        *) COMPREPLY=($(compgen -W "--workers --stack-size --stack-report --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 

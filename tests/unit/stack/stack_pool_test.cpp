@@ -217,6 +217,24 @@ void write_below(span const& one) {
     *below = std::byte{1};
 }
 
+TEST(stack_pool, knows_of_an_overflow_before_the_release) {
+    settings chosen;
+    chosen.guard = guard_choice::none;
+    stack_pool pool(chosen);
+    span const one = pool.allocate(k_small);
+    EXPECT_TRUE(pool.is_intact(one));
+    write_below(one);
+    EXPECT_FALSE(pool.is_intact(one));
+    one.low[-1] = std::byte{0};
+    pool.release(one);
+    for (size_class const guarded : {k_compact, k_small}) { // where there is nothing to be seen
+        stack_pool other;
+        span const two = other.allocate(guarded);
+        EXPECT_TRUE(other.is_intact(two));
+        other.release(two);
+    }
+}
+
 TEST_P(stack_pool_guard_death_test, stops_an_overflow) {
     bool const possible = tulle::os::can_install_guards(tulle::os::system_memory());
     if (GetParam().expected == guard_kind::install && !possible) {

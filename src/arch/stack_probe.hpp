@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How large the frame is that a function was making when it overflowed its stack; where that is not known, 0.
+#pragma once
+
+#if defined(__x86_64__)
+#include "arch/x86_64/stack_probe.hpp"
+#else
+#include <cstdint>
+
+#include <ucontext.h>
+
+namespace tulle::arch {
+[[nodiscard]] inline std::uintptr_t probe_target(ucontext_t const&) noexcept { return 0; }
+} // namespace tulle::arch
+#endif

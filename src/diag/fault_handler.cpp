@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diag/fault_handler.hpp"
+
+#include "arch/stack_probe.hpp"
+#include "diag/process_copy.hpp"
+#include "diag/stack_overflow.hpp"
+#include "os/child_program.hpp"
+#include "os/memory.hpp"
+#include "os/thread.hpp"
+#include "sched/worker.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace tulle::diag {
+
+namespace {
+
+std::atomic<bool> g_busy{false}; // a handler is at work, and will end the process
+
+struct request {
+    sched::worker const* on;
+    fault what;
+    int process;
+};
+
+void write_request(void* of) {
+    auto const& r = *static_cast<request const*>(of);
+    write_overflow(*r.on, r.what, r.process, STDERR_FILENO);
+}
+
+// Its answer is written when this returns. Without memory for a copy the process ends without one.
+void explain(request& r) noexcept {
+    int const child = os::copy_process();
+    if (child == 0) write_and_end_copy(&write_request, &r);
+    int status = 0;
+    if (child > 0) os::wait_for_copy(child, status, true);
+}
+
+// What the fault itself tells, without looking at memory that the thread has not.
+bool may_be_overflow(sched::worker const& w, fault const& f) noexcept {
+    stack::span const own = w.current == nullptr ? stack::span{} : w.current->stack;
+    return suspect(f, own, own.size <= stack::k_compact_bytes ? 0 : os::page_size()) != overflow_kind::none;
+}
+
+// The same signal, with the default action, when the handler returns: the instruction faults again; or, if no instruction was the cause, the
+// signal is sent again as it came.
+void end_as_without_us(int signal, siginfo_t* info) noexcept {
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(signal, &standard, nullptr);
+    bool const comes_again = info->si_code > 0 && info->si_code != SI_KERNEL;
+    if (!comes_again) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), os::thread_id(), signal, info);
+}
+
+void on_fault(int signal, siginfo_t* info, void* interrupted) {
+    int const kept = errno;
+    auto const& where = *static_cast<ucontext_t const*>(interrupted);
+    sched::worker const* const w = sched::this_worker();
+    bool const is_fault = info->si_code > 0 && info->si_code != SI_KERNEL;
+    if (w != nullptr && is_fault) {
+        request r{w, {reinterpret_cast<std::uintptr_t>(info->si_addr), 0, arch::registers_of(where)}, ::getpid()};
+        if (may_be_overflow(*w, r.what)) {
+            r.what.probe_target = arch::probe_target(where);
+            while (g_busy.exchange(true, std::memory_order_relaxed)) ::pause(); // relaxed: guards no data; the other one ends the process
+            explain(r);
+        }
+    }
+    end_as_without_us(signal, info);
+    errno = kept;
+}
+
+bool is_ours(struct sigaction const& action) noexcept { return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_fault; }
+
+} // namespace
+
+void explain_overflows() noexcept {
+    struct sigaction present {};
+    if (::sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present) || present.sa_handler != SIG_DFL) return;
+    struct sigaction wanted {};
+    wanted.sa_sigaction = &on_fault;
+    wanted.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigfillset(&wanted.sa_mask);
+    ::sigaction(SIGSEGV, &wanted, nullptr);
+}
+
+void stop_explaining_overflows() noexcept {
+    struct sigaction present {};
+    if (::sigaction(SIGSEGV, nullptr, &present) != 0 || !is_ours(present)) return;
+    present = {};
+    present.sa_handler = SIG_DFL;
+    ::sigaction(SIGSEGV, &present, nullptr);
+}
+
+} // namespace tulle::diag

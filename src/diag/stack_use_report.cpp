@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diag/stack_use_report.hpp"
+
+#include "base/error.hpp"
+#include "diag/wording.hpp"
+#include "os/mapped_memory.hpp"
+#include "os/memory.hpp"
+#include "os/thread.hpp"
+#include "stack/size_class.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdlib>
+#include <exception>
+#include <vector>
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace tulle::diag {
+
+namespace {
+
+// The address by which its symbol is asked for.
+std::uintptr_t place_of(sched::stack_user const& who) noexcept {
+    return who.is_forked ? reinterpret_cast<std::uintptr_t>(who.site) : call_before(who.site);
+}
+
+void print_user(text_output& out, sched::stack_user const& who, symbol_table const& symbols) noexcept {
+    auto const& inlined = symbols.at(place_of(who));
+    symbol const& shown = who.is_forked ? inlined.back() : site_of(inlined);
+    bool const has_place = !who.is_forked && !shown.place.empty();
+    out.print("%s %s%s%s\n", who.is_forked ? "forked as" : "spawned in", shown.function.c_str(), has_place ? " at " : "",
+              has_place ? shown.place.c_str() : "");
+}
+
+class table_writer {
+public:
+    explicit table_writer(sched::stack_uses& uses) noexcept : m_uses(uses) {}
+
+    void write() {
+        m_rows.reserve(sched::stack_uses::k_most_users); // not under the lock
+        m_uses.visit([](void* self, sched::stack_use const& seen) { static_cast<table_writer*>(self)->m_rows.push_back(seen); }, this);
+        std::stable_sort(m_rows.begin(), m_rows.end(), [](auto const& a, auto const& b) { return a.most_bytes > b.most_bytes; });
+        for (auto const& row : m_rows) m_symbols.want(place_of(row.who));
+        m_symbols.resolve();
+        print();
+    }
+
+private:
+    void print() noexcept {
+        m_out.print("tulle: bytes of stack that threads have used, deepest first (process %d)\n", ::getpid());
+        if (m_rows.empty()) return m_out.print("no thread has begun on a stack of its own\n");
+        m_out.print("%12s %12s %12s %12s %12s\n", "most", "mean", "threads", "stack_size", "enough");
+        for (auto const& row : m_rows) {
+            m_out.print("%12zu %12" PRIu64 " %12" PRIu64 " %12zu %12zu  ", row.most_bytes, row.sum_of_bytes / row.threads, row.threads,
+                        row.who.stack_bytes, enough_for(row.most_bytes, row.who.stack_bytes));
+            print_user(m_out, row.who, m_symbols);
+        }
+        if (std::uint64_t const more = m_uses.left_out(); more != 0) m_out.print("and %" PRIu64 " threads of other places\n", more);
+        m_out.flush();
+    }
+
+    sched::stack_uses& m_uses;
+    text_output m_out{STDERR_FILENO};
+    os::mapped_memory m_pages;
+    std::pmr::monotonic_buffer_resource m_memory{k_first_bytes, &m_pages};
+    std::pmr::vector<sched::stack_use> m_rows{&m_memory};
+    symbol_table m_symbols{m_memory, true};
+
+    static constexpr std::size_t k_first_bytes = std::size_t{1} << 18U;
+};
+
+void write_table(sched::stack_uses& uses) noexcept try { table_writer(uses).write(); } catch (std::exception const& e) {
+    base::warn("no report of stacks: %s", e.what());
+}
+
+template <class Job> void run_on_own_os_thread(Job& job) noexcept {
+    pthread_t writer{};
+    auto const run = [](void* of) -> void* {
+        (*static_cast<Job*>(of))();
+        return nullptr;
+    };
+    if (os::start_thread(writer, "tulle-report", run, &job) == 0)
+        pthread_join(writer, nullptr);
+    else
+        job();
+}
+
+void write_overflow_found_late(sched::stack_user const& who, thread_id id) noexcept try {
+    os::mapped_memory pages;
+    std::pmr::monotonic_buffer_resource memory{&pages};
+    symbol_table symbols{memory, true};
+    symbols.want(place_of(who));
+    symbols.resolve();
+    text_output out(STDERR_FILENO);
+    out.print("tulle: %s overflowed its stack of %zu bytes, which has no guard; give it %zu or more (option stack_size)\n    ",
+              name_of(id).text, who.stack_bytes, 2 * who.stack_bytes);
+    print_user(out, who, symbols);
+} catch (std::exception const& e) {
+    base::warn("a thread overflowed its stack of %zu bytes: %s", who.stack_bytes, e.what());
+}
+
+} // namespace
+
+std::size_t enough_for(std::size_t used, std::size_t stack_bytes) noexcept {
+    std::size_t const wanted = used + used / 3;
+    if (stack_bytes == stack::k_compact_bytes && wanted <= stack_bytes) return stack_bytes;
+    return stack::class_for(std::max(wanted + os::page_size(), stack::k_smallest_bytes)).bytes();
+}
+
+void report_stack_uses(sched::stack_uses& uses) noexcept {
+    auto job = [&uses] { write_table(uses); };
+    run_on_own_os_thread(job);
+}
+
+void end_for_overflow(sched::stack_user const& who, thread_id id) noexcept {
+    auto job = [&] { write_overflow_found_late(who, id); };
+    run_on_own_os_thread(job);
+    std::abort();
+}
+
+} // namespace tulle::diag

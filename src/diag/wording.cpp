@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diag/wording.hpp"
+
+#include "sched/names.hpp"
+
+#include <cinttypes>
+#include <string_view>
+
+namespace tulle::diag {
+
+namespace {
+
+// The folder of the library's sources as the compiler was given it, "..src/", which is how debug information names them.
+constexpr std::string_view source_folder() noexcept {
+    std::string_view const here = __FILE__;
+    return here.substr(0, here.size() - std::string_view("diag/wording.cpp").size());
+}
+
+} // namespace
+
+phrase name_of(thread_id id) noexcept {
+    char name[64];
+    if (id == 0) return phrase::make("%s", "a forked thread");
+    if (!sched::copy_name(id, name, sizeof name)) return phrase::make("thread %" PRIu64, id);
+    return phrase::make("thread %" PRIu64 " \"%s\"", id, name);
+}
+
+bool is_internal(symbol const& s) noexcept {
+    std::string_view const name = s.function;
+    for (std::string_view const hidden : {"sched::", "sync::", "arch::", "detail::", "diag::"}) {
+        if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
+    }
+    if (s.place.find("/tulle/detail/") != std::string_view::npos) return true;
+    bool const is_ours =
+        s.place.find("include/tulle/") != std::string_view::npos || s.place.find(source_folder()) != std::string_view::npos;
+    if (is_ours) return !name.starts_with("tulle::") && !name.starts_with("tulle_");
+    return name == "tulle_context_entry";
+}
+
+symbol const& site_of(std::pmr::vector<symbol> const& inlined) noexcept {
+    for (symbol const& s : inlined) {
+        if (s.place.find("tulle/thread.hpp:") == std::string_view::npos) return s;
+    }
+    return inlined.back();
+}
+
+void print_site(text_output& out, std::pmr::vector<symbol> const& inlined) noexcept {
+    symbol const& shown = site_of(inlined);
+    out.print("    spawned in %s%s%s\n", shown.function.c_str(), shown.place.empty() ? "" : " at ", shown.place.c_str());
+}
+
+} // namespace tulle::diag

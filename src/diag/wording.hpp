@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How reports call threads, places and functions.
+#pragma once
+
+#include "diag/symbols.hpp"
+#include "diag/text_output.hpp"
+#include "sched/live_threads.hpp"
+
+#include <cstdint>
+#include <cstdio>
+
+namespace tulle::diag {
+
+// A phrase of a fixed length at most.
+struct phrase {
+    char text[192] = "";
+
+    template <class... A> static phrase make(char const* format, A... arguments) noexcept {
+        phrase p;
+        static_cast<void>(std::snprintf(p.text, sizeof p.text, format, arguments...));
+        return p;
+    }
+};
+
+// thread 7 "name"
+[[nodiscard]] phrase name_of(thread_id id) noexcept;
+
+// Frames of the library's inside tell the user nothing; its public functions do.
+[[nodiscard]] bool is_internal(symbol const& s) noexcept;
+
+// A site is an address behind the call of spawn.
+[[nodiscard]] inline std::uintptr_t call_before(void const* site) noexcept { return reinterpret_cast<std::uintptr_t>(site) - 1; }
+
+// Of the functions that were inlined at a site, the one that the user wrote: the templates of <tulle/thread.hpp> are inlined into it.
+[[nodiscard]] symbol const& site_of(std::pmr::vector<symbol> const& inlined) noexcept;
+
+// A line: "    spawned in FUNCTION at FILE:LINE"
+void print_site(text_output& out, std::pmr::vector<symbol> const& inlined) noexcept;
+
+} // namespace tulle::diag
