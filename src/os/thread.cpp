@@ -15,7 +15,7 @@ namespace tulle::os {
 
 namespace {
 
-// ThreadSanitizer has an OS thread of its own.
+// ThreadSanitizer has an OS thread of its own, which wakes nobody.
 #if defined(__SANITIZE_THREAD__)
 constexpr int k_sanitizer_threads = 1;
 #elif defined(__has_feature)
@@ -70,7 +70,7 @@ int count_other_threads(bool (*is_known)(void* argument, int tid), void* argumen
         others += tid != 0 && !is_known(argument, tid) ? 1 : 0;
     }
     ::closedir(tasks);
-    return others;
+    return std::max(others - k_sanitizer_threads, 0);
 }
 
 int set_name(pthread_t thread, char const* name) noexcept {
@@ -80,12 +80,9 @@ int set_name(pthread_t thread, char const* name) noexcept {
 }
 
 int other_threads() noexcept {
-    DIR* const threads = ::opendir("/proc/self/task");
-    if (threads == nullptr) return 1;
-    int count = 0;
-    while (dirent const* const entry = ::readdir(threads)) count += entry->d_name[0] != '.';
-    ::closedir(threads);
-    return std::max(count - 1 - k_sanitizer_threads, 0);
+    int self = thread_id();
+    int const others = count_other_threads([](void* caller, int tid) { return tid == *static_cast<int*>(caller); }, &self);
+    return others < 0 ? 1 : others;
 }
 
 } // namespace tulle::os

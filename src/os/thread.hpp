@@ -18,7 +18,7 @@ namespace tulle::os {
 /// The number of the calling OS thread, as in /proc/self/task.
 [[nodiscard]] int thread_id() noexcept;
 
-/// How many OS threads of this process there are that `is_known` is false for; -1: the system does not say.
+/// How many OS threads of this process there are that `is_known` is false for, without those of sanitizers; -1: the system does not say.
 [[nodiscard]] int count_other_threads(bool (*is_known)(void* argument, int tid), void* argument) noexcept;
 
 /// Names an OS thread for debuggers and `top`; cut to 15 characters.

@@ -4,7 +4,6 @@
 // threads but workers and guests, then no one is left who could wake a blocked thread. Other OS threads might, whatever they wait for
 // themselves; then it looks again after twice the time, as such a thread may end and tell nobody.
 // Nothing of this is on a path that finds work. A process that stands still and has other OS threads pays a few looks a minute.
-#include "arch/fiber_annotations.hpp"
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "sched/guest.hpp"
@@ -18,13 +17,6 @@ namespace {
 
 constexpr std::uint64_t k_first_period_ns = 100'000'000;
 constexpr std::uint64_t k_longest_period_ns = 6'400'000'000;
-
-// ThreadSanitizer has an OS thread of its own, which wakes nobody.
-#if defined(TULLE_ANNOTATE_THREAD)
-constexpr int k_harmless_threads = 1;
-#else
-constexpr int k_harmless_threads = 0;
-#endif
 
 } // namespace
 
@@ -89,7 +81,7 @@ void scheduler::look_for_deadlock(worker& w) noexcept {
     if (!held || is_stopping() || w.watch.activity == m_reported || !stands_still(w)) return;
     auto const is_known = [](void* self, int tid) { return static_cast<scheduler*>(self)->is_ours(tid); };
     int const strangers = os::count_other_threads(is_known, this);
-    if (strangers < 0 || strangers > k_harmless_threads || !stands_still(w)) return;
+    if (strangers != 0 || !stands_still(w)) return;
     m_reported = w.watch.activity;
     m_settings.on_deadlock();
 }
