@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends by a fault, in the way that its first argument names. Driven by overflow_test.py. Built with -fstack-clash-protection, but for what
 // is in overflow_unprobed.cpp.
+#include "sanitizer_name.hpp"
+
 #include <tulle.h>
 #include <tulle/tulle.hpp>
 
@@ -213,17 +215,6 @@ void after_the_end() {
     ::sigaction(SIGSEGV, nullptr, &present);
     std::_Exit(present.sa_handler == SIG_DFL ? 8 : 1);
 }
-
-#if !defined(__has_feature)
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-constexpr char k_sanitizer[] = "AddressSanitizer";
-#elif defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-constexpr char k_sanitizer[] = "ThreadSanitizer";
-#else
-constexpr char k_sanitizer[] = "";
-#endif
 
 std::map<std::string, void (*)()> const k_ways{{"spawned", &spawned},
                                                {"own_stack", &own_stack},

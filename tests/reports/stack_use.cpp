@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that use known amounts of their stacks. Driven by stack_use_test.py.
+#include "sanitizer_name.hpp"
+
 #include <tulle/tulle.hpp>
 
 #include <atomic>
@@ -16,16 +18,6 @@
 
 namespace {
 
-#if !defined(__has_feature)
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-constexpr char k_sanitizer[] = "AddressSanitizer";
-#elif defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-constexpr char k_sanitizer[] = "ThreadSanitizer";
-#else
-constexpr char k_sanitizer[] = "";
-#endif
 // What a sanitizer does at the exit takes more.
 constexpr std::size_t k_small_stack = sizeof k_sanitizer == 1 ? 16384 : 262144;
 

@@ -11,7 +11,12 @@
 #include <mutex>
 #include <thread>
 
+// Stays a function of its own that is called.
+#if defined(__clang__)
+#define TULLE_KEEP __attribute__((noinline))
+#else
 #define TULLE_KEEP __attribute__((noinline, noipa))
+#endif
 
 namespace {
 

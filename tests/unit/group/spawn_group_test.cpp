@@ -43,7 +43,7 @@ std::vector<setup> all_setups() {
     std::vector<setup> all;
     for (auto const policy : {when_full::run_inline, when_full::create, when_full::record, when_full::block})
         for (int const workers : {1, 2, 4})
-            for (std::size_t const most : {1, 3, 8})
+            for (std::size_t const most : {1U, 3U, 8U})
                 for (bool const few : {false, true}) all.push_back({workers, policy, most, few});
     return all;
 }
@@ -250,7 +250,7 @@ TEST_P(spawn_group_test, block_of_a_thread_in_the_group_lends_its_place) {
 }
 
 TEST_P(spawn_group_test, exception_arrives_at_the_join_whoever_ran_it) {
-    for (std::size_t const most : {1, 100}) {
+    for (std::size_t const most : {1U, 100U}) {
         spawn_group g(most);
         for (int k = 0; k < 10; ++k) g.spawn([] { throw std::runtime_error("one of ten"); });
         EXPECT_THROW(g.join(), std::runtime_error);

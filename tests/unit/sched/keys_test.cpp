@@ -156,6 +156,7 @@ TEST_P(keys, a_destructor_that_stores_again_is_called_in_four_rounds) {
 
 TEST_P(keys, the_name_is_there_while_values_are_destroyed) {
     struct asks {
+        explicit asks(std::string* where) : name(where) {}
         std::string* name;
         ~asks() { *name = this_thread::name(); }
     };
