@@ -25,14 +25,30 @@ phrase name_of(thread_id id) noexcept {
     return phrase::make("thread %" PRIu64 " \"%s\"", id, name);
 }
 
+namespace {
+
+// Templates have the type that they return in front of their names.
+std::string_view without_type(std::string_view name) noexcept {
+    std::size_t const at = name.find("tulle::");
+    bool const is_its_scope = at != std::string_view::npos && at > 0 && name[at - 1] == ' ' && name.find_first_of("(<") > at;
+    return is_its_scope ? name.substr(at) : name;
+}
+
+// As the linker knows it, scopes and parameters included; what is told of inlined functions may be less.
+bool is_whole(std::string_view name) noexcept { return name.ends_with(')') && name != "operator()"; }
+
+} // namespace
+
 bool is_internal(symbol const& s) noexcept {
-    std::string_view const name = s.function;
+    std::string_view const name = without_type(s.function);
     for (std::string_view const hidden : {"sched::", "sync::", "arch::", "detail::", "diag::"}) {
         if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
     }
     if (s.place.find("/tulle/detail/") != std::string_view::npos) return true;
-    bool const is_ours =
-        s.place.find("include/tulle/") != std::string_view::npos || s.place.find(source_folder()) != std::string_view::npos;
+    bool const in_header = s.place.find("include/tulle/") != std::string_view::npos;
+    bool const is_ours = in_header || s.place.find(source_folder()) != std::string_view::npos;
+    if (in_header && is_whole(name) && !name.starts_with("tulle::"))
+        return false; // the user's, and nothing is known of what it has inlined
     if (is_ours) return !name.starts_with("tulle::") && !name.starts_with("tulle_");
     return name == "tulle_context_entry";
 }

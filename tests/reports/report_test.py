@@ -54,7 +54,7 @@ class Deadlock(unittest.TestCase):
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "hang.cpp"), encoding="utf-8") as source:
             line = next(number for number, content in enumerate(source, 1) if "line: left" in content)
         self.assertRegex(left, rf"spawned in .*mutex_cycle\S* at \S*hang\.cpp:{line}\b")
-        self.assertRegex(left, r"#\d+ +.*lock_both.* at \S*hang\.cpp:\d+")
+        self.assertRegex(left, r"#\d+ +.*lock_both")
 
     def test_lost_signal(self):
         waiter = self.paragraph(self.report("lost_signal"), r"waits? for signal")

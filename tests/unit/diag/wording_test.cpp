@@ -30,7 +30,9 @@ TEST(wording, a_long_name_is_cut) {
 TEST(wording, public_functions_of_the_library_are_shown) {
     EXPECT_TRUE(diag::is_internal(made("tulle::sched::suspend()", "")));
     EXPECT_TRUE(diag::is_internal(made("run", "/usr/include/tulle/detail/record.hpp:7")));
-    EXPECT_TRUE(diag::is_internal(made("(anonymous namespace)::helper()", "/usr/include/tulle/thread.hpp:7")));
+    EXPECT_TRUE(diag::is_internal(made("operator()", "/usr/include/tulle/thread.hpp:7")));
+    EXPECT_TRUE(diag::is_internal(made("bool tulle::sync::core<int>::take<char>(char&)", "")));
+    EXPECT_FALSE(diag::is_internal(made("user(tulle::mutex&)", "/usr/include/tulle/mutex.hpp:7"))); // with what it has inlined
     EXPECT_FALSE(diag::is_internal(made("tulle::latch::wait()", "/usr/include/tulle/latch.hpp:7")));
     EXPECT_FALSE(diag::is_internal(made("main", "/home/someone/main.cpp:7")));
 }
