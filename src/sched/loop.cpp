@@ -66,6 +66,7 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     end_use<measures>(f, reinterpret_cast<void const*>(function), true, f.base.id);
     if (TULLE_UNLIKELY(f.base.id != 0)) end_thread(f.base);
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
+    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().forget_origin(f);
     go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
 }
 

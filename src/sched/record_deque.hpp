@@ -30,7 +30,7 @@ struct record_deque : deque::split_deque<os::machine, record> {
     bool is_parked = false;
     std::uint8_t level = 0;
     // Where stacks are counted: the record that its stack runs, and where that came from. Written by the owner before it forks, read by
-    // those who compare, who hold something that the record has forked.
+    // those who compare, who hold something that the record has forked and that has not ended: what has ended is not in the list.
     record_deque* from = nullptr;
     record const* of = nullptr;
     bool is_floor = false; // runs a record of the same stack, on top of a thread that waits (shortage.cpp)

@@ -134,6 +134,7 @@ public:
     [[nodiscard]] bool has_unstarted() const noexcept { return m_unstarted_count.load(std::memory_order_relaxed) != 0; } // a hint
     void note_origin(worker& w, record const& slot) noexcept; // it is about to run what it has stolen
     void note_origin(worker& w) noexcept;                     // or a thread of its own
+    void forget_origin(fiber& f) noexcept;                    // what it has stolen has ended, and its parent does not know yet
     void refill_emergency(worker& w) noexcept;                // from the worker's spares
     [[nodiscard]] runnable* take_started(worker& w) noexcept; // one that has a stack; the others are left for others
     [[nodiscard]] bool can_go_on_without(worker& w) noexcept; // what it runs now may wait, and then it can start something else

@@ -108,6 +108,12 @@ void scheduler::note_origin(worker& w, record const& slot) noexcept { set_origin
 
 void scheduler::note_origin(worker& w) noexcept { set_origin(m_parked, *w.current, nullptr, nullptr); }
 
+// Out of the list, where it might stay while it is empty: whoever compares places follows `from`, and the parent's may change as soon as the
+// parent knows.
+void scheduler::forget_origin(fiber& f) noexcept {
+    if (f.records != nullptr) m_parked.remove(*f.records);
+}
+
 void scheduler::queue_unstarted(runnable& r) noexcept {
     {
         std::lock_guard const held(m_unstarted_lock);

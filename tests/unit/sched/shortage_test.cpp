@@ -72,10 +72,12 @@ long count_by_spawn(std::uint64_t node, int depth) {
 }
 
 TEST_P(shortage_test, recursive_tree_of_unknown_depth) {
-    std::uint64_t const root = test_seed();
-    long const nodes = count_serially(root, 0);
-    EXPECT_EQ(count_by_scope(root, 0), nodes);
-    EXPECT_EQ(count_by_spawn(root, 0), nodes);
+    std::uint64_t const first = test_seed();
+    for (std::uint64_t root = first; root < first + 8; ++root) {
+        long const nodes = count_serially(root, 0);
+        EXPECT_EQ(count_by_scope(root, 0), nodes) << root;
+        EXPECT_EQ(count_by_spawn(root, 0), nodes) << root;
+    }
     EXPECT_LE(stacks_in_use(), limit());
 }
 
