@@ -9,8 +9,8 @@
 //     static registers saved_registers(context const&) noexcept;    // of a suspended context, to unwind it from
 // What the concept below cannot say: `entry` never returns; an exception that leaves it ends the process; a context may
 // be resumed on another OS thread than the one that it was suspended on, once its registers are saved, which is when the
-// next context runs; the FP control words belong to the context (not with setjmp), FP status, signal mask, errno,
-// thread-local storage and exception state to the OS thread.
+// next context runs; the FP control words belong to the context (not with setjmp), and so do the SSE status flags where they share a
+// register; x87 status, signal mask, errno, thread-local storage and exception state belong to the OS thread.
 #pragma once
 
 #include <concepts>

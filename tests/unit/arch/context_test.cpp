@@ -259,21 +259,30 @@ TYPED_TEST(context_of, rounding_mode_belongs_to_the_context) {
 }
 
 #if defined(__x86_64__)
-TEST(asm_context, status_flags_stay_with_the_os_thread) {
+TEST(asm_context, sse_status_flags_belong_to_the_context) {
     for (int const mode : {FE_TONEAREST, FE_DOWNWARD}) { // equal control words, and different ones
         test_fiber<tulle::arch::asm_backend> fiber([mode](auto& self) {
             std::fesetround(mode);
+            std::feclearexcept(FE_ALL_EXCEPT);
             self.yield();
+            EXPECT_EQ(std::fetestexcept(FE_OVERFLOW), 0) << "raised outside";
             double volatile three = 3.0;
             double volatile third = 1.0 / three;
             static_cast<void>(third);
             self.yield();
+            EXPECT_NE(std::fetestexcept(FE_INEXACT), 0) << "raised before it was suspended";
         });
         fiber.resume();
         std::feclearexcept(FE_ALL_EXCEPT);
+        double volatile large = 1e300;
+        double volatile infinite = large * large;
+        static_cast<void>(infinite);
+        std::feclearexcept(FE_INEXACT);
         fiber.resume();
-        EXPECT_NE(std::fetestexcept(FE_INEXACT), 0) << mode;
+        EXPECT_EQ(std::fetestexcept(FE_INEXACT), 0) << mode;
+        EXPECT_NE(std::fetestexcept(FE_OVERFLOW), 0) << mode;
         fiber.resume();
+        EXPECT_TRUE(fiber.done());
     }
     std::feclearexcept(FE_ALL_EXCEPT);
 }
