@@ -2,8 +2,8 @@
 // Full/empty states by address: a table of one-word slots (word_chain.hpp). A word that no slot speaks of is full and has no waiters.
 // A slot is its own lock: exchange for k_slot_locked, which is harmless when it is locked already; a release store writes the new value. Neither
 // state nor value of a word changes without it, so an uncontended operation is one exchange and one store.
-// read_ff takes no lock: slot, value, slot again. If the slot says the same twice, the value was that of a full word at an instant in between: a
-// slot's value has no history, so it does no harm if the word was emptied and filled meanwhile.
+// read_ff takes no lock: the slot says that the word is full, the value, and no word of the slot has been emptied since (a count, beside). To look
+// at the slot twice is not enough: an empty word belongs to who has emptied it and may say anything until it is filled again.
 // 128 MiB of addresses map onto the slots one to one, so that dense arrays share no slots, and the table is touched only where words are. Each
 // such region is turned by a number of pages of its own, so that equal offsets in two regions seldom meet.
 #pragma once
@@ -21,17 +21,23 @@
 namespace tulle::sync {
 
 template <class Parking> class full_empty_table {
-    using machine = typename Parking::machine;
-
 public:
+    using machine = typename Parking::machine;
     using slot_type = typename machine::template atomic<slot_value>;
+    using count_type = typename machine::template atomic<std::uint32_t>;
 
-    // `count` slots, a power of two, all zero.
-    full_empty_table(slot_type* slots, std::size_t count) noexcept : m_slots(slots), m_mask(count - 1) {}
+    // `count` of both, a power of two, all zero.
+    full_empty_table(slot_type* slots, count_type* emptyings, std::size_t count) noexcept
+        : m_slots(slots), m_emptyings(emptyings), m_mask(count - 1) {}
 
-    [[nodiscard]] slot_type& slot_of(std::uintptr_t address) const noexcept {
+    struct place {
+        slot_type& slot;
+        count_type& emptyings;
+    };
+    [[nodiscard]] place place_of(std::uintptr_t address) const noexcept {
         std::uintptr_t const turn = ((address >> k_region_shift) * 0x9E3779B97F4A7C15U) >> 40U;
-        return m_slots[((address >> 3U) + (turn << k_page_shift)) & m_mask];
+        std::uintptr_t const index = ((address >> 3U) + (turn << k_page_shift)) & m_mask;
+        return {m_slots[index], m_emptyings[index]};
     }
 
     // Takes the lock; what the slot said.
@@ -39,6 +45,10 @@ public:
         slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire); // pairs with the release of who unlocks
         return before != k_slot_locked ? before : lock_contended(s);
     }
+
+    // With the lock held, before a full word may become empty. relaxed: written under the lock. release pairs with B0 of
+    // full_empty_word::read_unlocked: who sees the count sees the lock, or what came of it.
+    static void count_emptying(count_type& of) noexcept { of.store(of.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
 private:
     static constexpr unsigned k_page_shift = 9;    // slots in a page of memory
@@ -60,6 +70,7 @@ private:
     }
 
     slot_type* m_slots;
+    count_type* m_emptyings;
     std::uintptr_t m_mask;
 };
 
@@ -67,9 +78,8 @@ private:
 template <class Parking, class Cell> class word_home {
 public:
     using table = full_empty_table<Parking>;
-    using slot_type = typename table::slot_type;
 
-    word_home(slot_type& s, Cell cell) noexcept : m_slot(s), m_cell(cell) {}
+    word_home(typename table::place at, Cell cell) noexcept : m_at(at), m_cell(cell) {}
     ~word_home() {
         delete m_spare;
         delete m_unused;
@@ -77,15 +87,16 @@ public:
     word_home(word_home const&) = delete;
     word_home& operator=(word_home const&) = delete;
 
-    void lock() noexcept { m_head = table::lock(m_slot); }
+    void lock() noexcept { m_head = table::lock(m_at.slot); }
     void adopt_lock(slot_value before) noexcept { m_head = before; }
-    void unlock() noexcept { m_slot.store(m_head, std::memory_order_release); } // pairs with lock
+    void unlock() noexcept { m_at.slot.store(m_head, std::memory_order_release); } // pairs with lock
 
     [[nodiscard]] word_result attempt(feb_operation what, void* place) noexcept {
         word_chain<Parking> chain(m_head, m_cell.address());
         bool const was_full = chain.is_full();
         // Even if writers wait: their time may be up.
         if (was_full && empties(what) && !chain.has_room() && m_spare == nullptr) return word_result::no_memory;
+        if (was_full && empties(what)) table::count_emptying(m_at.emptyings);
         word_change<Parking, Cell> change(m_cell, was_full, chain.waiting(), m_wakes);
         if (!change.apply(what, place)) return word_result::waits;
         if (was_full && !change.is_full()) chain.set_empty(m_spare);
@@ -119,7 +130,7 @@ public:
     [[nodiscard]] word_queue<Parking>* waiting() noexcept { return word_chain<Parking>(m_head, m_cell.address()).waiting(); }
 
 private:
-    slot_type& m_slot;
+    typename table::place m_at;
     Cell m_cell;
     slot_value m_head = 0; // meaningful with the lock held
     word_tally* m_spare = nullptr;
@@ -129,12 +140,13 @@ private:
 
 // The operations on one word. Cell has besides: address(), load() and store(value), which acquire and release.
 template <class Parking, class Cell> class full_empty_word {
+    using machine = typename Parking::machine;
+
 public:
     using value = typename Cell::value_type;
     using table = full_empty_table<Parking>;
-    using slot_type = typename table::slot_type;
 
-    full_empty_word(table const& of, Cell cell) noexcept : m_cell(cell), m_address(cell.address()), m_slot(of.slot_of(m_address)) {}
+    full_empty_word(table const& of, Cell cell) noexcept : m_cell(cell), m_address(cell.address()), m_at(of.place_of(m_address)) {}
 
     // waits: only with a deadline.
     [[nodiscard]] word_result read_ff(value& to, std::uint64_t deadline) noexcept {
@@ -142,29 +154,41 @@ public:
         return perform(feb_operation::read_ff, to, deadline);
     }
     [[nodiscard]] word_result read_fe(value& to, std::uint64_t deadline) noexcept {
-        slot_value const before = table::lock(m_slot);
+        slot_value const before = table::lock(m_at.slot);
         if (before != 0) return perform_locked(before, feb_operation::read_fe, to, deadline);
         to = m_cell.load();
-        m_slot.store(slot::marks_of(m_address), std::memory_order_release); // pairs with lock
+        empty_locked();
         return word_result::done;
     }
     [[nodiscard]] word_result write_ef(value from, std::uint64_t deadline) noexcept {
-        slot_value const before = table::lock(m_slot);
+        slot_value const before = table::lock(m_at.slot);
         if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::write_ef, from, deadline);
         m_cell.store(from);
-        m_slot.store(0, std::memory_order_release); // pairs with lock
+        m_at.slot.store(0, std::memory_order_release); // pairs with lock
         return word_result::done;
     }
-    [[nodiscard]] word_result empty() noexcept { return exchange(0, slot::marks_of(m_address), feb_operation::empty); }
-    [[nodiscard]] word_result fill() noexcept { return exchange(slot::marks_of(m_address), 0, feb_operation::fill); }
+    [[nodiscard]] word_result empty() noexcept {
+        value ignored{};
+        slot_value const before = table::lock(m_at.slot);
+        if (before != 0) return perform_locked(before, feb_operation::empty, ignored, 0);
+        empty_locked();
+        return word_result::done;
+    }
+    [[nodiscard]] word_result fill() noexcept {
+        value scratch{};
+        slot_value const before = table::lock(m_at.slot);
+        if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::fill, scratch, 0);
+        m_at.slot.store(0, std::memory_order_release); // pairs with lock
+        return word_result::done;
+    }
     // Any of them.
     [[nodiscard]] word_result perform(feb_operation what, value& v, std::uint64_t deadline) noexcept {
-        word_home<Parking, Cell> home(m_slot, m_cell);
+        word_home<Parking, Cell> home(m_at, m_cell);
         return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform(what, &v, deadline);
     }
 
     [[nodiscard]] bool is_full() noexcept {
-        slot_value const now = m_slot.load(std::memory_order_acquire); // pairs with who unlocks: the state as it is after the change
+        slot_value const now = m_at.slot.load(std::memory_order_acquire); // pairs with who unlocks: the state as it is after the change
         if (now != k_slot_locked && !slot::is_chain(now)) return !slot::says_empty(now, m_address);
         return locked([](auto& home) { return home.is_full(); });
     }
@@ -182,29 +206,31 @@ public:
 private:
     [[nodiscard]] void const* pointer() const noexcept { return reinterpret_cast<void const*>(m_address); }
 
-    // The value is loaded with acquire, and stored with release under the lock. So if a writer's value is seen, its lock is seen by the second
-    // look, which need not be ordered more than that.
+    // B0 the count, B1 the slot says full, B2 the value, B3 the count again
+    // A1 the count, A2 the slot says empty, release fence, A3 its owner writes
+    // B2 acquires: if the value is that of A3 or of a later operation, B3 sees A1.
     [[nodiscard]] bool read_unlocked(value& to) noexcept {
+        if (!Parking::k_may_read_unlocked) return false;
         for (;;) {
-            slot_value const before = m_slot.load(std::memory_order_acquire); // pairs with who unlocks
-            if (before == k_slot_locked || slot::is_chain(before) || slot::says_empty(before, m_address)) return false;
-            to = m_cell.load();
-            if (m_slot.load(std::memory_order_relaxed) == before) return true; // relaxed: see above
+            std::uint32_t const before = m_at.emptyings.load(std::memory_order_acquire); // B0; pairs with A1: B1 is not older
+            slot_value const now = m_at.slot.load(std::memory_order_acquire);            // B1; pairs with who unlocks
+            if (now == k_slot_locked || slot::is_chain(now) || slot::says_empty(now, m_address)) return false;
+            to = m_cell.load();                                                        // B2
+            if (m_at.emptyings.load(std::memory_order_relaxed) == before) return true; // B3; relaxed: see above
         }
     }
-    // release pairs with lock; acquire: what the one before did to the word comes first for those who see this change, too.
-    [[nodiscard]] word_result exchange(slot_value from, slot_value to, feb_operation what) noexcept {
-        if (m_slot.compare_exchange_strong(from, to, std::memory_order_acq_rel, std::memory_order_relaxed)) return word_result::done;
-        value ignored{};
-        return perform(what, ignored, 0);
+    void empty_locked() noexcept {
+        table::count_emptying(m_at.emptyings);                                 // A1
+        m_at.slot.store(slot::marks_of(m_address), std::memory_order_release); // A2; pairs with lock
+        machine::fence(std::memory_order_release);                             // pairs with B2
     }
     [[nodiscard]] word_result perform_locked(slot_value before, feb_operation what, value& v, std::uint64_t deadline) noexcept {
-        word_home<Parking, Cell> home(m_slot, m_cell);
+        word_home<Parking, Cell> home(m_at, m_cell);
         home.adopt_lock(before);
         return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform_locked(what, &v, deadline);
     }
     template <class F> auto locked(F look) noexcept {
-        word_home<Parking, Cell> home(m_slot, m_cell);
+        word_home<Parking, Cell> home(m_at, m_cell);
         home.lock();
         struct unlocking {
             word_home<Parking, Cell>& home;
@@ -215,7 +241,7 @@ private:
 
     Cell m_cell;
     std::uintptr_t m_address;
-    slot_type& m_slot;
+    typename table::place m_at;
 };
 
 } // namespace tulle::sync

@@ -12,23 +12,31 @@ namespace tulle::sync {
 
 namespace {
 
-using slot_type = full_empty_table<parking>::slot_type;
+using table = full_empty_table<parking>;
+using slot_type = table::slot_type;
+using count_type = table::count_type;
 
 struct slots {
     slot_type* first;
+    count_type* emptyings;
     std::size_t count;
 };
+
+constexpr std::size_t k_last_slots = 512;
 
 // Address space only: a page is there when a word near it has been empty. Where even that is refused, a smaller table, in which words share
 // slots more often; the last one is always there.
 slots reserve_slots() noexcept {
     for (unsigned bits = 24; bits >= 12; bits -= 4) {
         std::size_t const count = std::size_t{1} << bits;
-        void* const memory = os::system_memory().reserve(count * sizeof(slot_type), os::page_size());
-        if (memory != nullptr) return {static_cast<slot_type*>(memory), count};
+        void* const memory = os::system_memory().reserve(count * (sizeof(slot_type) + sizeof(count_type)), os::page_size());
+        if (memory == nullptr) continue;
+        auto* const first = static_cast<slot_type*>(memory);
+        return {first, reinterpret_cast<count_type*>(first + count), count};
     }
-    static constinit std::array<slot_type, 512> s_last{};
-    return {s_last.data(), s_last.size()};
+    static constinit std::array<slot_type, k_last_slots> s_last{};
+    static constinit std::array<count_type, k_last_slots> s_last_emptyings{};
+    return {s_last.data(), s_last_emptyings.data(), k_last_slots};
 }
 
 slots const& all_slots() noexcept {
@@ -39,7 +47,7 @@ slots const& all_slots() noexcept {
 } // namespace
 
 full_empty_table<parking> const& process_words() noexcept {
-    static full_empty_table<parking> const s_table(all_slots().first, all_slots().count);
+    static table const s_table(all_slots().first, all_slots().emptyings, all_slots().count);
     return s_table;
 }
 

@@ -9,6 +9,9 @@
 
 #include <tulle/detail/deadline.hpp>
 
+#include <atomic>
+#include <cstdint>
+
 namespace tulle::sync {
 
 enum class word_result {
@@ -68,6 +71,7 @@ private:
             result = deadline == tulle::detail::k_no_deadline ? park(what, place) : park_until(what, place, deadline);
             if (result == word_result::waits) return result;
         }
+        if (empties(what)) Parking::machine::fence(std::memory_order_release); // pairs with full_empty_word::read_unlocked
         m_home.wake(place);
         return result;
     }
