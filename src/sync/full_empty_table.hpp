@@ -192,14 +192,10 @@ public:
         if (now != k_slot_locked && !slot::is_chain(now)) return !slot::says_empty(now, m_address);
         return locked([](auto& home) { return home.is_full(); });
     }
-    // Calls visit(waiter const&) for each that waits, under the slot's lock; in no particular order.
+    // Calls visit(waiter const&) for each that waits, under the slot's lock.
     template <class F> void visit_waiting(F visit) noexcept {
         locked([&visit](auto& home) {
-            word_queue<Parking> const* const q = home.waiting();
-            if (q == nullptr) return;
-            for (wait_list<Parking> const* list : {&q->readers, &q->hasty, &q->others})
-                for (waiter<Parking> const* w = list->first(); w != nullptr; w = w->next)
-                    visit(static_cast<word_waiter<Parking> const&>(*w));
+            if (word_queue<Parking> const* const q = home.waiting()) q->visit(visit);
         });
     }
 

@@ -2,6 +2,7 @@
 #include "sync/process_words.hpp"
 
 #include "os/memory.hpp"
+#include "sync/waiter_ids.hpp"
 
 #include <tulle/detail/feb_calls.hpp>
 
@@ -117,13 +118,9 @@ bool feb_is_full(void const* word) noexcept {
 
 std::size_t feb_waiting(void const* word, std::uint64_t* ids, std::size_t capacity) noexcept {
     parking::schedule_point();
-    std::size_t count = 0;
-    process_word(static_cast<std::uint8_t*>(const_cast<void*>(word))).visit_waiting([&](auto const& w) {
-        sched::fiber const& f = *w.thread; // suspended, as long as the lock is held
-        if (count < capacity) ids[count] = f.frame != nullptr ? f.frame->id : f.base.id;
-        ++count;
-    });
-    return count;
+    sync::waiter_ids found(ids, capacity);
+    process_word(static_cast<std::uint8_t*>(const_cast<void*>(word))).visit_waiting([&found](auto const& w) { found.add(w); });
+    return found.count();
 }
 
 } // namespace tulle::detail

@@ -29,6 +29,7 @@ template <class Parking> struct word_queue {
 
     [[nodiscard]] bool empty() const noexcept { return readers.empty() && hasty.empty() && others.empty(); }
     [[nodiscard]] wait_list<Parking>& list_of(node const& w) noexcept;
+    template <class F> void visit(F visit_one) const noexcept;
 };
 
 // In the frame of the thread that waits.
@@ -44,6 +45,12 @@ template <class Parking> struct word_waiter : waiter<Parking> {
 template <class Parking> wait_list<Parking>& word_queue<Parking>::list_of(node const& w) noexcept {
     if (w.wants != feb_operation::read_ff) return others;
     return w.timed ? hasty : readers;
+}
+
+// Calls visit_one(waiter const&) for each, in no particular order.
+template <class Parking> template <class F> void word_queue<Parking>::visit(F visit_one) const noexcept {
+    for (wait_list<Parking> const* list : {&readers, &hasty, &others})
+        for (waiter<Parking> const* w = list->first(); w != nullptr; w = w->next) visit_one(*w);
 }
 
 // The queue of a word that somebody changes: takes waiters out, and keeps the queue where it may stay.
