@@ -27,8 +27,11 @@ public:
     using count_type = typename machine::template atomic<std::uint32_t>;
 
     // `count` of both, a power of two, all zero.
-    full_empty_table(slot_type* slots, count_type* emptyings, std::size_t count) noexcept
+    constexpr full_empty_table(slot_type* slots, count_type* emptyings, std::size_t count) noexcept
         : m_slots(slots), m_emptyings(emptyings), m_mask(count - 1) {}
+
+    [[nodiscard]] slot_type* slots() const noexcept { return m_slots; }
+    [[nodiscard]] std::size_t count() const noexcept { return m_mask + 1; }
 
     struct place {
         slot_type& slot;
@@ -50,11 +53,30 @@ public:
     // full_empty_word::read_unlocked: who sees the count sees the lock, or what came of it.
     static void count_emptying(count_type& of) noexcept { of.store(of.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
+    // In a child process, which has one thread: whoever had locked it is not there, and nobody waits. What a slot said that was locked is not known;
+    // its words are full from now on.
+    static void repair(slot_type& s) noexcept {
+        slot_value head = s.load(std::memory_order_relaxed); // relaxed, both: there is one thread
+        if (head == 0) return;
+        if (head == k_slot_locked) head = 0;
+        drop_queues(head);
+        s.store(head, std::memory_order_relaxed);
+    }
+
 private:
     static constexpr unsigned k_page_shift = 9;    // slots in a page of memory
     static constexpr unsigned k_region_shift = 27; // bytes for which a table of 2^24 slots has one each
     static constexpr unsigned k_spins_per_yield = 128;
 
+    static void drop_queues(slot_value& head) noexcept {
+        slot_value* link = &head;
+        while (slot::is_chain(*link)) {
+            if ((*link & slot::k_kind) == slot::k_queue)
+                *link = slot::pointer_in<word_queue<Parking>>(*link)->next;
+            else
+                link = &slot::pointer_in<word_tally>(*link)->next;
+        }
+    }
     [[nodiscard]] static slot_value lock_contended(slot_type& s) noexcept {
         for (unsigned spins = 1;; ++spins) {
             // relaxed: only a hint when to try again.

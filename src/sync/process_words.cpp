@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/process_words.hpp"
 
+#include "base/error.hpp"
 #include "os/memory.hpp"
+#include "os/touched_pages.hpp"
 #include "sync/waiter_ids.hpp"
 
 #include <tulle/detail/feb_calls.hpp>
 
 #include <array>
+#include <cstring>
 #include <new>
+
+#include <pthread.h>
 
 namespace tulle::sync {
 
@@ -17,39 +22,59 @@ using table = full_empty_table<parking>;
 using slot_type = table::slot_type;
 using count_type = table::count_type;
 
-struct slots {
-    slot_type* first;
-    count_type* emptyings;
-    std::size_t count;
-};
-
 constexpr std::size_t k_last_slots = 512;
 
+// In the mapping, behind the counts, is the table itself.
+std::size_t bytes_for(std::size_t count) noexcept { return count * (sizeof(slot_type) + sizeof(count_type)) + sizeof(table); }
+
 // Address space only: a page is there when a word near it has been empty. Where even that is refused, a smaller table, in which words share
-// slots more often; the last one is always there.
-slots reserve_slots() noexcept {
+// slots more often. Null: nothing at all.
+table const* reserve_table() noexcept {
     for (unsigned bits = 24; bits >= 12; bits -= 4) {
         std::size_t const count = std::size_t{1} << bits;
-        void* const memory = os::system_memory().reserve(count * (sizeof(slot_type) + sizeof(count_type)), os::page_size());
+        auto* const memory = static_cast<std::byte*>(os::system_memory().reserve(bytes_for(count), os::page_size()));
         if (memory == nullptr) continue;
-        auto* const first = static_cast<slot_type*>(memory);
-        return {first, reinterpret_cast<count_type*>(first + count), count};
+        auto* const slots = reinterpret_cast<slot_type*>(memory); // zeros are slots
+        auto* const counts = reinterpret_cast<count_type*>(slots + count);
+        return ::new (static_cast<void*>(counts + count)) table(slots, counts, count);
     }
-    static constinit std::array<slot_type, k_last_slots> s_last{};
-    static constinit std::array<count_type, k_last_slots> s_last_emptyings{};
-    return {s_last.data(), s_last_emptyings.data(), k_last_slots};
+    return nullptr;
 }
 
-slots const& all_slots() noexcept {
-    static slots const s_all = reserve_slots();
-    return s_all;
+table const& last_table() noexcept {
+    static constinit std::array<slot_type, k_last_slots> s_slots{};
+    static constinit std::array<count_type, k_last_slots> s_counts{};
+    static constinit table s_table(s_slots.data(), s_counts.data(), k_last_slots);
+    return s_table;
+}
+
+void repair_page(std::byte* page, void*) noexcept {
+    auto* const slots = reinterpret_cast<slot_type*>(page);
+    for (std::size_t k = 0; k < os::page_size() / sizeof(slot_type); ++k) table::repair(slots[k]);
+}
+
+void on_fork_in_child() noexcept {
+    table const* const t = g_process_words.load(std::memory_order_relaxed); // relaxed: there is one thread
+    if (t == nullptr) return;
+    if (t != &last_table())
+        return os::for_each_touched_page(reinterpret_cast<std::byte*>(t->slots()), t->count() * sizeof(slot_type), &repair_page, nullptr);
+    for (std::size_t k = 0; k < k_last_slots; ++k) table::repair(t->slots()[k]);
 }
 
 } // namespace
 
-full_empty_table<parking> const& process_words() noexcept {
-    static table const s_table(all_slots().first, all_slots().emptyings, all_slots().count);
-    return s_table;
+// Two threads may come here at once; what the slower one has reserved is given back.
+table const& make_process_words() noexcept {
+    if (int const error = pthread_atfork(nullptr, nullptr, [] { on_fork_in_child(); }))
+        base::fatal("cannot register for fork: %s", std::strerror(error));
+    table const* const made = reserve_table();
+    table const* expected = nullptr;
+    // release pairs with process_words; acquire: another thread was faster.
+    if (g_process_words.compare_exchange_strong(expected, made != nullptr ? made : &last_table(), std::memory_order_acq_rel,
+                                                std::memory_order_acquire))
+        return made != nullptr ? *made : last_table();
+    if (made != nullptr) static_cast<void>(os::system_memory().release(made->slots(), bytes_for(made->count())));
+    return *expected;
 }
 
 } // namespace tulle::sync

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The full/empty table of this process: made at the first use, never freed, independent of whether the run time is started.
+// The full/empty table of this process: made at the first use, never freed, independent of whether the run time is started. After fork(2) the
+// child has the states of the parent, but nobody waits; a slot that another thread had locked at that moment says that its words are full.
 #pragma once
 
 #include "sync/full_empty_table.hpp"
 #include "sync/parking.hpp"
 
+#include <tulle/detail/attributes.hpp>
+
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 
 namespace tulle::sync {
 
@@ -33,16 +35,17 @@ private:
     Word* m_word;
 };
 
-[[nodiscard]] full_empty_table<parking> const& process_words() noexcept;
+inline constinit std::atomic<full_empty_table<parking> const*> g_process_words{nullptr}; // written once
+
+[[nodiscard]] full_empty_table<parking> const& make_process_words() noexcept;
+
+[[nodiscard]] inline full_empty_table<parking> const& process_words() noexcept {
+    auto const* const made = g_process_words.load(std::memory_order_acquire); // pairs with make_process_words
+    return TULLE_LIKELY(made != nullptr) ? *made : make_process_words();
+}
 
 template <class Word> [[nodiscard]] full_empty_word<parking, memory_cell<Word>> process_word(Word* word) noexcept {
     return {process_words(), memory_cell<Word>(word)};
 }
-
-// In a child process, which has but the thread that called fork(2): nobody waits, and a slot that another thread had locked says that its
-// words are full.
-void repair_words_after_process_fork() noexcept;
-// Gives back the memory of slots that say nothing, as all do when every word is full. Any thread may use words meanwhile.
-void trim_words() noexcept;
 
 } // namespace tulle::sync

@@ -140,6 +140,7 @@ TEST(feb, readers_do_not_see_what_the_owner_of_an_empty_word_does) {
 
 TEST(feb, states_outlive_the_run_time) {
     std::uint64_t word = 0;
+    if (tulle::is_initialized()) tulle::finalize();
     tulle::initialize({.workers = 2});
     feb::empty(word);
     tulle::finalize();
