@@ -79,6 +79,7 @@ int tulle_feb_write_f(void* word, const void* value, size_t size) { return write
 
 int tulle_feb_read_xx(void* result, const void* word, size_t size) {
     if (!is_word(word, size)) return -EINVAL;
+    tulle::schedule_point();
     if (result == nullptr) return 0;
     // acquire pairs with the writers' releases; the size is known to the compiler in each case.
     switch (size) {
