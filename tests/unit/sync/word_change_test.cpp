@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -222,12 +223,20 @@ TYPED_TEST(full_empty_semantics, time_outs_leave_things_as_they_were) {
 TYPED_TEST(full_empty_semantics, the_first_waiter_gives_up) {
     TypeParam f(0);
     f.empty();
-    auto first = tulle::spawn([&f] { return f.try_read_fe_for(5ms); });
-    while (f.waiting() < 1) tulle::this_thread::yield();
+    std::atomic<bool> first_has_left{false};
+    auto const until_more_wait = [&](std::size_t others) {
+        while (f.waiting() < others + (first_has_left ? 0 : 1)) tulle::this_thread::yield();
+    };
+    auto first = tulle::spawn([&] {
+        auto const nothing = f.try_read_fe_for(5ms);
+        first_has_left = true;
+        return nothing;
+    });
+    until_more_wait(0);
     auto second = tulle::spawn([&f] { return f.read_ff(); });
-    while (f.waiting() < 2) tulle::this_thread::yield();
+    until_more_wait(1);
     auto third = tulle::spawn([&f] { return f.try_read_ff_for(1h); });
-    while (f.waiting() < 3) tulle::this_thread::yield();
+    until_more_wait(2);
     EXPECT_EQ(first.join(), std::nullopt);
     EXPECT_EQ(f.waiting(), 2U);
     f.write_ef(9);
