@@ -106,18 +106,17 @@ private:
         m_result = waited ? word_result::done : r.result;
         return waited;
     }
-    // As soon as the lock is released, somebody may have resumed the waiter, and the request be gone.
+    // As soon as the timer runs, the request may be gone; the home stays until the lock is released, and then the waiter may be gone, too.
     static void post(void* of, void*) noexcept {
         auto& r = *static_cast<request*>(of);
+        Home& home = r.home;
         auto const thread = r.self.thread;
-        r.home.lock();
-        r.result = r.home.attempt(r.self.wants, r.self.place);
+        home.lock();
+        r.result = home.attempt(r.self.wants, r.self.place);
         bool const waits = r.result == word_result::waits;
-        if (waits) {
-            r.home.enqueue(r.self);
-            if (r.timer != nullptr) Parking::insert_timer(*r.timer);
-        }
-        r.home.unlock();
+        if (waits) home.enqueue(r.self);
+        if (waits && r.timer != nullptr) Parking::insert_timer(*r.timer);
+        home.unlock();
         if (!waits) Parking::resume(thread);
     }
 

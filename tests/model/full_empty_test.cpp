@@ -156,6 +156,8 @@ model::test_body body(shape s, counts* seen = nullptr) {
             }
             int const given_up = e.given_up.load(relaxed);
             model::check(taken + given_up == values, "what nobody has taken is what somebody gave up");
+            for (std::size_t k = 0; k < e.values.size(); ++k) static_cast<void>(e.at(k).fill());
+            model::check(e.is_quiet(), "the table forgets words that are full");
             if (seen == nullptr) return;
             seen->parks += e.world.parks;
             seen->time_outs += given_up;
