@@ -146,6 +146,10 @@ public:
     TULLE_INLINE T read_fe() noexcept {
         schedule_point();
         T value{};
+        if (TULLE_UNLIKELY(m_front.looks_empty())) {
+            detail::wait_full_empty(m_front, &m_value, values::k_operations, operation::read_fe, &value);
+            return value;
+        }
         auto const before = m_front.lock();
         if (TULLE_LIKELY(front::is_full(before))) {
             values::move_out(m_value, value);
@@ -179,6 +183,8 @@ public:
     // --- waits until it is empty, writes, and makes it full ------------------------------------------------------------------
     TULLE_INLINE void write_ef(T value) noexcept {
         schedule_point();
+        if (TULLE_UNLIKELY(m_front.looks_full()))
+            return detail::wait_full_empty(m_front, &m_value, values::k_operations, operation::write_ef, &value);
         auto const before = m_front.lock();
         if (TULLE_LIKELY(front::is_empty(before))) {
             values::move_in(m_value, value);

@@ -52,6 +52,12 @@ bool apply_full_empty(full_empty_front& front, full_empty_front::value before, v
     return waiting.perform_locked(what, place, deadline) == sync::word_result::done;
 }
 
+void wait_full_empty(full_empty_front& front, void* object, value_operations const& type, feb_operation what, void* place) noexcept {
+    sync::home h(front, sync::object_cell(object, type));
+    sync::word_wait<sync::parking, sync::home> waiting(h, &front);
+    static_cast<void>(waiting.wait(what, place, k_no_deadline));
+}
+
 bool is_full_slow(full_empty_front const& front) noexcept {
     return sync::locked(front, [](sync::home const& h) { return h.is_full(); });
 }

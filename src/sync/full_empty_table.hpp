@@ -12,6 +12,8 @@
 #include "sync/word_change.hpp"
 #include "sync/word_wait.hpp"
 
+#include <tulle/detail/attributes.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -176,6 +178,7 @@ public:
         return perform(feb_operation::read_ff, to, deadline);
     }
     [[nodiscard]] word_result read_fe(value& to, std::uint64_t deadline) noexcept {
+        if (looks_like(slot::marks_of(m_address))) return wait(feb_operation::read_fe, to, deadline);
         slot_value const before = table::lock(m_at.slot);
         if (before != 0) return perform_locked(before, feb_operation::read_fe, to, deadline);
         to = m_cell.load();
@@ -183,6 +186,7 @@ public:
         return word_result::done;
     }
     [[nodiscard]] word_result write_ef(value from, std::uint64_t deadline) noexcept {
+        if (looks_like(0)) return wait(feb_operation::write_ef, from, deadline);
         slot_value const before = table::lock(m_at.slot);
         if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::write_ef, from, deadline);
         m_cell.store(from);
@@ -204,7 +208,7 @@ public:
         return word_result::done;
     }
     // Any of them.
-    [[nodiscard]] word_result perform(feb_operation what, value& v, std::uint64_t deadline) noexcept {
+    [[nodiscard]] TULLE_COLD word_result perform(feb_operation what, value& v, std::uint64_t deadline) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
         return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform(what, &v, deadline);
     }
@@ -232,7 +236,7 @@ private:
         for (;;) {
             std::uint32_t const before = m_at.emptyings.load(std::memory_order_acquire); // B0; pairs with A1: B1 is not older
             slot_value const now = m_at.slot.load(std::memory_order_acquire);            // B1; pairs with who unlocks
-            if (now == k_slot_locked || slot::is_chain(now) || slot::says_empty(now, m_address)) return false;
+            if (now != 0 && (now == k_slot_locked || slot::is_chain(now) || slot::says_empty(now, m_address))) return false;
             to = m_cell.load();                                                        // B2
             if (m_at.emptyings.load(std::memory_order_relaxed) == before) return true; // B3; relaxed: see above
         }
@@ -242,7 +246,13 @@ private:
         m_at.slot.store(slot::marks_of(m_address), std::memory_order_release); // A2; pairs with lock
         machine::fence(std::memory_order_release);                             // pairs with B2
     }
-    [[nodiscard]] word_result perform_locked(slot_value before, feb_operation what, value& v, std::uint64_t deadline) noexcept {
+    // A hint that saves an attempt in vain. relaxed: who waits looks again under the lock.
+    [[nodiscard]] bool looks_like(slot_value v) const noexcept { return m_at.slot.load(std::memory_order_relaxed) == v; }
+    [[nodiscard]] TULLE_COLD word_result wait(feb_operation what, value& v, std::uint64_t deadline) noexcept {
+        word_home<Parking, Cell> home(m_at, m_cell);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).wait(what, &v, deadline);
+    }
+    [[nodiscard]] TULLE_COLD word_result perform_locked(slot_value before, feb_operation what, value& v, std::uint64_t deadline) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
         home.adopt_lock(before);
         return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform_locked(what, &v, deadline);

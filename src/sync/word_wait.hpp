@@ -45,6 +45,10 @@ public:
         m_home.unlock();
         return finish(result, what, place, deadline);
     }
+    // When the state has been seen to be the wrong one.
+    [[nodiscard]] word_result wait(feb_operation what, void* place, std::uint64_t deadline) noexcept {
+        return finish(word_result::waits, what, place, deadline);
+    }
 
 private:
     struct request {

@@ -46,6 +46,10 @@ struct object {
     }
     [[nodiscard]] std::uint64_t read_fe() {
         std::uint64_t v = 0;
+        if (front.looks_empty()) {
+            wait(op::read_fe, v);
+            return v;
+        }
         auto const before = front.lock();
         if (!front_type::is_full(before)) {
             static_cast<void>(apply_locked(before, op::read_fe, v, ~std::uint64_t{0}));
@@ -56,6 +60,7 @@ struct object {
         return v;
     }
     void write_ef(std::uint64_t v) {
+        if (front.looks_full()) return wait(op::write_ef, v);
         auto const before = front.lock();
         if (!front_type::is_empty(before)) return static_cast<void>(apply_locked(before, op::write_ef, v, ~std::uint64_t{0}));
         cell(value).store(v);
@@ -63,6 +68,11 @@ struct object {
     }
     bool apply(op what, std::uint64_t& v, std::uint64_t deadline = ~std::uint64_t{0}) {
         return apply_locked(front.lock(), what, v, deadline);
+    }
+    void wait(op what, std::uint64_t& v) {
+        home h(front, cell(value));
+        sync::word_wait<model::parking, home> waiting(h, &front);
+        model::check(waiting.wait(what, &v, ~std::uint64_t{0}) == sync::word_result::done, "it waits as long as it takes");
     }
     bool apply_locked(front_type::value before, op what, std::uint64_t& v, std::uint64_t deadline) {
         home h(front, cell(value));

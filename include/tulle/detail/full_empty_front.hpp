@@ -28,6 +28,10 @@ template <class Machine> struct basic_full_empty_front {
     [[nodiscard]] static constexpr value emptied(value v) noexcept { return v + 8 + k_empty; }
     [[nodiscard]] static constexpr value filled(value v) noexcept { return v - k_empty; }
 
+    // Hints that save an attempt in vain. relaxed: who waits looks again under the lock.
+    [[nodiscard]] TULLE_INLINE bool looks_full() const noexcept { return is_full(state.load(std::memory_order_relaxed)); }
+    [[nodiscard]] TULLE_INLINE bool looks_empty() const noexcept { return is_empty(state.load(std::memory_order_relaxed)); }
+
     // What it said; never k_locked.
     [[nodiscard]] TULLE_INLINE value lock() noexcept {
         value const before = state.exchange(k_locked, std::memory_order_acquire); // pairs with unlock
@@ -79,6 +83,9 @@ struct value_operations {
 [[nodiscard]] TULLE_API bool apply_full_empty(full_empty_front& front, full_empty_front::value before, void* object,
                                               value_operations const& type, feb_operation what, void* place,
                                               std::uint64_t deadline) noexcept;
+// An operation that must wait as it seems, as long as it takes.
+TULLE_API void wait_full_empty(full_empty_front& front, void* object, value_operations const& type, feb_operation what,
+                               void* place) noexcept;
 [[nodiscard]] TULLE_API bool is_full_slow(full_empty_front const& front) noexcept;
 // Writes the numbers of at most `capacity` waiting threads; how many wait.
 [[nodiscard]] TULLE_API std::size_t full_empty_waiting(full_empty_front const& front, std::uint64_t* ids, std::size_t capacity) noexcept;
