@@ -1,19 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sync/process_words.hpp"
 
+#include "os/memory.hpp"
+
+#include <tulle.h>
 #include <tulle/tulle.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+namespace {
+
+thread_local bool t_memory_is_refused = false; // by the heap, to the library
+
+} // namespace
+
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+    if (t_memory_is_refused) return nullptr;
+    try {
+        return ::operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
 
 namespace {
 
@@ -67,13 +89,9 @@ TEST(feb, the_bytes_of_a_word_are_words) {
     for (std::size_t k = 0; k < bytes.size(); ++k) EXPECT_EQ(feb::read_ff(bytes[k]), k % 2 == 1 ? 0 : k);
 }
 
-// Addresses that share a slot: found by trying.
+// In a table of 16 slots.
 TEST(feb, words_that_share_a_slot) {
-    auto const& table = tulle::sync::process_words();
-    std::vector<std::uint64_t> memory(1 << 21);
-    auto const slot_of = [&](std::uint64_t& w) { return &table.place_of(reinterpret_cast<std::uintptr_t>(&w)).slot; };
-    // A region 128 MiB away is turned by some pages: nothing says that two words of this array meet, so use a table of 16 slots instead.
-    EXPECT_NE(slot_of(memory[0]), slot_of(memory[1]));
+    std::vector<std::uint64_t> memory(2000);
     std::array<tulle::sync::full_empty_table<tulle::sync::parking>::slot_type, 16> slots{};
     std::array<tulle::sync::full_empty_table<tulle::sync::parking>::count_type, 16> counts{};
     tulle::sync::full_empty_table<tulle::sync::parking> const small(slots.data(), counts.data(), slots.size());
@@ -87,6 +105,42 @@ TEST(feb, words_that_share_a_slot) {
     for (std::size_t k = 0; k < k_words; ++k) EXPECT_EQ(word(small, cell(&memory[k])).is_full(), k % 3 == 0) << k;
     for (std::size_t k = 0; k < k_words; ++k) EXPECT_EQ(word(small, cell(&memory[k])).fill(), tulle::sync::word_result::done);
     for (auto const& s : slots) EXPECT_EQ(s.load(), 0U);
+}
+
+// A word in another region of the address space that has the slot of `w`.
+std::uint64_t& partner_of(std::uint64_t& w, std::byte* far_away) {
+    auto const& table = tulle::sync::process_words();
+    auto const wanted = reinterpret_cast<std::uintptr_t>(&w);
+    auto at = reinterpret_cast<std::uintptr_t>(far_away) + wanted % 4096;
+    while (&table.place_of(at).slot != &table.place_of(wanted).slot) at += 4096;
+    return *reinterpret_cast<std::uint64_t*>(at);
+}
+
+TEST(feb, without_memory_a_word_that_would_need_it_stays_full) {
+    constexpr std::size_t k_region = std::size_t{1} << 27;
+    auto* const memory = static_cast<std::byte*>(tulle::os::system_memory().reserve(3 * k_region, k_region));
+    ASSERT_NE(memory, nullptr);
+    auto& first = *reinterpret_cast<std::uint64_t*>(memory + 4000);
+    std::uint64_t& second = partner_of(first, memory + k_region);
+    feb::empty(first);
+    t_memory_is_refused = true;
+    EXPECT_THROW(feb::empty(second), std::bad_alloc);
+    EXPECT_THROW(feb::purge(second, 1), std::bad_alloc);
+    EXPECT_THROW(static_cast<void>(feb::read_fe(second)), std::bad_alloc);
+    EXPECT_EQ(tulle_feb_try_read_fe(nullptr, &second, 8), -ENOMEM);
+    EXPECT_EQ(tulle_feb_empty(&second, 8), -ENOMEM);
+    EXPECT_TRUE(feb::is_full(second));
+    EXPECT_FALSE(feb::is_full(first));
+    EXPECT_EQ(feb::read_ff(second), 0U);
+    feb::write_f(second, 2);
+    EXPECT_EQ(feb::try_read_ff_for(first, 1ms), std::nullopt); // waiting needs none
+    t_memory_is_refused = false;
+    EXPECT_EQ(feb::read_fe(second), 2U);
+    EXPECT_FALSE(feb::is_full(second));
+    feb::write_ef(first, 3);
+    feb::write_ef(second, 4);
+    EXPECT_EQ(feb::read_ff(first) + feb::read_ff(second), 7U);
+    EXPECT_TRUE(tulle::os::system_memory().release(memory, 3 * k_region));
 }
 
 TEST(feb, a_dense_array_shares_no_slots) {
