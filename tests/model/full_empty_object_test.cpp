@@ -95,6 +95,7 @@ struct history {
     }
     void increment() {
         std::uint64_t const v = counter.read_fe();
+        model::check(v < 3, "a number that somebody has counted to");
         notes[v + 1].store(static_cast<int>(v) + 1);
         std::uint64_t nonsense = 99;
         static_cast<void>(counter.apply(op::purge, nonsense));

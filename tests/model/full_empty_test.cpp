@@ -197,6 +197,7 @@ struct history : memory {
     // Each value is written by read_fe and write_ef(+1); in between the word is empty, and its memory says something else.
     void increment() {
         std::uint64_t const v = apply(op::read_fe, 0);
+        model::check(v < 3, "a number that somebody has counted to");
         notes[v + 1].store(static_cast<int>(v) + 1);
         values[0].store(99, relaxed); // by its owner
         static_cast<void>(apply(op::write_ef, 0, v + 1));
