@@ -88,9 +88,10 @@ template <word T> void write_f(T& w, std::type_identity_t<T> value) {
 }
 // What is in it, full or empty.
 template <word T> [[nodiscard]] T read_xx(T const& w) noexcept {
-    using bits = detail::feb_bits<sizeof(T)>;
     schedule_point();
-    return std::bit_cast<T>(__atomic_load_n(reinterpret_cast<bits const*>(&w), __ATOMIC_ACQUIRE)); // pairs with the writers' releases
+    T value;
+    __atomic_load(&w, &value, __ATOMIC_ACQUIRE); // pairs with the writers' releases
+    return value;
 }
 
 // --- waits until it is full ----------------------------------------------------------------------------------------------
