@@ -34,7 +34,8 @@ table const* reserve_table() noexcept {
         std::size_t const count = std::size_t{1} << bits;
         auto* const memory = static_cast<std::byte*>(os::system_memory().reserve(bytes_for(count), os::page_size()));
         if (memory == nullptr) continue;
-        auto* const slots = reinterpret_cast<slot_type*>(memory); // zeros are slots
+        os::system_memory().advise_huge(memory, bytes_for(count), false); // advice: a word that is empty should cost no huge page
+        auto* const slots = reinterpret_cast<slot_type*>(memory);         // zeros are slots
         auto* const counts = reinterpret_cast<count_type*>(slots + count);
         return ::new (static_cast<void*>(counts + count)) table(slots, counts, count);
     }
