@@ -16,6 +16,7 @@ public:
     using front_type = tulle::detail::basic_full_empty_front<typename Parking::front_machine>;
     using value = typename front_type::value;
     using queue = word_queue<Parking>;
+    static constexpr bool k_has_owner = false; // nobody else reaches the value
 
     object_home(front_type& front, Cell cell) noexcept : m_front(front), m_cell(cell) {}
 

@@ -3,6 +3,7 @@
 //
 // Home: the word with its lock. lock, unlock; under the lock attempt(operation, place), enqueue(waiter), withdraw(waiter); without it wake(place), and
 // get_memory(): what attempt has asked for. unlock() must not touch the home after its store: the frame that it is in may be gone.
+// k_has_owner: who has emptied the word may use it as a variable.
 #pragma once
 
 #include "sync/word_queue.hpp"
@@ -75,7 +76,8 @@ private:
             result = deadline == tulle::detail::k_no_deadline ? park(what, place) : park_until(what, place, deadline);
             if (result == word_result::waits) return result;
         }
-        if (empties(what)) Parking::machine::fence(std::memory_order_release); // pairs with full_empty_word::read_unlocked
+        // release pairs with B2 of full_empty_word::read_unlocked.
+        if (Home::k_has_owner && empties(what)) Parking::machine::fence(std::memory_order_release);
         m_home.wake(place);
         return result;
     }
