@@ -2,6 +2,7 @@
 //
 // Full/empty words by address: a table of two or four slots, every operation against every other in each state, time-outs, words that share a
 // slot or a granule. Nothing written is lost or read twice, and no wake-up is lost (it would show as a deadlock).
+#include "base/sanitize.hpp"
 #include "sync/full_empty_table.hpp"
 #include "sync_world.hpp"
 
@@ -85,8 +86,12 @@ model::options random(std::size_t executions) {
     o.executions = executions;
     return o;
 }
-model::options exhaustive(unsigned preemptions, std::size_t executions = 100000) {
-    model::options o = random(executions);
+// ThreadSanitizer gets a sample.
+constexpr std::size_t k_most = base::k_thread_sanitizer ? 4000 : 50000;
+constexpr std::size_t k_per_pair = base::k_thread_sanitizer ? 40 : 200;
+
+model::options exhaustive(unsigned preemptions) {
+    model::options o = random(k_most);
     o.how = model::search::exhaustive;
     o.preemptions = preemptions;
     return o;
@@ -169,14 +174,14 @@ TEST(full_empty, one_pair) {
     counts seen;
     model::result const r = model::explore("feb_pair", exhaustive(3), body({.rounds = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_GT(seen.parks, 50);
+    EXPECT_GT(static_cast<std::size_t>(seen.parks), r.executions / 100);
 }
 
 TEST(full_empty, two_pairs_on_one_word) {
     counts seen;
     model::result const r = model::explore("feb_pairs", random(30000), body({.pairs = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_GT(seen.parks, 1000);
+    EXPECT_GT(static_cast<std::size_t>(seen.parks), r.executions / 30);
 }
 
 TEST(full_empty, two_pairs_on_one_slot) {
@@ -188,7 +193,7 @@ TEST(full_empty, time_outs) {
     counts seen;
     model::result const r = model::explore("feb_timed", random(40000), body({.rounds = 2, .patient = 1}, &seen));
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_GT(seen.time_outs, 200);
+    EXPECT_GT(static_cast<std::size_t>(seen.time_outs), r.executions / 200);
 }
 
 // --- read_ff sees values of a full word only, and none that is older than it may be ---------------------------------------------
@@ -273,7 +278,7 @@ TEST(full_empty, every_pair_of_operations_on_one_word) {
         for (op const second : k_all)
             for (bool const full : {false, true}) {
                 std::string const name = "feb_" + std::to_string(int(first)) + std::to_string(int(second)) + (full ? "f" : "e");
-                model::result const r = model::explore(name, random(400), side_by_side(first, second, 0, full));
+                model::result const r = model::explore(name, random(k_per_pair), side_by_side(first, second, 0, full));
                 ASSERT_TRUE(r.passed()) << r;
             }
 }
@@ -285,7 +290,7 @@ TEST(full_empty, every_pair_of_operations_on_words_that_share_a_slot) {
                 for (bool const full : {false, true}) {
                     std::string const name =
                         "feb" + std::to_string(other) + "_" + std::to_string(int(first)) + std::to_string(int(second)) + (full ? "f" : "e");
-                    model::result const r = model::explore(name, random(200), side_by_side(first, second, other, full));
+                    model::result const r = model::explore(name, random(k_per_pair / 2), side_by_side(first, second, other, full));
                     ASSERT_TRUE(r.passed()) << r;
                 }
 }
