@@ -7,6 +7,7 @@
 #ifndef TULLE_H
 #define TULLE_H
 
+#include <tulle/detail/feb.h>
 #include <tulle/detail/group.h>
 #include <tulle/detail/sync.h>
 #include <tulle/detail/version.h>

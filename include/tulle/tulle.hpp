@@ -4,7 +4,9 @@
 
 #include <tulle/barrier.hpp>
 #include <tulle/condition_variable.hpp>
+#include <tulle/feb.hpp>
 #include <tulle/fork.hpp>
+#include <tulle/full_empty.hpp>
 #include <tulle/latch.hpp>
 #include <tulle/mutex.hpp>
 #include <tulle/once.hpp>

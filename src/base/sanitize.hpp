@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For functions that look at memory of which a sanitizer would say that they must not: other threads' stacks, say.
+// For functions that look at memory of which a sanitizer would say that they must not: other threads' stacks, say. And which one it is.
 #pragma once
 
 #if defined(__clang__)
@@ -7,3 +7,19 @@
 #else
 #define TULLE_NO_SANITIZE __attribute__((noinline, no_sanitize_address, no_sanitize_thread, no_sanitize_undefined))
 #endif
+
+namespace tulle::base {
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool k_thread_sanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+inline constexpr bool k_thread_sanitizer = true;
+#else
+inline constexpr bool k_thread_sanitizer = false;
+#endif
+#else
+inline constexpr bool k_thread_sanitizer = false;
+#endif
+
+} // namespace tulle::base

@@ -16,6 +16,8 @@ enum class wait_kind : std::uint8_t {
     latch,          //
     signal,         //
     once,           // a once_flag
+    word_full,      // a full/empty word or a tulle::full_empty, until it is full
+    word_empty,     // likewise, until it is empty
     stolen_child,   // the `state` of a forked thread's record
     spawned_thread, // a thread_record
     sleep,          // a point in time

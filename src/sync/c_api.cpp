@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/detail/sync.h>: thin calls onto the cores, on storage whose first words are the cores' own.
 #include "sync/barrier_core.hpp"
+#include "sync/c_deadline.hpp"
 #include "sync/condition_ops.hpp"
 #include "sync/latch_core.hpp"
 #include "sync/once_core.hpp"
@@ -43,11 +44,6 @@ template <class Storage> int clear(Storage* storage) noexcept {
     if (storage == nullptr) return -EINVAL;
     std::memset(storage, 0, sizeof *storage);
     return 0;
-}
-std::uint64_t deadline_in(std::uint64_t timeout_ns) noexcept {
-    if (timeout_ns == 0 || timeout_ns == TULLE_FOREVER) return timeout_ns;
-    std::uint64_t const now = parking::now();
-    return timeout_ns > TULLE_FOREVER - now ? TULLE_FOREVER : now + timeout_ns;
 }
 // relaxed, both: the caller's own store
 bool is_held(c_mutex const& m) noexcept {

@@ -38,6 +38,10 @@ void inspect_signal(signal_core<parking> const& s, wait_facts& facts) noexcept {
     static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "%u notifications to come", s.count()));
 }
 
+void say(wait_facts& facts, char const* what) noexcept {
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "%s", what));
+}
+
 TULLE_NO_SANITIZE thread_id id_of(sched::thread_record const& t) noexcept { return t.id; }
 
 } // namespace
@@ -53,6 +57,8 @@ char const* text(sched::wait_kind kind) noexcept {
         case latch: return "latch";
         case signal: return "signal";
         case once: return "once_flag";
+        case word_full:
+        case word_empty: return "full/empty word";
         case stolen_child: return "forked thread";
         case spawned_thread: return "thread";
         case sleep: return "point in time";
@@ -69,6 +75,8 @@ wait_facts inspect(sched::wait_reason reason) noexcept {
         case latch: inspect_latch(*static_cast<latch_core<parking> const*>(reason.object), facts); break;
         case signal: inspect_signal(*static_cast<signal_core<parking> const*>(reason.object), facts); break;
         case spawned_thread: facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object)); break;
+        case word_full: say(facts, "until it is full"); break;
+        case word_empty: say(facts, "until it is empty"); break;
         case stolen_child: facts.stolen_word = reason.object; break;
         default: break;
     }

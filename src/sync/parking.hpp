@@ -2,6 +2,7 @@
 // What a wait stands on: the scheduler, its timers, the clock, and the fences of the machine.
 #pragma once
 
+#include "base/sanitize.hpp"
 #include "base/spin_lock.hpp"
 #include "os/machine.hpp"
 #include "sched/scheduler.hpp"
@@ -20,6 +21,9 @@ struct parking {
     using handle = sched::fiber*;
     using timer = sched::timer;
     using lock = base::basic_spin_lock<os::machine>;
+
+    // Of full/empty words. ThreadSanitizer takes it for an error that a value is read whose owner writes it, though it is then not used.
+    static constexpr bool k_may_read_unlocked = !base::k_thread_sanitizer;
 
     static constexpr int k_spin_rounds = 40;            // before a thread queues for a mutex
     static constexpr std::uint32_t k_most_pauses = 128; // in one round

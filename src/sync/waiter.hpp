@@ -46,8 +46,8 @@ template <class Parking> struct waiter {
     [[nodiscard]] outcome load_state() const noexcept { return state.load(std::memory_order_acquire); }
 };
 
-// With a place in the timer queue.
-template <class Parking> struct timed_waiter : waiter<Parking>, Parking::timer {
+// With a place in the timer queue. Node: a waiter, or what a primitive has made of one.
+template <class Parking, class Node = waiter<Parking>> struct timed_waiter : Node, Parking::timer {
     explicit timed_waiter(std::uint64_t deadline_ns) noexcept {
         this->timed = true;
         this->deadline = deadline_ns;

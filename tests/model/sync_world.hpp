@@ -61,6 +61,7 @@ template <bool HeavyFence, bool Deterministic = false> struct basic_parking {
     using timer = parking_world::timer;
     using lock = base::basic_spin_lock<model::machine>;
 
+    static constexpr bool k_may_read_unlocked = true;
     static constexpr int k_spin_rounds = 1;
     static constexpr std::uint32_t k_most_pauses = 1;
     static constexpr std::uint16_t k_most_tries = 2;

@@ -87,6 +87,17 @@ void forked() {
     child.join();
 }
 
+// One waits for a word by address, one for an object.
+void never_filled() {
+    long word = 0;
+    tulle::feb::empty(word);
+    tulle::full_empty<int> object(1);
+    auto taker = tulle::spawn({.name = "taker"}, [&word] { static_cast<void>(tulle::feb::read_fe(word)); });
+    auto writer = tulle::spawn({.name = "writer"}, [&object] { object.write_ef(2); });
+    taker.join();
+    writer.join();
+}
+
 void missing_participant() {
     tulle::barrier all(4);
     std::vector<tulle::thread<void>> present;
@@ -230,6 +241,7 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"lost_notification", &lost_notification},
                                                {"join_cycle", &join_cycle},
                                                {"forked", &forked},
+                                               {"never_filled", &never_filled},
                                                {"missing_participant", &missing_participant},
                                                {"many", &many},
                                                {"count_of_many", &count_of_many},

@@ -74,6 +74,12 @@ class Deadlock(unittest.TestCase):
         child = self.paragraph(text, r"waits for latch")
         self.assertRegex(child, r"forked as tulle::child<\(?.*forked\(\)")
 
+    def test_full_empty_words(self):
+        text = self.report("never_filled")
+        taker = self.paragraph(text, rf'"taker" waits for full/empty word {ADDRESS} \(until it is full\)')
+        self.assertIn("never_filled", taker)
+        self.paragraph(text, rf'"writer" waits for full/empty word {ADDRESS} \(until it is empty\)')
+
     def test_barrier_with_a_missing_participant(self):
         self.assertIn("(3 of 4 have arrived)", self.report("missing_participant"))
 

@@ -21,6 +21,8 @@ std::vector<workload> const& workloads() {
         {"blocked", "a million threads alive and waiting at once, then released; time, and memory of each", {1}},
         {"mutex", "lock and unlock a mutex that nobody else wants", {1}},
         {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},
+        {"full-empty", "write into an empty cell, take the value out; read a full cell", {1}},
+        {"pingpong", "two threads pass values there and back through two cells", {1, 2}},
         {"quicksort", "sort 2 million random doubles", {1, 2}},
         {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
         {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},

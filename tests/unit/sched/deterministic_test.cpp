@@ -170,6 +170,8 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
     tulle::barrier alone(1);
     tulle::signal signal(100);
     tulle::signal no_signal(0);
+    int word = 0;
+    tulle::full_empty<int> object(1);
     tulle::thread<void> ended = tulle::spawn([] {});
     std::map<std::string, std::function<void()>> const calls{{"fork and join", [] { tulle::fork([] {}).join(); }},
                                                              {"scope", [] { tulle::scope().spawn([] {}); }},
@@ -196,6 +198,21 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
                                                              {"add_signalers", [&] { signal.add_signalers(1); }},
                                                              {"signal.try_wait", [&] { static_cast<void>(signal.try_wait()); }},
                                                              {"signal.wait", [&] { no_signal.wait(); }},
+                                                             {"read_ff", [&] { static_cast<void>(tulle::feb::read_ff(word)); }},
+                                                             {"read_xx", [&] { static_cast<void>(tulle::feb::read_xx(word)); }},
+                                                             {"is_full", [&] { static_cast<void>(tulle::feb::is_full(word)); }},
+                                                             {"write_f", [&] { tulle::feb::write_f(word, 1); }},
+                                                             {"purge and fill", [&] { tulle::feb::purge(word), tulle::feb::fill(word); }},
+                                                             {"empty and write_ef",
+                                                              [&] {
+                                                                  tulle::feb::empty(word);
+                                                                  tulle::feb::write_ef(word, 1);
+                                                              }},
+                                                             {"object.is_full", [&] { static_cast<void>(object.is_full()); }},
+                                                             {"object.read_ff", [&] { static_cast<void>(object.read_ff()); }},
+                                                             {"object.read_xx", [&] { static_cast<void>(object.read_xx()); }},
+                                                             {"object.try_write_ef", [&] { static_cast<void>(object.try_write_ef(3)); }},
+                                                             {"object.write_f", [&] { object.write_f(3); }},
                                                              {"call_once", [] {
                                                                   tulle::once_flag flag;
                                                                   tulle::call_once(flag, [] {});
@@ -214,6 +231,7 @@ TEST(deterministic, every_c_function_is_a_scheduling_point) {
     tulle_cond_t condition = TULLE_COND_INIT;
     tulle_latch_t latch = TULLE_LATCH_INIT(1);
     tulle_signal_t signal = TULLE_SIGNAL_INIT(1);
+    std::uint64_t word = 0;
     auto const steps = [] { return the_run().steps(); };
     std::vector<std::pair<int, std::function<int()>>> const calls{{0, [] { return tulle_schedule_point(); }},
                                                                   {0, [] { return tulle_yield(); }},
@@ -227,6 +245,9 @@ TEST(deterministic, every_c_function_is_a_scheduling_point) {
                                                                   {-ETIMEDOUT, [&] { return tulle_cond_timedwait(&condition, &m, 1000); }},
                                                                   {0, [&] { return tulle_cond_signal(&condition); }},
                                                                   {-EBUSY, [&] { return tulle_latch_trywait(&latch); }},
+                                                                  {-EBUSY, [&] { return tulle_feb_try_write_ef(&word, &word, 8); }},
+                                                                  {0, [&] { return tulle_feb_read_xx(nullptr, &word, 8); }},
+                                                                  {1, [&] { return tulle_feb_is_full(&word); }},
                                                                   {-EBUSY, [&] { return tulle_signal_trywait(&signal); }}};
     for (std::size_t k = 0; k < calls.size(); ++k) {
         std::uint64_t const before = steps();

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a tulle::full_empty: one word, which is its own lock. What it says:
+//   n * 8        full       n * 8 + 1    empty; n counts emptyings, so a reader without the lock sees that there was one
+//   2            locked     pointer | 4  a queue of threads that wait, in the frame of one of them (src/sync/word_queue.hpp); its `next` says the state
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+#include <tulle/detail/feb_operation.hpp>
+#include <tulle/detail/machine.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tulle::detail {
+
+template <class Machine> struct basic_full_empty_front {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+    using value = std::uintptr_t;
+
+    static constexpr value k_full = 0, k_empty = 1, k_locked = 2;
+
+    atomic<value> state{k_empty};
+
+    [[nodiscard]] static constexpr bool is_full(value v) noexcept { return (v & 7) == k_full; }
+    [[nodiscard]] static constexpr bool is_empty(value v) noexcept { return (v & 7) == k_empty; }
+    // Of one that was full, or empty.
+    [[nodiscard]] static constexpr value emptied(value v) noexcept { return v + 8 + k_empty; }
+    [[nodiscard]] static constexpr value filled(value v) noexcept { return v - k_empty; }
+
+    // Hints that save an attempt in vain. relaxed: who waits looks again under the lock.
+    [[nodiscard]] TULLE_INLINE bool looks_full() const noexcept { return is_full(state.load(std::memory_order_relaxed)); }
+    [[nodiscard]] TULLE_INLINE bool looks_empty() const noexcept { return is_empty(state.load(std::memory_order_relaxed)); }
+
+    // What it said; never k_locked.
+    [[nodiscard]] TULLE_INLINE value lock() noexcept {
+        value const before = state.exchange(k_locked, std::memory_order_acquire); // pairs with unlock
+        return TULLE_LIKELY(before != k_locked) ? before : lock_contended();
+    }
+    TULLE_INLINE void unlock(value now) noexcept { state.store(now, std::memory_order_release); } // pairs with lock; the last access
+
+    // Load reads the value with acquire; it is stored with release, under the lock. So who sees a value sees the lock of its writer at the second
+    // look, or what came of it: relaxed is enough there. False: not full, or locked.
+    template <class Load> [[nodiscard]] TULLE_INLINE bool read_unlocked(Load load) noexcept {
+        for (;;) {
+            value const before = state.load(std::memory_order_acquire); // pairs with unlock
+            if (TULLE_UNLIKELY(!is_full(before))) return false;
+            load();
+            if (TULLE_LIKELY(state.load(std::memory_order_relaxed) == before)) return true;
+        }
+    }
+
+private:
+    static constexpr unsigned k_spins_per_yield = 128;
+
+    TULLE_NOINLINE value lock_contended() noexcept {
+        for (unsigned spins = 1;; ++spins) {
+            // relaxed: only a hint when to try again.
+            while (state.load(std::memory_order_relaxed) == k_locked) {
+                if (spins++ % k_spins_per_yield == 0)
+                    Machine::yield_processor();
+                else
+                    Machine::pause();
+            }
+            value const before = state.exchange(k_locked, std::memory_order_acquire); // as in lock
+            if (before != k_locked) return before;
+        }
+    }
+};
+
+using full_empty_front = basic_full_empty_front<native_machine>;
+
+// The value of a tulle::full_empty, for the library. A place is a value in the frame of a thread. The copies are null for what cannot be copied.
+struct value_operations {
+    void (*copy_out)(void const* object, void* place) noexcept;
+    void (*move_out)(void* object, void* place) noexcept;
+    void (*copy_in)(void* object, void const* place) noexcept;
+    void (*move_in)(void* object, void* place) noexcept;
+    void (*pass)(void* to, void const* from) noexcept; // from place to place
+};
+
+// The rest of an operation that has locked the front and found what must wait, or those who wait. False: time is up, nothing was done.
+[[nodiscard]] TULLE_API bool apply_full_empty(full_empty_front& front, full_empty_front::value before, void* object,
+                                              value_operations const& type, feb_operation what, void* place,
+                                              std::uint64_t deadline) noexcept;
+// An operation that must wait as it seems, as long as it takes.
+TULLE_API void wait_full_empty(full_empty_front& front, void* object, value_operations const& type, feb_operation what,
+                               void* place) noexcept;
+[[nodiscard]] TULLE_API bool is_full_slow(full_empty_front const& front) noexcept;
+// Writes the numbers of at most `capacity` waiting threads; how many wait.
+[[nodiscard]] TULLE_API std::size_t full_empty_waiting(full_empty_front const& front, std::uint64_t* ids, std::size_t capacity) noexcept;
+
+} // namespace tulle::detail

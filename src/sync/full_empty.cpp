@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync/full_empty_object.hpp"
+#include "sync/parking.hpp"
+#include "sync/waiter_ids.hpp"
+
+#include <tulle/full_empty.hpp>
+
+namespace tulle::sync {
+
+namespace {
+
+// A value of a type that only the program knows.
+class object_cell {
+public:
+    object_cell(void* object, tulle::detail::value_operations const& type) noexcept : m_object(object), m_type(&type) {}
+
+    void copy_out(void* place) const noexcept { m_type->copy_out(m_object, place); }
+    void move_out(void* place) const noexcept { m_type->move_out(m_object, place); }
+    void copy_in(void const* place) const noexcept { m_type->copy_in(m_object, place); }
+    void move_in(void* place) const noexcept { m_type->move_in(m_object, place); }
+    void pass(void* to, void const* from) const noexcept { m_type->pass(to, from); }
+
+private:
+    void* m_object;
+    tulle::detail::value_operations const* m_type;
+};
+
+using home = object_home<parking, object_cell>;
+using front = tulle::detail::full_empty_front;
+
+constexpr tulle::detail::value_operations k_no_operations{};
+
+// What `look` says of a home that is locked.
+template <class F> auto locked(front const& of, F look) noexcept {
+    home h(const_cast<front&>(of), object_cell(nullptr, k_no_operations));
+    h.lock();
+    auto const seen = look(h);
+    h.unlock();
+    return seen;
+}
+
+} // namespace
+} // namespace tulle::sync
+
+namespace tulle::detail {
+
+bool apply_full_empty(full_empty_front& front, full_empty_front::value before, void* object, value_operations const& type,
+                      feb_operation what, void* place, std::uint64_t deadline) noexcept {
+    sync::home h(front, sync::object_cell(object, type));
+    h.adopt_lock(before);
+    sync::word_wait<sync::parking, sync::home> waiting(h, &front);
+    return waiting.perform_locked(what, place, deadline) == sync::word_result::done;
+}
+
+void wait_full_empty(full_empty_front& front, void* object, value_operations const& type, feb_operation what, void* place) noexcept {
+    sync::home h(front, sync::object_cell(object, type));
+    sync::word_wait<sync::parking, sync::home> waiting(h, &front);
+    static_cast<void>(waiting.wait(what, place, k_no_deadline));
+}
+
+bool is_full_slow(full_empty_front const& front) noexcept {
+    return sync::locked(front, [](sync::home const& h) { return h.is_full(); });
+}
+
+std::size_t full_empty_waiting(full_empty_front const& front, std::uint64_t* ids, std::size_t capacity) noexcept {
+    return sync::locked(front, [=](sync::home const& h) {
+        sync::waiter_ids found(ids, capacity);
+        if (auto const* const q = h.waiting()) q->visit([&found](auto const& w) { found.add(w); });
+        return found.count();
+    });
+}
+
+} // namespace tulle::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A full/empty state beside its value, with its queue: the Home of word_wait.hpp for <tulle/detail/full_empty_front.hpp>.
+#pragma once
+
+#include "sync/word_change.hpp"
+#include "sync/word_wait.hpp"
+
+#include <tulle/detail/full_empty_front.hpp>
+
+#include <cstdint>
+
+namespace tulle::sync {
+
+template <class Parking, class Cell> class object_home {
+public:
+    using front_type = tulle::detail::basic_full_empty_front<typename Parking::front_machine>;
+    using value = typename front_type::value;
+    using queue = word_queue<Parking>;
+    static constexpr bool k_has_owner = false; // nobody else reaches the value
+
+    object_home(front_type& front, Cell cell) noexcept : m_front(front), m_cell(cell) {}
+
+    void lock() noexcept { m_head = m_front.lock(); }
+    void adopt_lock(value before) noexcept { m_head = before; }
+    void unlock() noexcept { m_front.unlock(m_head); }
+
+    [[nodiscard]] word_result attempt(feb_operation what, void* place) noexcept {
+        queue* const q = waiting();
+        value& state = q == nullptr ? m_head : q->next;
+        bool const was_full = front_type::is_full(state);
+        word_change<Parking, Cell> change(m_cell, was_full, q, m_wakes);
+        if (!change.apply(what, place)) return word_result::waits;
+        // A purge that a waiting writer has filled again is an emptying, too.
+        if (was_full && empties(what)) state = front_type::emptied(state);
+        if (change.is_full() && front_type::is_empty(state)) state = front_type::filled(state);
+        if (q != nullptr) set_queue(*q, change.settle());
+        return word_result::done;
+    }
+    void enqueue(word_waiter<Parking>& w) noexcept {
+        queue* q = waiting();
+        if (q == nullptr) {
+            q = &w.own;
+            q->next = m_head;
+            q->host = &w;
+            m_head = pointer_to(q);
+        }
+        q->list_of(w).push_back(w);
+    }
+    void withdraw(word_waiter<Parking>& w) noexcept {
+        queue* const q = waiting();
+        word_queue_change<Parking> change(q);
+        change.remove(w);
+        set_queue(*q, change.settle());
+    }
+    [[nodiscard]] static bool get_memory() noexcept { return false; } // attempt does not ask for any
+    void wake(void const* place) noexcept { m_wakes.wake_all(m_cell, place); }
+
+    // Under the lock.
+    [[nodiscard]] bool is_full() const noexcept { return front_type::is_full(waiting() == nullptr ? m_head : waiting()->next); }
+    [[nodiscard]] queue* waiting() const noexcept { return (m_head & k_queue) == 0 ? nullptr : reinterpret_cast<queue*>(m_head - k_queue); }
+
+private:
+    static constexpr value k_queue = 4;
+
+    [[nodiscard]] static value pointer_to(queue* q) noexcept { return reinterpret_cast<value>(q) + k_queue; }
+    void set_queue(queue const& old, queue* now) noexcept { m_head = now == nullptr ? old.next : pointer_to(now); }
+
+    front_type& m_front;
+    Cell m_cell;
+    value m_head = 0; // meaningful with the lock held
+    word_wakes<Parking> m_wakes;
+};
+
+} // namespace tulle::sync

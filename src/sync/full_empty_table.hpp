@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Full/empty states by address: a table of one-word slots (word_chain.hpp). A word that no slot speaks of is full and has no waiters.
+// A slot is its own lock: exchange for k_slot_locked, which is harmless when it is locked already; a release store writes the new value. Neither
+// state nor value of a word changes without it, so an uncontended operation is one exchange and one store.
+// read_ff takes no lock: the slot says that the word is full, the value, and no word of the slot has been emptied since (a count, beside). To look
+// at the slot twice is not enough: an empty word belongs to who has emptied it and may say anything until it is filled again.
+// 128 MiB of addresses map onto the slots one to one, so that dense arrays share no slots, and the table is touched only where words are. Each
+// such region is turned by a number of pages of its own, so that equal offsets in two regions seldom meet.
+#pragma once
+
+#include "sync/word_chain.hpp"
+#include "sync/word_change.hpp"
+#include "sync/word_wait.hpp"
+
+#include <tulle/detail/attributes.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+namespace tulle::sync {
+
+template <class Parking> class full_empty_table {
+public:
+    using machine = typename Parking::machine;
+    using slot_type = typename machine::template atomic<slot_value>;
+    using count_type = typename machine::template atomic<std::uint32_t>;
+
+    // `count` of both, a power of two, all zero.
+    constexpr full_empty_table(slot_type* slots, count_type* emptyings, std::size_t count) noexcept
+        : m_slots(slots), m_emptyings(emptyings), m_mask(count - 1) {}
+
+    [[nodiscard]] slot_type* slots() const noexcept { return m_slots; }
+    [[nodiscard]] std::size_t count() const noexcept { return m_mask + 1; }
+
+    struct place {
+        slot_type& slot;
+        count_type& emptyings;
+    };
+    [[nodiscard]] place place_of(std::uintptr_t address) const noexcept {
+        std::uintptr_t const turn = ((address >> k_region_shift) * 0x9E3779B97F4A7C15U) >> 40U;
+        std::uintptr_t const index = ((address >> 3U) + (turn << k_page_shift)) & m_mask;
+        return {m_slots[index], m_emptyings[index]};
+    }
+
+    // Takes the lock; what the slot said.
+    [[nodiscard]] static slot_value lock(slot_type& s) noexcept {
+        slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire); // pairs with the release of who unlocks
+        return before != k_slot_locked ? before : lock_contended(s);
+    }
+
+    // With the lock held, before a full word may become empty. relaxed: written under the lock. release pairs with B0 of
+    // full_empty_word::read_unlocked: who sees the count sees the lock, or what came of it.
+    static void count_emptying(count_type& of) noexcept { of.store(of.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+
+    // In a child process, which has one thread: whoever had locked it is not there, and nobody waits. What a slot said that was locked is not known;
+    // its words are full from now on.
+    static void repair(slot_type& s) noexcept {
+        slot_value head = s.load(std::memory_order_relaxed); // relaxed, both: there is one thread
+        if (head == 0) return;
+        if (head == k_slot_locked) head = 0;
+        drop_queues(head);
+        s.store(head, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr unsigned k_page_shift = 9;    // slots in a page of memory
+    static constexpr unsigned k_region_shift = 27; // bytes for which a table of 2^24 slots has one each
+    static constexpr unsigned k_spins_per_yield = 128;
+
+    static void drop_queues(slot_value& head) noexcept {
+        slot_value* link = &head;
+        while (slot::is_chain(*link)) {
+            if ((*link & slot::k_kind) == slot::k_queue)
+                *link = slot::pointer_in<word_queue<Parking>>(*link)->next;
+            else
+                link = &slot::pointer_in<word_tally>(*link)->next;
+        }
+    }
+    [[nodiscard]] static slot_value lock_contended(slot_type& s) noexcept {
+        for (unsigned spins = 1;; ++spins) {
+            // relaxed: only a hint when to try again.
+            while (s.load(std::memory_order_relaxed) == k_slot_locked) {
+                if (spins++ % k_spins_per_yield == 0)
+                    machine::yield_processor();
+                else
+                    machine::pause();
+            }
+            slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire); // as in lock
+            if (before != k_slot_locked) return before;
+        }
+    }
+
+    slot_type* m_slots;
+    count_type* m_emptyings;
+    std::uintptr_t m_mask;
+};
+
+// A word with its slot: the Home of word_wait.hpp.
+template <class Parking, class Cell> class word_home {
+public:
+    using table = full_empty_table<Parking>;
+    static constexpr bool k_has_owner = true;
+
+    word_home(typename table::place at, Cell cell) noexcept : m_at(at), m_cell(cell) {}
+    ~word_home() {
+        delete m_spare;
+        delete m_unused;
+    }
+    word_home(word_home const&) = delete;
+    word_home& operator=(word_home const&) = delete;
+
+    void lock() noexcept { m_head = table::lock(m_at.slot); }
+    void adopt_lock(slot_value before) noexcept { m_head = before; }
+    void unlock() noexcept { m_at.slot.store(m_head, std::memory_order_release); } // pairs with lock
+
+    [[nodiscard]] word_result attempt(feb_operation what, void* place) noexcept {
+        word_chain<Parking> chain(m_head, m_cell.address());
+        bool const was_full = chain.is_full();
+        // Even if writers wait: their time may be up.
+        if (was_full && empties(what) && !chain.has_room() && m_spare == nullptr) return word_result::no_memory;
+        if (was_full && empties(what)) table::count_emptying(m_at.emptyings);
+        word_change<Parking, Cell> change(m_cell, was_full, chain.waiting(), m_wakes);
+        if (!change.apply(what, place)) return word_result::waits;
+        if (was_full && !change.is_full()) chain.set_empty(m_spare);
+        if (!was_full && change.is_full()) m_unused = chain.set_full();
+        chain.set_queue(change.settle());
+        return word_result::done;
+    }
+    void enqueue(word_waiter<Parking>& w) noexcept {
+        word_chain<Parking> chain(m_head, m_cell.address());
+        word_queue<Parking>* q = chain.waiting();
+        if (q == nullptr) {
+            q = &w.own;
+            chain.add_queue(*q, w);
+        }
+        q->list_of(w).push_back(w);
+    }
+    void withdraw(word_waiter<Parking>& w) noexcept {
+        word_chain<Parking> chain(m_head, m_cell.address());
+        word_queue_change<Parking> change(chain.waiting());
+        change.remove(w);
+        chain.set_queue(change.settle());
+    }
+    // For one more granule with empty words.
+    [[nodiscard]] bool get_memory() noexcept {
+        m_spare = new (std::nothrow) word_tally;
+        return m_spare != nullptr;
+    }
+    void wake(void const* place) noexcept { m_wakes.wake_all(m_cell, place); }
+    // Under the lock.
+    [[nodiscard]] bool is_full() noexcept { return word_chain<Parking>(m_head, m_cell.address()).is_full(); }
+    [[nodiscard]] word_queue<Parking>* waiting() noexcept { return word_chain<Parking>(m_head, m_cell.address()).waiting(); }
+
+private:
+    typename table::place m_at;
+    Cell m_cell;
+    slot_value m_head = 0; // meaningful with the lock held
+    word_tally* m_spare = nullptr;
+    word_tally* m_unused = nullptr;
+    word_wakes<Parking> m_wakes;
+};
+
+// The operations on one word. Cell has besides: address(), load() and store(value), which acquire and release.
+template <class Parking, class Cell> class full_empty_word {
+    using machine = typename Parking::machine;
+
+public:
+    using value = typename Cell::value_type;
+    using table = full_empty_table<Parking>;
+
+    full_empty_word(table const& of, Cell cell) noexcept : m_cell(cell), m_address(cell.address()), m_at(of.place_of(m_address)) {}
+
+    // waits: only with a deadline.
+    [[nodiscard]] word_result read_ff(value& to, std::uint64_t deadline) noexcept {
+        if (read_unlocked(to)) return word_result::done;
+        return perform(feb_operation::read_ff, to, deadline);
+    }
+    [[nodiscard]] word_result read_fe(value& to, std::uint64_t deadline) noexcept {
+        if (looks_like(slot::marks_of(m_address))) return wait(feb_operation::read_fe, to, deadline);
+        slot_value const before = table::lock(m_at.slot);
+        if (before != 0) return perform_locked(before, feb_operation::read_fe, to, deadline);
+        to = m_cell.load();
+        empty_locked();
+        return word_result::done;
+    }
+    [[nodiscard]] word_result write_ef(value from, std::uint64_t deadline) noexcept {
+        if (looks_like(0)) return wait(feb_operation::write_ef, from, deadline);
+        slot_value const before = table::lock(m_at.slot);
+        if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::write_ef, from, deadline);
+        m_cell.store(from);
+        m_at.slot.store(0, std::memory_order_release); // pairs with lock
+        return word_result::done;
+    }
+    [[nodiscard]] word_result empty() noexcept {
+        value ignored{};
+        slot_value const before = table::lock(m_at.slot);
+        if (before != 0) return perform_locked(before, feb_operation::empty, ignored, 0);
+        empty_locked();
+        return word_result::done;
+    }
+    [[nodiscard]] word_result fill() noexcept {
+        value scratch{};
+        slot_value const before = table::lock(m_at.slot);
+        if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::fill, scratch, 0);
+        m_at.slot.store(0, std::memory_order_release); // pairs with lock
+        return word_result::done;
+    }
+    // Any of them.
+    [[nodiscard]] TULLE_COLD word_result perform(feb_operation what, value& v, std::uint64_t deadline) noexcept {
+        word_home<Parking, Cell> home(m_at, m_cell);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform(what, &v, deadline);
+    }
+
+    [[nodiscard]] bool is_full() noexcept {
+        slot_value const now = m_at.slot.load(std::memory_order_acquire); // pairs with who unlocks: the state as it is after the change
+        if (now != k_slot_locked && !slot::is_chain(now)) return !slot::says_empty(now, m_address);
+        return locked([](auto& home) { return home.is_full(); });
+    }
+    // Calls visit(waiter const&) for each that waits, under the slot's lock.
+    template <class F> void visit_waiting(F visit) noexcept {
+        locked([&visit](auto& home) {
+            if (word_queue<Parking> const* const q = home.waiting()) q->visit(visit);
+        });
+    }
+
+private:
+    [[nodiscard]] void const* pointer() const noexcept { return reinterpret_cast<void const*>(m_address); }
+
+    // B0 the count, B1 the slot says full, B2 the value, B3 the count again
+    // A1 the count, A2 the slot says empty, release fence, A3 its owner writes
+    // B2 acquires: if the value is that of A3 or of a later operation, B3 sees A1.
+    [[nodiscard]] bool read_unlocked(value& to) noexcept {
+        if (!Parking::k_may_read_unlocked) return false;
+        for (;;) {
+            std::uint32_t const before = m_at.emptyings.load(std::memory_order_acquire); // B0; pairs with A1: B1 is not older
+            slot_value const now = m_at.slot.load(std::memory_order_acquire);            // B1; pairs with who unlocks
+            if (now != 0 && (now == k_slot_locked || slot::is_chain(now) || slot::says_empty(now, m_address))) return false;
+            to = m_cell.load();                                                        // B2
+            if (m_at.emptyings.load(std::memory_order_relaxed) == before) return true; // B3; relaxed: see above
+        }
+    }
+    void empty_locked() noexcept {
+        table::count_emptying(m_at.emptyings);                                 // A1
+        m_at.slot.store(slot::marks_of(m_address), std::memory_order_release); // A2; pairs with lock
+        machine::fence(std::memory_order_release);                             // pairs with B2
+    }
+    // A hint that saves an attempt in vain. relaxed: who waits looks again under the lock.
+    [[nodiscard]] bool looks_like(slot_value v) const noexcept { return m_at.slot.load(std::memory_order_relaxed) == v; }
+    [[nodiscard]] TULLE_COLD word_result wait(feb_operation what, value& v, std::uint64_t deadline) noexcept {
+        word_home<Parking, Cell> home(m_at, m_cell);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).wait(what, &v, deadline);
+    }
+    [[nodiscard]] TULLE_COLD word_result perform_locked(slot_value before, feb_operation what, value& v, std::uint64_t deadline) noexcept {
+        word_home<Parking, Cell> home(m_at, m_cell);
+        home.adopt_lock(before);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform_locked(what, &v, deadline);
+    }
+    template <class F> auto locked(F look) noexcept {
+        word_home<Parking, Cell> home(m_at, m_cell);
+        home.lock();
+        struct unlocking {
+            word_home<Parking, Cell>& home;
+            ~unlocking() { home.unlock(); }
+        } const until_the_end{home};
+        return look(home);
+    }
+
+    Cell m_cell;
+    std::uintptr_t m_address;
+    typename table::place m_at;
+};
+
+} // namespace tulle::sync

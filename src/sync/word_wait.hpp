@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operation on a full/empty word, from the first attempt to the last wait.
+//
+// Home: the word with its lock. lock, unlock; under the lock attempt(operation, place), enqueue(waiter), withdraw(waiter); without it wake(place), and
+// get_memory(): what attempt has asked for. unlock() must not touch the home after its store: the frame that it is in may be gone.
+// k_has_owner: who has emptied the word may use it as a variable.
+#pragma once
+
+#include "sync/word_queue.hpp"
+
+#include <tulle/detail/deadline.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::sync {
+
+enum class word_result {
+    done,
+    waits,    // it must wait, or has waited until its time was up: nothing was done
+    no_memory // nothing was done
+};
+
+[[nodiscard]] constexpr bool needs_full(feb_operation what) noexcept { return what <= feb_operation::write_ff; }
+// May make a full word empty.
+[[nodiscard]] constexpr bool empties(feb_operation what) noexcept {
+    return what == feb_operation::read_fe || what == feb_operation::empty || what == feb_operation::purge;
+}
+[[nodiscard]] constexpr sched::wait_kind kind_of(feb_operation what) noexcept {
+    return needs_full(what) ? sched::wait_kind::word_full : sched::wait_kind::word_empty;
+}
+
+template <class Parking, class Home> class word_wait {
+public:
+    using node = word_waiter<Parking>;
+
+    word_wait(Home& home, void const* object) noexcept : m_home(home), m_object(object) {}
+
+    // no_memory is what get_memory() has failed for.
+    [[nodiscard]] word_result perform(feb_operation what, void* place, std::uint64_t deadline) noexcept {
+        return finish(try_once(what, place), what, place, deadline);
+    }
+    // The caller has taken the lock.
+    [[nodiscard]] word_result perform_locked(feb_operation what, void* place, std::uint64_t deadline) noexcept {
+        word_result const result = m_home.attempt(what, place);
+        m_home.unlock();
+        return finish(result, what, place, deadline);
+    }
+    // When the state has been seen to be the wrong one.
+    [[nodiscard]] word_result wait(feb_operation what, void* place, std::uint64_t deadline) noexcept {
+        return finish(word_result::waits, what, place, deadline);
+    }
+
+private:
+    struct request {
+        Home& home;
+        node& self;
+        typename Parking::timer* timer;
+        word_result result = word_result::waits;
+    };
+
+    [[nodiscard]] word_result try_once(feb_operation what, void* place) noexcept {
+        m_home.lock();
+        word_result const result = m_home.attempt(what, place);
+        m_home.unlock();
+        return result;
+    }
+    [[nodiscard]] word_result finish(word_result result, feb_operation what, void* place, std::uint64_t deadline) noexcept {
+        while (result != word_result::done) {
+            if (result == word_result::no_memory) {
+                if (!m_home.get_memory()) return result;
+                result = try_once(what, place);
+                continue;
+            }
+            if (is_over(deadline)) return result;
+            result = deadline == tulle::detail::k_no_deadline ? park(what, place) : park_until(what, place, deadline);
+            if (result == word_result::waits) return result;
+        }
+        // release pairs with B2 of full_empty_word::read_unlocked.
+        if (Home::k_has_owner && empties(what)) Parking::machine::fence(std::memory_order_release);
+        m_home.wake(place);
+        return result;
+    }
+    [[nodiscard]] static bool is_over(std::uint64_t deadline) noexcept {
+        return deadline == 0 || (deadline != tulle::detail::k_no_deadline && Parking::now() >= deadline);
+    }
+
+    // Done, by the caller itself or by somebody for it; or no_memory.
+    [[nodiscard]] word_result park(feb_operation what, void* place) noexcept {
+        node self;
+        suspend(self, what, place, nullptr);
+        return m_result;
+    }
+    [[nodiscard]] word_result park_until(feb_operation what, void* place, std::uint64_t deadline) noexcept {
+        timed_waiter<Parking, node> self(deadline);
+        if (!suspend(self, what, place, &self)) return m_result;
+        Parking::remove_timer(self);
+        if (self.load_state() != outcome::timed_out) return word_result::done;
+        m_home.lock();
+        if (self.linked) m_home.withdraw(self);
+        m_home.unlock();
+        return word_result::waits;
+    }
+    // True: it has waited; else m_result is what became of another attempt.
+    bool suspend(node& self, feb_operation what, void* place, typename Parking::timer* timer) noexcept {
+        self.wants = what;
+        self.place = place;
+        Parking::set_wait(self.thread, {kind_of(what), m_object});
+        request r{m_home, self, timer};
+        Parking::suspend(&post, &r, nullptr);
+        bool const waited = r.result == word_result::waits;
+        m_result = waited ? word_result::done : r.result;
+        return waited;
+    }
+    // As soon as the timer runs, the request may be gone; the home stays until the lock is released, and then the waiter may be gone, too.
+    static void post(void* of, void*) noexcept {
+        auto& r = *static_cast<request*>(of);
+        Home& home = r.home;
+        auto const thread = r.self.thread;
+        home.lock();
+        r.result = home.attempt(r.self.wants, r.self.place);
+        bool const waits = r.result == word_result::waits;
+        if (waits) home.enqueue(r.self);
+        if (waits && r.timer != nullptr) Parking::insert_timer(*r.timer);
+        home.unlock();
+        if (!waits) Parking::resume(thread);
+    }
+
+    Home& m_home;
+    void const* m_object;
+    word_result m_result = word_result::done;
+};
+
+} // namespace tulle::sync

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Full/empty words by address: a table of two or four slots, every operation against every other in each state, time-outs, words that share a
+// slot or a granule. Nothing written is lost or read twice, and no wake-up is lost (it would show as a deadlock).
+#include "base/sanitize.hpp"
+#include "sync/full_empty_table.hpp"
+#include "sync_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace tulle;
+using enum std::memory_order;
+using op = tulle::detail::feb_operation;
+using sync::word_result;
+
+using table = sync::full_empty_table<model::parking>;
+
+// A word of the simulated memory, at an address that is a number.
+class cell {
+public:
+    using value_type = std::uint64_t;
+
+    cell(model::atomic<std::uint64_t>& value, std::uintptr_t address) : m_value(&value), m_address(address) {}
+    [[nodiscard]] std::uintptr_t address() const { return m_address; }
+    [[nodiscard]] std::uint64_t load() const { return m_value->load(acquire); }
+    void store(std::uint64_t value) const { m_value->store(value, release); }
+    void copy_out(void* place) const { *static_cast<std::uint64_t*>(place) = load(); }
+    void move_out(void* place) const { copy_out(place); }
+    void copy_in(void const* place) const { store(*static_cast<std::uint64_t const*>(place)); }
+    void move_in(void const* place) const { copy_in(place); }
+    static void pass(void* to, void const* from) { *static_cast<std::uint64_t*>(to) = *static_cast<std::uint64_t const*>(from); }
+
+private:
+    model::atomic<std::uint64_t>* m_value;
+    std::uintptr_t m_address;
+};
+
+using word = sync::full_empty_word<model::parking, cell>;
+
+// Four words: 0 and 1 have slots of their own, 2 shares a slot with 0, 3 shares a granule with 0.
+struct memory {
+    static constexpr std::uintptr_t k_addresses[] = {0x1000, 0x1008, 0x1010, 0x1004};
+
+    model::parking_world world;
+    std::array<table::slot_type, 2> slots;
+    std::array<table::count_type, 2> emptyings;
+    std::array<model::atomic<std::uint64_t>, 4> values;
+    std::array<model::plain<int>, 4> notes; // what a writer has left for the one that gets its value
+
+    word at(std::size_t k) { return {table(slots.data(), emptyings.data(), slots.size()), cell(values[k], k_addresses[k])}; }
+    void start(std::size_t k, bool full, std::uint64_t value) {
+        values[k].store(value, relaxed);
+        if (!full) static_cast<void>(at(k).empty());
+    }
+    bool is_quiet() {
+        for (auto const& s : slots)
+            if (s.load(relaxed) != 0) return false;
+        return true;
+    }
+    std::uint64_t apply(op what, std::size_t k, std::uint64_t value = 0) {
+        word w = at(k);
+        word_result r = word_result::done;
+        switch (what) {
+            case op::read_ff: r = w.read_ff(value, ~std::uint64_t{0}); break;
+            case op::read_fe: r = w.read_fe(value, ~std::uint64_t{0}); break;
+            case op::write_ef: r = w.write_ef(value, ~std::uint64_t{0}); break;
+            case op::fill: r = w.fill(); break;
+            case op::empty: r = w.empty(); break;
+            default: r = w.perform(what, value, ~std::uint64_t{0});
+        }
+        model::check(r == word_result::done, "it waits as long as it takes");
+        return value;
+    }
+};
+
+model::options random(std::size_t executions) {
+    model::options o;
+    o.executions = executions;
+    return o;
+}
+// ThreadSanitizer gets a sample.
+constexpr std::size_t k_most = base::k_thread_sanitizer ? 4000 : 50000;
+constexpr std::size_t k_per_pair = base::k_thread_sanitizer ? 40 : 200;
+
+model::options exhaustive(unsigned preemptions) {
+    model::options o = random(k_most);
+    o.how = model::search::exhaustive;
+    o.preemptions = preemptions;
+    return o;
+}
+
+// --- values go from writers to takers, each to one, with what came before it --------------------------------------------------
+
+// `k`: all use this word; with `spread`, the pairs use words that share a slot.
+struct shape {
+    int pairs = 1;
+    int rounds = 1;
+    bool spread = false;
+    bool full = false; // at the start, with the value 0, which a taker gets in addition
+    int patient = 0;   // threads that take with a time-out, once
+};
+
+struct counts {
+    int parks = 0;
+    int time_outs = 0;
+};
+
+struct exchange : memory {
+    std::array<model::atomic<int>, 16> got;
+    model::atomic<int> given_up{0};
+
+    void put(std::size_t k, std::uint64_t number) {
+        notes[number].store(1);
+        static_cast<void>(apply(op::write_ef, k, number));
+    }
+    void get(std::size_t k) { note(apply(op::read_fe, k)); }
+    void note(std::uint64_t number) {
+        model::check(number < notes.size(), "somebody has written this");
+        if (number != 0) model::check(notes[number].load() == 1, "what the writer did comes with the value");
+        got[number].fetch_add(1, relaxed);
+    }
+    void get_in_time(std::size_t k) {
+        std::uint64_t value = 0;
+        if (at(k).read_fe(value, 2) == word_result::done)
+            note(value);
+        else
+            given_up.fetch_add(1, relaxed);
+    }
+};
+
+model::test_body body(shape s, counts* seen = nullptr) {
+    return [=](model::test& t) {
+        auto& e = t.make<exchange>();
+        for (std::size_t k = 0; k < e.values.size(); ++k) e.start(k, k != 0 && (k != 2 || !s.spread), 0);
+        int const values = s.pairs * s.rounds;
+        for (int p = 0; p < s.pairs; ++p) {
+            std::size_t const k = s.spread && p % 2 == 1 ? 2 : 0;
+            t.thread([&e, s, k, p] {
+                for (int r = 0; r < s.rounds; ++r) e.put(k, static_cast<std::uint64_t>(1 + p * s.rounds + r));
+            });
+            t.thread([&e, s, k, p] {
+                for (int r = 0; r < s.rounds - (p == 0 ? s.patient : 0); ++r) e.get(k);
+            });
+        }
+        for (int i = 0; i < s.patient; ++i) t.thread([&e] { e.get_in_time(0); });
+        if (s.patient > 0) t.thread([&e] { e.world.time_passes(); });
+        t.at_end([=, &e] {
+            int taken = 0;
+            for (int v = 1; v <= values; ++v) {
+                int const times = e.got[static_cast<std::size_t>(v)].load(relaxed);
+                model::check(times <= 1, "each value is taken once at most");
+                taken += times;
+            }
+            int const given_up = e.given_up.load(relaxed);
+            model::check(taken + given_up == values, "what nobody has taken is what somebody gave up");
+            for (std::size_t k = 0; k < e.values.size(); ++k) static_cast<void>(e.at(k).fill());
+            model::check(e.is_quiet(), "the table forgets words that are full");
+            if (seen == nullptr) return;
+            seen->parks += e.world.parks;
+            seen->time_outs += given_up;
+        });
+    };
+}
+
+TEST(full_empty, one_pair) {
+    counts seen;
+    model::result const r = model::explore("feb_pair", exhaustive(3), body({.rounds = 2}, &seen));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(static_cast<std::size_t>(seen.parks), r.executions / 100);
+}
+
+TEST(full_empty, two_pairs_on_one_word) {
+    counts seen;
+    model::result const r = model::explore("feb_pairs", random(30000), body({.pairs = 2}, &seen));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(static_cast<std::size_t>(seen.parks), r.executions / 30);
+}
+
+TEST(full_empty, two_pairs_on_one_slot) {
+    model::result const r = model::explore("feb_slot", random(30000), body({.pairs = 2, .spread = true}));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(full_empty, time_outs) {
+    counts seen;
+    model::result const r = model::explore("feb_timed", random(40000), body({.rounds = 2, .patient = 1}, &seen));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(static_cast<std::size_t>(seen.time_outs), r.executions / 200);
+}
+
+// --- read_ff sees values of a full word only, and none that is older than it may be ---------------------------------------------
+
+struct history : memory {
+    // Each value is written by read_fe and write_ef(+1); in between the word is empty, and its memory says something else.
+    void increment() {
+        std::uint64_t const v = apply(op::read_fe, 0);
+        model::check(v < 3, "a number that somebody has counted to");
+        notes[v + 1].store(static_cast<int>(v) + 1);
+        values[0].store(99, relaxed); // by its owner
+        static_cast<void>(apply(op::write_ef, 0, v + 1));
+    }
+    void watch(int times) {
+        std::uint64_t last = 0;
+        for (int i = 0; i < times; ++i) {
+            std::uint64_t const v = apply(op::read_ff, 0);
+            model::check(v != 99, "it was full when it was read");
+            model::check(v >= last, "time does not run backwards");
+            if (v != 0) model::check(notes[v].load() == static_cast<int>(v), "what the writer did comes with the value");
+            last = v;
+        }
+    }
+};
+
+model::test_body watching(int writers, int readers, int* parks = nullptr) {
+    return [=](model::test& t) {
+        auto& h = t.make<history>();
+        for (int i = 0; i < writers; ++i) t.thread([&h] { h.increment(); });
+        for (int i = 0; i < readers; ++i) t.thread([&h] { h.watch(2); });
+        t.at_end([=, &h] {
+            model::check(h.values[0].load(relaxed) == static_cast<std::uint64_t>(writers), "no increment is lost");
+            model::check(h.is_quiet(), "the table has forgotten the word");
+            if (parks != nullptr) *parks += h.world.parks;
+        });
+    };
+}
+
+TEST(full_empty, readers_see_full_words_only) {
+    int parks = 0;
+    model::result const one = model::explore("feb_read", exhaustive(3), watching(1, 1, &parks));
+    EXPECT_TRUE(one.passed()) << one;
+    EXPECT_GT(parks, 10);
+    model::result const more = model::explore("feb_reads", random(30000), watching(2, 2));
+    EXPECT_TRUE(more.passed()) << more;
+}
+
+// --- every operation beside every other ----------------------------------------------------------------------------------------
+
+constexpr std::array k_all{op::read_ff, op::read_fe, op::write_ff, op::write_ef, op::write_f, op::fill, op::empty, op::purge};
+
+// Two operations on words that share a slot or are one, while a third thread keeps the word going so that neither waits for ever.
+model::test_body side_by_side(op first, op second, std::size_t other_word, bool full) {
+    return [=](model::test& t) {
+        auto& m = t.make<memory>();
+        m.start(0, full, 1);
+        m.start(other_word, full, 1);
+        auto& running = t.make<model::atomic<int>>(2);
+        auto const run = [&m, &running](op what, std::size_t k, std::uint64_t value) {
+            std::uint64_t const got = m.apply(what, k, value);
+            if (what == op::read_ff || what == op::read_fe) model::check(got <= 5, "a value that somebody has written");
+            running.fetch_sub(1, relaxed);
+        };
+        t.thread([run, first] { run(first, 0, 2); });
+        t.thread([run, second, other_word] { run(second, other_word, 3); });
+        t.thread([&m, &running, other_word] {
+            for (int i = 0; running.load(relaxed) > 0 && i < 20; ++i) {
+                for (std::size_t const k : {std::size_t{0}, other_word})
+                    static_cast<void>(i % 2 == 0 ? m.apply(op::write_f, k, 4) : m.apply(op::purge, k, 5));
+                model::machine::pause();
+            }
+        });
+        t.at_end([&m, other_word] {
+            for (std::size_t const k : {std::size_t{0}, other_word}) static_cast<void>(m.apply(op::fill, k));
+            model::check(m.is_quiet(), "the table forgets words that are full");
+        });
+    };
+}
+
+TEST(full_empty, every_pair_of_operations_on_one_word) {
+    for (op const first : k_all)
+        for (op const second : k_all)
+            for (bool const full : {false, true}) {
+                std::string const name = "feb_" + std::to_string(int(first)) + std::to_string(int(second)) + (full ? "f" : "e");
+                model::result const r = model::explore(name, random(k_per_pair), side_by_side(first, second, 0, full));
+                ASSERT_TRUE(r.passed()) << r;
+            }
+}
+
+TEST(full_empty, every_pair_of_operations_on_words_that_share_a_slot) {
+    for (op const first : k_all)
+        for (op const second : k_all)
+            for (std::size_t const other : {std::size_t{2}, std::size_t{3}})
+                for (bool const full : {false, true}) {
+                    std::string const name =
+                        "feb" + std::to_string(other) + "_" + std::to_string(int(first)) + std::to_string(int(second)) + (full ? "f" : "e");
+                    model::result const r = model::explore(name, random(k_per_pair / 2), side_by_side(first, second, other, full));
+                    ASSERT_TRUE(r.passed()) << r;
+                }
+}
+
+// --- the orders ----------------------------------------------------------------------------------------------------------------
+
+// All that orders must give: as above; who empties a word passes on what came before to who fills it; so does who writes a full word.
+struct everything : history {
+    model::plain<int> before_emptying{0}, before_overwriting{0};
+
+    void overwrite() {
+        before_overwriting.store(1);
+        static_cast<void>(apply(op::write_ff, 2, 7));
+    }
+    void see_overwritten() {
+        if (apply(op::read_ff, 2) == 7) model::check(before_overwriting.load() == 1, "what the writer did comes with the value");
+    }
+    void empty_next() {
+        before_emptying.store(1);
+        static_cast<void>(apply(op::empty, 1));
+    }
+    void fill_next() {
+        static_cast<void>(apply(op::write_ef, 1, 3));
+        model::check(before_emptying.load() == 1, "what came before the emptying comes before the filling");
+    }
+};
+
+TEST(full_empty, every_order_is_needed) {
+    auto const mutants = model::weaken_each("feb_weakened", random(30000), [](model::test& t) {
+        auto& e = t.make<everything>();
+        t.thread([&e] {
+            e.increment();
+            e.empty_next();
+        });
+        t.thread([&e] {
+            e.increment();
+            e.fill_next();
+        });
+        t.thread([&e] {
+            e.watch(2);
+            e.see_overwritten();
+        });
+        t.thread([&e] { e.overwrite(); });
+    });
+    EXPECT_GE(mutants.size(), 8U);
+    EXPECT_EQ(model::survivors_in_code(mutants), "");
+}
+
+} // namespace
