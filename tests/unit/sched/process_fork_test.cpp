@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork(2): what the child finds. Each child ends with 0 if it found what it should.
+#include "forked_child.hpp"
 #include "runtime_fixture.hpp"
 
 #include <cerrno>
@@ -19,12 +20,6 @@
 namespace {
 
 using namespace tulle;
-
-#if defined(TULLE_ANNOTATE_THREAD)
-constexpr bool k_child_may_start_threads = false; // ThreadSanitizer ends a forked child that starts a thread
-#else
-constexpr bool k_child_may_start_threads = true;
-#endif
 
 constexpr unsigned k_seconds_for_a_child = 50;
 
