@@ -23,6 +23,7 @@ std::vector<workload> const& workloads() {
         {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},
         {"full-empty", "write into an empty cell, take the value out; read a full cell", {1}},
         {"pingpong", "two threads pass values there and back through two cells", {1, 2}},
+        {"waits", "1000 threads in a ring wait for each other in turn, with and without reports of deadlocks", {1, 2}},
         {"quicksort", "sort 2 million random doubles", {1, 2}},
         {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
         {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},
