@@ -4,6 +4,7 @@
 #include "base/sanitize.hpp"
 #include "sync/full_empty_object.hpp"
 #include "sync_world.hpp"
+#include "value_cell.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,21 +18,7 @@ using enum std::memory_order;
 using op = tulle::detail::feb_operation;
 using front_type = tulle::detail::basic_full_empty_front<model::machine>;
 
-class cell {
-public:
-    explicit cell(model::atomic<std::uint64_t>& value) : m_value(&value) {}
-    [[nodiscard]] std::uint64_t load() const { return m_value->load(acquire); }
-    void store(std::uint64_t value) const { m_value->store(value, release); }
-    void copy_out(void* place) const { *static_cast<std::uint64_t*>(place) = load(); }
-    void move_out(void* place) const { copy_out(place); }
-    void copy_in(void const* place) const { store(*static_cast<std::uint64_t const*>(place)); }
-    void move_in(void const* place) const { copy_in(place); }
-    static void pass(void* to, void const* from) { *static_cast<std::uint64_t*>(to) = *static_cast<std::uint64_t const*>(from); }
-
-private:
-    model::atomic<std::uint64_t>* m_value;
-};
-
+using cell = model::value_cell;
 using home = sync::object_home<model::parking, cell>;
 
 // As full_empty<T> is, with a word as its value.

@@ -5,6 +5,7 @@
 #include "base/sanitize.hpp"
 #include "sync/full_empty_table.hpp"
 #include "sync_world.hpp"
+#include "value_cell.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,22 +25,14 @@ using sync::word_result;
 using table = sync::full_empty_table<model::parking>;
 
 // A word of the simulated memory, at an address that is a number.
-class cell {
+class cell : public model::value_cell {
 public:
     using value_type = std::uint64_t;
 
-    cell(model::atomic<std::uint64_t>& value, std::uintptr_t address) : m_value(&value), m_address(address) {}
+    cell(model::atomic<std::uint64_t>& value, std::uintptr_t address) : value_cell(value), m_address(address) {}
     [[nodiscard]] std::uintptr_t address() const { return m_address; }
-    [[nodiscard]] std::uint64_t load() const { return m_value->load(acquire); }
-    void store(std::uint64_t value) const { m_value->store(value, release); }
-    void copy_out(void* place) const { *static_cast<std::uint64_t*>(place) = load(); }
-    void move_out(void* place) const { copy_out(place); }
-    void copy_in(void const* place) const { store(*static_cast<std::uint64_t const*>(place)); }
-    void move_in(void const* place) const { copy_in(place); }
-    static void pass(void* to, void const* from) { *static_cast<std::uint64_t*>(to) = *static_cast<std::uint64_t const*>(from); }
 
 private:
-    model::atomic<std::uint64_t>* m_value;
     std::uintptr_t m_address;
 };
 

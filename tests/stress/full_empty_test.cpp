@@ -4,6 +4,7 @@
 // once, and increments by read_fe and write_ef are all there. No benchmark. TULLE_TEST_SEED repeats the choices, TULLE_STRESS_SECONDS makes it longer.
 #include "base/rng.hpp"
 #include "full_empty_faces.hpp"
+#include "stress.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -22,36 +22,6 @@ namespace {
 namespace feb = tulle::feb;
 using clock_type = std::chrono::steady_clock;
 using tulle::base::rng;
-
-std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
-    char const* const text = std::getenv(name);
-    return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
-}
-
-std::uint64_t seed() {
-    static std::uint64_t const chosen =
-        from_environment("TULLE_TEST_SEED", static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
-    return chosen;
-}
-
-clock_type::time_point end_of_run() { return clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 2)); }
-
-std::chrono::microseconds brief(rng& r) { return std::chrono::microseconds(r.below(60)); }
-
-// Runs `body(random)` in threads of both kinds.
-template <class F> void run_mixed(char const* test, int green, int foreign, F body) {
-    std::printf("%s: TULLE_TEST_SEED=%llu\n", test, static_cast<unsigned long long>(seed()));
-    std::vector<tulle::thread<void>> threads;
-    std::vector<std::thread> others;
-    auto const run = [&body](int index) {
-        rng random(seed() + static_cast<std::uint64_t>(index) * 7919);
-        body(random);
-    };
-    for (int i = 0; i < green; ++i) threads.push_back(tulle::spawn([&run, i] { run(i); }));
-    for (int i = 0; i < foreign; ++i) others.emplace_back([&run, i, green] { run(green + i); });
-    for (auto& t : threads) t.join();
-    for (auto& t : others) t.join();
-}
 
 struct totals {
     std::atomic<std::uint64_t> put{0}, taken{0}, refused{0}, increments{0}, errors{0};
@@ -98,8 +68,9 @@ std::optional<int> look(queues& q, std::uint64_t which, std::chrono::microsecond
 TEST(full_empty_stress, nothing_is_lost_or_taken_twice) {
     queues q;
     totals t;
-    auto const end = end_of_run();
-    run_mixed("nothing_is_lost_or_taken_twice", 24, 3, [&](rng& r) {
+    auto const end = end_of_run(2);
+    print_seed("nothing_is_lost_or_taken_twice");
+    run_mixed(24, 3, [&](int, rng& r) {
         while (clock_type::now() < end) {
             std::uint64_t const which = r.below(11);
             auto const patience = r.below(3) == 0 ? std::chrono::microseconds(2000) : brief(r);
@@ -138,8 +109,9 @@ TEST(full_empty_stress, increments_and_readers) {
     std::array<long, 3> words{};
     tulle::full_empty<long> object(0);
     totals t;
-    auto const end = end_of_run();
-    run_mixed("increments_and_readers", 16, 3, [&](rng& r) {
+    auto const end = end_of_run(2);
+    print_seed("increments_and_readers");
+    run_mixed(16, 3, [&](int, rng& r) {
         std::array<long, 4> last{};
         while (clock_type::now() < end) {
             std::size_t const k = r.below(4);

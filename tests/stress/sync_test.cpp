@@ -2,9 +2,7 @@
 //
 // All of the synchronisation at once: Tulle threads and foreign OS threads do seeded random steps, and in the end the counts must fit.
 // No benchmark. TULLE_TEST_SEED repeats the choices of a run, TULLE_STRESS_SECONDS makes it longer.
-#include "base/rng.hpp"
-
-#include <tulle/tulle.hpp>
+#include "stress.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -22,37 +19,6 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 using tulle::base::rng;
-
-std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
-    char const* const text = std::getenv(name);
-    return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
-}
-
-std::uint64_t seed() {
-    static std::uint64_t const chosen =
-        from_environment("TULLE_TEST_SEED", static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
-    return chosen;
-}
-
-clock_type::time_point end_of_run() { return clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 3)); }
-
-void print_seed(char const* test) { std::printf("%s: TULLE_TEST_SEED=%llu\n", test, static_cast<unsigned long long>(seed())); }
-
-std::chrono::microseconds brief(rng& r) { return std::chrono::microseconds(r.below(60)); }
-
-// Runs `body(index, random)` in threads of both kinds.
-template <class F> void run_mixed(int green, int foreign, F body) {
-    std::vector<tulle::thread<void>> threads;
-    std::vector<std::thread> others;
-    auto const run = [&body](int index) {
-        rng random(seed() + static_cast<std::uint64_t>(index) * 7919);
-        body(index, random);
-    };
-    for (int i = 0; i < green; ++i) threads.push_back(tulle::spawn([&run, i] { run(i); }));
-    for (int i = 0; i < foreign; ++i) others.emplace_back([&run, i, green] { run(green + i); });
-    for (auto& t : threads) t.join();
-    for (auto& t : others) t.join();
-}
 
 // An account that must be consistent whenever its mutex is free, and a condition that it is not empty.
 struct account {
@@ -103,7 +69,7 @@ TEST(sync_stress, mutexes_and_conditions) {
     print_seed("mutexes_and_conditions");
     std::array<account, 3> accounts;
     totals t;
-    auto const end = end_of_run();
+    auto const end = end_of_run(3);
     run_mixed(24, 3, [&](int, rng& r) {
         while (clock_type::now() < end) {
             account& a = accounts[r.below(3)];
@@ -170,7 +136,7 @@ struct request {
 // Short-lived latches, signals and flags on the stack, destroyed as soon as that is allowed.
 TEST(sync_stress, short_lived_latches_signals_and_flags) {
     print_seed("short_lived_latches_signals_and_flags");
-    auto const end = end_of_run();
+    auto const end = end_of_run(3);
     std::atomic<long> rounds{0};
     std::atomic<int> errors{0};
     run_mixed(6, 2, [&](int self, rng& r) {

@@ -2,10 +2,7 @@
 // What a child process of fork(2) can be tested for.
 #pragma once
 
-#include "arch/fiber_annotations.hpp"
+#include "base/sanitize.hpp"
 
-#if defined(TULLE_ANNOTATE_THREAD)
-inline constexpr bool k_child_may_start_threads = false; // ThreadSanitizer ends a forked child that starts a thread
-#else
-inline constexpr bool k_child_may_start_threads = true;
-#endif
+// ThreadSanitizer ends a forked child that starts a thread.
+inline constexpr bool k_child_may_start_threads = !tulle::base::k_thread_sanitizer;
