@@ -254,6 +254,8 @@ TYPED_TEST(context_of, rounding_mode_belongs_to_the_context) {
     while (!upward.done()) {
         upward.resume();
         ASSERT_EQ(std::fegetround(), FE_TONEAREST);
+        double volatile one = 1.0;
+        ASSERT_EQ(one + 1e-30, 1.0) << "SSE control word, outside";
     }
     inheriting.resume();
 }
