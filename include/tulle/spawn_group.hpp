@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of which at most so many are alive at a time, and what happens when one more is spawned. Each policy lets work go on with memory
-// for that many threads: the argument is in docs/protocols/exhaustion.md.
-// Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 2.2.
+// Threads of which at most so many are alive at a time, altogether or on each shepherd, and what happens when one more is spawned. Each policy lets
+// work go on with memory for that many threads: the argument is in docs/protocols/exhaustion.md.
+// With a limit for each shepherd and when_full::block these are the "futures" of the paper: spawn_into() is its future_fork().
+// Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), sections 2.2 and 3.2.
 #pragma once
 
+#include <tulle/detail/deadline.hpp>
+#include <tulle/detail/place_holder.hpp>
 #include <tulle/detail/thread_core.hpp>
+#include <tulle/feb.hpp>
 #include <tulle/thread.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <new>
 #include <system_error>
 #include <type_traits>
@@ -22,54 +29,69 @@ enum class when_full {
     create,     // creates a thread or fails: throws std::system_error (EAGAIN); never waits
     record,     // keeps it as a record of 104 bytes, which becomes a thread when one of the group ends. A thread of the group, which holds
                 // a place that the record might wait for, runs it inline
-    block       // waits until a thread of the group ends. A thread of the group, which holds a place itself, lends that to the new one and
-                // waits until this one has ended
+    block // waits until a place is free. A thread of the group, which holds one itself, lends that to the new one, and waits until it has
+          // one again: its own, when the new one ends, or another that comes free
+};
+
+// For a spawn_group: so many threads on each shepherd, instead of altogether.
+struct per_shepherd {
+    std::size_t most;
 };
 
 namespace detail {
 
 struct group_core; // src/group/group_core.hpp
 
-// A thread of a group while it runs, in its frame: so that a wait in spawn() knows whose places it may lend.
-struct group_member {
+// A thread of a group while it runs, in its frame: so that a wait in spawn() knows whose place it may lend.
+struct group_member : place_holder {
     group_core* of = nullptr;
-    void* stack = nullptr;
-    thread_id id = 0;
-    group_member* next = nullptr;
-    group_member* prev = nullptr;
+    group_member* outer = nullptr; // on the same stack
 };
 
 enum class group_place {
-    none, // the spawner runs it inline
-    own,  // taken
-    kept, // as a record
-    lent  // the spawner's
+    none,    // the spawner runs it inline
+    refused, // nothing is to be done
+    own,     // taken
+    kept,    // as a record
+    lent     // the spawner's
+};
+
+// What a thread is admitted with.
+struct group_ticket {
+    group_place at = group_place::none;
+    int shepherd = -1;      // where it is to run
+    std::size_t column = 0; // of its place; of `kept`, the wanted one
+    alignas(8) std::byte lender[120];
 };
 
 TULLE_API group_core* open_group(std::size_t most, when_full policy);
+TULLE_API group_core* open_group(per_shepherd most, when_full policy);
 TULLE_API void close_group(group_core* g) noexcept;
-// May wait, or throw. If not `none`, start_in_group or leave_group follows.
-TULLE_API group_place enter_group(group_core& g);
-TULLE_API void start_in_group(group_core& g, thread_core* t, group_place at) noexcept;
-TULLE_API void leave_group(group_core& g, group_place at) noexcept;
+// Waits until the deadline, or as the policy says if there is none; or throws. Then start_in_group or leave_group follows, but for `none` and `refused`.
+TULLE_API void enter_group(group_core& g, group_ticket& t, int shepherd);
+TULLE_API void enter_group_until(group_core& g, group_ticket& t, int shepherd, std::uint64_t deadline);
+// What the thread is told: the group, or who has lent it its place.
+[[nodiscard]] TULLE_API std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept;
+TULLE_API void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept;
+TULLE_API void leave_group(group_core& g, group_ticket& ticket) noexcept;
 TULLE_API void refuse_in_group(group_core const& g); // no memory for a thread: throws if the policy is to fail
-TULLE_API void begin_member(group_core& g, group_member& self) noexcept;
-TULLE_API void end_member(group_core& g, group_member& self) noexcept; // the last access to the group, if it was the last thread
-TULLE_API void keep_group_exception(group_core& g) noexcept;           // the one in flight
+TULLE_API void begin_member(std::uintptr_t of, group_member& self, int shepherd) noexcept;
+TULLE_API void end_member(group_member& self) noexcept;      // the last access to the group, if it was the last thread
+TULLE_API void keep_group_exception(group_core& g) noexcept; // the one in flight
 TULLE_API void join_group(group_core& g);
 TULLE_API std::size_t group_size(group_core const& g) noexcept;
 
 // The body of a thread in a group.
 template <class F> struct group_body {
-    group_core* of;
+    std::uintptr_t of;
     F callable;
 
-    void operator()() noexcept {
-        group_core& g = *of;
+    void operator()() noexcept {}
+    void run(int shepherd) noexcept {
         group_member self;
-        begin_member(g, self);
-        run(g, callable);
-        end_member(g, self);
+        begin_member(of, self, shepherd);
+        run(*self.of, callable);
+        end_member(self);
     }
     static void run(group_core& g, F& callable) noexcept {
         F taken(std::move(callable)); // gone before the thread counts as ended
@@ -77,6 +99,31 @@ template <class F> struct group_body {
             static_cast<void>(taken());
         } catch (...) {
             keep_group_exception(g);
+        }
+    }
+    static void run_thread(thread_core* t) {
+        using body = thread_body<group_body>;
+        int const shepherd = t->shepherd;
+        group_body own = body::find(t).take_callable();
+        body::free_closure(t);
+        retire_thread(t);
+        own.run(shepherd);
+    }
+};
+
+struct group_access; // src/group/c_api.cpp
+
+// The body of a thread whose result is a full/empty word, empty meanwhile.
+template <feb::word T, class F> struct word_filler {
+    T* result;
+    F callable;
+
+    void operator()() {
+        try {
+            feb::write_f(*result, std::invoke(callable));
+        } catch (...) {
+            feb::fill(*result);
+            throw;
         }
     }
 };
@@ -87,28 +134,61 @@ template <class F> struct group_body {
 // thread that is not of the group.
 class spawn_group {
 public:
-    // Errors: std::invalid_argument: `most` is 0; std::bad_alloc.
+    // Errors: std::invalid_argument: `most` is 0; std::bad_alloc. The second form starts the run time if need be, and what that throws.
     explicit spawn_group(std::size_t most, when_full policy = when_full::run_inline) : m_core(detail::open_group(most, policy)) {}
+    explicit spawn_group(per_shepherd most, when_full policy = when_full::run_inline) : m_core(detail::open_group(most, policy)) {}
     spawn_group(spawn_group const&) = delete;
     spawn_group& operator=(spawn_group const&) = delete;
 
     // Starts `callable()` as a thread of the group, or does as the policy says; its result is dropped, an exception goes to join().
-    // Without memory for a thread it runs inline, or fails, if that is the policy.
+    // With a limit for each shepherd it runs on the one that has the fewest. Without memory for a thread it runs inline, or fails, if that is the policy.
     // Errors: std::system_error (EAGAIN) with when_full::create; what copying the callable throws.
     // Memory ordering: what happens before spawn() happens before the callable runs.
-    template <class F> TULLE_INLINE void spawn(F&& callable) {
-        using body = detail::group_body<std::decay_t<F>>;
-        detail::group_place const at = detail::enter_group(*m_core);
-        if (at == detail::group_place::none) {
-            std::decay_t<F> own(std::forward<F>(callable));
-            return body::run(*m_core, own);
-        }
-        ticket held{*m_core, at};
-        body made{m_core, std::forward<F>(callable)};
-        if (detail::thread_core* const t = make(made)) return held.start(t);
-        held.leave();
-        detail::refuse_in_group(*m_core);
-        body::run(*m_core, made.callable);
+    template <class F> TULLE_INLINE void spawn(F&& callable) { spawn_at(-1, std::forward<F>(callable)); }
+    // The same on workers of this shepherd; -1: of any. What runs inline, or in a lent place of a limit for each shepherd, runs where the spawner is.
+    // Errors besides: std::system_error (EINVAL): no such shepherd.
+    template <class F> TULLE_INLINE void spawn_at(int shepherd, F&& callable) {
+        ticket held{*m_core};
+        detail::enter_group(*m_core, held, shepherd);
+        start(held, std::forward<F>(callable));
+    }
+    // Whatever the policy is: false, with nothing done, and the callable as it was, when there was no place until the time was up. Without memory for
+    // a thread as above.
+    template <class F> [[nodiscard]] TULLE_INLINE bool try_spawn(F&& callable) { return spawn_before(0, -1, std::forward<F>(callable)); }
+    template <class Rep, class Period, class F>
+    [[nodiscard]] TULLE_INLINE bool try_spawn_for(std::chrono::duration<Rep, Period> const& timeout, F&& callable) {
+        return spawn_before(detail::deadline_after(timeout), -1, std::forward<F>(callable));
+    }
+    template <class Clock, class Duration, class F>
+    [[nodiscard]] TULLE_INLINE bool try_spawn_until(std::chrono::time_point<Clock, Duration> const& deadline, F&& callable) {
+        return spawn_before(detail::deadline_at(deadline), -1, std::forward<F>(callable));
+    }
+    template <class F> [[nodiscard]] TULLE_INLINE bool try_spawn_at(int shepherd, F&& callable) {
+        return spawn_before(0, shepherd, std::forward<F>(callable));
+    }
+    template <class Rep, class Period, class F>
+    [[nodiscard]] TULLE_INLINE bool try_spawn_at_for(int shepherd, std::chrono::duration<Rep, Period> const& timeout, F&& callable) {
+        return spawn_before(detail::deadline_after(timeout), shepherd, std::forward<F>(callable));
+    }
+
+    // The same with a result: the word is empty from now on, and full when the thread has written it (<tulle/feb.hpp>). If the callable throws, the word
+    // is filled as it is. Errors besides: std::bad_alloc, with nothing done.
+    template <feb::word T, class F> TULLE_INLINE void spawn_into(T& result, F&& callable) {
+        ticket held{*m_core};
+        detail::enter_group(*m_core, held, -1);
+        start_into(held, result, std::forward<F>(callable));
+    }
+    template <feb::word T, class F> TULLE_INLINE void spawn_into_at(int shepherd, T& result, F&& callable) {
+        ticket held{*m_core};
+        detail::enter_group(*m_core, held, shepherd);
+        start_into(held, result, std::forward<F>(callable));
+    }
+    template <feb::word T, class F> [[nodiscard]] TULLE_INLINE bool try_spawn_into(T& result, F&& callable) {
+        return spawn_into_before(0, -1, result, std::forward<F>(callable));
+    }
+    template <feb::word T, class Rep, class Period, class F>
+    [[nodiscard]] TULLE_INLINE bool try_spawn_into_for(std::chrono::duration<Rep, Period> const& timeout, T& result, F&& callable) {
+        return spawn_into_before(detail::deadline_after(timeout), -1, result, std::forward<F>(callable));
     }
 
     // Waits for all threads of the group, and those kept; then throws the exception of one that threw. The group can be used again.
@@ -122,17 +202,61 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return detail::group_size(*m_core); }
 
 private:
-    // A place in the group that no thread has yet.
-    struct ticket {
-        detail::group_core& of;
-        detail::group_place at;
+    friend struct detail::group_access;
 
-        void start(detail::thread_core* t) noexcept { detail::start_in_group(of, t, std::exchange(at, detail::group_place::none)); }
+    // A place in the group that no thread has yet.
+    struct ticket : detail::group_ticket {
+        detail::group_core& of;
+
+        explicit ticket(detail::group_core& g) noexcept : of(g) {}
+        ticket(ticket const&) = delete;
+        ticket& operator=(ticket const&) = delete;
+        [[nodiscard]] bool is_place() const noexcept { return at != detail::group_place::none && at != detail::group_place::refused; }
         void leave() noexcept {
-            if (at != detail::group_place::none) detail::leave_group(of, std::exchange(at, detail::group_place::none));
+            if (is_place()) detail::leave_group(of, *this);
+            at = detail::group_place::none;
         }
         ~ticket() { leave(); }
     };
+    template <class F> TULLE_INLINE bool spawn_before(std::uint64_t deadline, int shepherd, F&& callable) {
+        ticket held{*m_core};
+        detail::enter_group_until(*m_core, held, shepherd, deadline);
+        if (held.at == detail::group_place::refused) return false;
+        start(held, std::forward<F>(callable));
+        return true;
+    }
+    template <feb::word T, class F> TULLE_INLINE bool spawn_into_before(std::uint64_t deadline, int shepherd, T& result, F&& callable) {
+        ticket held{*m_core};
+        detail::enter_group_until(*m_core, held, shepherd, deadline);
+        if (held.at == detail::group_place::refused) return false;
+        start_into(held, result, std::forward<F>(callable));
+        return true;
+    }
+    template <feb::word T, class F> TULLE_INLINE void start_into(ticket& held, T& result, F&& callable) {
+        feb::empty(result);
+        try {
+            start(held, detail::word_filler<T, std::decay_t<F>>{&result, std::forward<F>(callable)});
+        } catch (...) {
+            feb::fill(result);
+            throw;
+        }
+    }
+    template <class F> TULLE_INLINE void start(ticket& held, F&& callable) {
+        using body = detail::group_body<std::decay_t<F>>;
+        if (held.at == detail::group_place::none) {
+            std::decay_t<F> own(std::forward<F>(callable));
+            return body::run(*m_core, own);
+        }
+        body made{detail::group_of(*m_core, held), std::forward<F>(callable)};
+        if (detail::thread_core* const t = make(made)) {
+            detail::start_in_group(*m_core, t, held);
+            held.at = detail::group_place::none;
+            return;
+        }
+        held.leave();
+        detail::refuse_in_group(*m_core);
+        body::run(*m_core, made.callable);
+    }
     // Null: no memory; the body is as it was.
     template <class Body> TULLE_INLINE static detail::thread_core* make(Body& body) { // inline, as the record notes where it is made
         detail::thread_core* t = nullptr;
@@ -143,7 +267,7 @@ private:
             if (t != nullptr) detail::discard_thread(t);
             return give_up();
         }
-        t->run = &detail::thread_body<Body>::run_detached;
+        t->run = &Body::run_thread;
         t->detached = true;
         t->close = &detail::thread_body<Body>::close;
         return t;

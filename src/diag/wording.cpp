@@ -41,7 +41,7 @@ bool is_whole(std::string_view name) noexcept { return name.ends_with(')') && na
 
 bool is_internal(symbol const& s) noexcept {
     std::string_view const name = without_type(s.function);
-    for (std::string_view const hidden : {"sched::", "sync::", "arch::", "detail::", "diag::"}) {
+    for (std::string_view const hidden : {"sched::", "sync::", "arch::", "detail::", "diag::", "group::"}) {
         if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
     }
     if (s.place.find("/tulle/detail/") != std::string_view::npos) return true;
@@ -54,8 +54,13 @@ bool is_internal(symbol const& s) noexcept {
 }
 
 symbol const& site_of(std::pmr::vector<symbol> const& inlined) noexcept {
+    auto const is_template = [](symbol const& s) {
+        for (std::string_view const header : {"tulle/thread.hpp:", "tulle/spawn_group.hpp:", "tulle/future.hpp:"})
+            if (s.place.find(header) != std::string_view::npos) return true;
+        return false;
+    };
     for (symbol const& s : inlined) {
-        if (s.place.find("tulle/thread.hpp:") == std::string_view::npos) return s;
+        if (!is_template(s)) return s;
     }
     return inlined.back();
 }

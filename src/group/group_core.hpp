@@ -1,40 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// What <tulle/spawn_group.hpp> stands on. A place is held from the moment when a thread is admitted until it ends; what was kept takes the
-// place of the thread that ends. All fields under `lock`, except `outstanding`, which each thread notifies as its last access.
+// What <tulle/spawn_group.hpp> stands on: the places, the records that were kept, and what becomes of them. A thread notifies `outstanding` as
+// its last access.
 #pragma once
 
+#include "group/places.hpp"
 #include "sched/runnable.hpp"
+#include "sync/parking.hpp"
 
-#include <tulle/condition_variable.hpp>
-#include <tulle/mutex.hpp>
 #include <tulle/signal.hpp>
 #include <tulle/spawn_group.hpp>
 
+#include <array>
 #include <cstddef>
 #include <exception>
+#include <vector>
+
+namespace tulle::group {
+
+using group_places = places<sync::parking>;
+
+// The records that wait for a place: of a column, and of any. Under the lock of the places.
+class kept_records {
+public:
+    explicit kept_records(std::size_t columns) : m_of_column(columns) {}
+
+    void push(std::size_t wanted, sched::runnable& r) noexcept { list_of(wanted).push_back(r); }
+    // The oldest that may have a place of this column: in turn one that wants this column, and one that takes any.
+    [[nodiscard]] sched::runnable* pop(std::size_t column) noexcept {
+        m_any_first = !m_any_first;
+        for (bool const any : {m_any_first, !m_any_first})
+            if (sched::runnable* const r = list_of(any ? k_any_column : column).pop_front()) return r;
+        return nullptr;
+    }
+
+private:
+    [[nodiscard]] sched::runnable_list& list_of(std::size_t wanted) noexcept {
+        return wanted == k_any_column ? m_of_any : m_of_column[wanted];
+    }
+
+    std::vector<sched::runnable_list> m_of_column;
+    sched::runnable_list m_of_any;
+    bool m_any_first = false;
+};
+
+} // namespace tulle::group
 
 namespace tulle::detail {
 
-// A thread of the group that waits until the thread that it has lent its place to ends. In its frame.
-struct group_lender {
-    thread_id to = 0;
-    group_lender* next = nullptr;
-    signal place_is_back{1};
-};
-
 struct group_core {
-    group_core(std::size_t limit, when_full chosen) noexcept : most(limit), policy(chosen) {}
+    group_core(std::size_t columns, bool by_shepherd, std::size_t most, when_full chosen)
+        : policy(chosen), is_by_shepherd(by_shepherd), places(columns, most), kept(columns) {}
 
-    std::size_t const most;
     when_full const policy;
-    mutable mutex lock;
-    std::size_t alive = 0; // places taken
-    sched::runnable_list kept;
-    condition_variable place_is_free;
-    group_member* members = nullptr;
-    group_lender* lenders = nullptr;
+    bool const is_by_shepherd; // a column for each shepherd; else one for all
+    group::group_places places;
+    group::kept_records kept;
+    sync::parking::lock exception_lock;
     std::exception_ptr exception;
     signal outstanding; // threads admitted, kept ones included, that have not ended
 };
+
+// Who has lent its place, in the frame of spawn().
+struct group_lender : group::group_places::lender {
+    group_lender(group_core& g, std::size_t column) noexcept : lender(column), of(g) {}
+    group_core& of;
+};
+static_assert(sizeof(group_lender) <= sizeof(group_ticket::lender) && alignof(group_lender) <= 8);
 
 } // namespace tulle::detail

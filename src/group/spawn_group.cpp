@@ -2,11 +2,14 @@
 #include "group/group_core.hpp"
 #include "sched/scheduler.hpp"
 
-#include <tulle/this_thread.hpp>
+#include <tulle/detail/deadline.hpp>
+#include <tulle/runtime.hpp>
 
 #include <cerrno>
 #include <mutex>
+#include <new>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -14,95 +17,102 @@ namespace tulle::detail {
 
 namespace {
 
-using guard = std::unique_lock<mutex>;
+using group::k_any_column;
 
 // Only these policies treat threads of the group differently.
 bool knows_members(group_core const& g) noexcept { return g.policy == when_full::record || g.policy == when_full::block; }
 
-// Whether the caller stands on the stack of a thread of the group, which has not ended then. Under the lock.
-bool is_member(group_core const& g, void const* stack) noexcept {
-    group_member const* m = g.members;
-    while (m != nullptr && m->stack != stack) m = m->next;
-    return m != nullptr;
+// The innermost thread of the group that stands on the caller's stack, and so has not ended. Or null.
+group_member* member_here(group_core const& g) noexcept {
+    group_member* m = sched::this_fiber().member;
+    while (m != nullptr && m->of != &g) m = m->outer;
+    return m;
 }
 
-void take_place(group_core& g, guard& held) {
-    g.place_is_free.wait(held, [&g] { return g.alive < g.most; });
-    ++g.alive;
+[[noreturn]] void refuse(std::string const& why) { throw std::system_error(EINVAL, std::generic_category(), "tulle::spawn_group: " + why); }
+
+std::size_t column_of(group_core const& g, int shepherd) {
+    if (shepherd < -1 || (shepherd >= 0 && shepherd >= shepherd_count())) refuse("the shepherd does not exist");
+    if (!g.is_by_shepherd) return 0;
+    if (g.places.columns() != static_cast<std::size_t>(shepherd_count())) refuse("made for another number of shepherds");
+    return shepherd < 0 ? k_any_column : static_cast<std::size_t>(shepherd);
 }
 
-// The group is full. Under the lock, which a wait releases.
-group_place enter_full(group_core& g, guard& held, void const* stack) {
-    switch (g.policy) {
-        case when_full::create: throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: full");
-        case when_full::record: return is_member(g, stack) ? group_place::none : group_place::kept;
-        case when_full::run_inline: return group_place::none;
-        case when_full::block: break;
+void place_at(thread_core& t, group_core const& g, std::size_t column) noexcept {
+    if (g.is_by_shepherd) t.shepherd = static_cast<std::int16_t>(column);
+}
+
+// Admitted with a place.
+void admit(group_core& g, group_ticket& t, std::size_t column, group_place at) {
+    t.at = at;
+    t.column = column;
+    if (g.is_by_shepherd) t.shepherd = static_cast<int>(column);
+    g.outstanding.add_signalers(1);
+}
+
+// The group is full.
+void enter_full(group_core& g, group_ticket& t, std::size_t wanted) {
+    if (g.policy == when_full::create) throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: full");
+    if (g.policy == when_full::run_inline) return;
+    group_member const* const here = member_here(g);
+    if (g.policy == when_full::record) {
+        if (here != nullptr) return;
+        t.at = group_place::kept;
+        t.column = wanted;
+        g.outstanding.add_signalers(1);
+    } else if (here != nullptr) {
+        admit(g, t, here->column, group_place::lent);
+        ::new (static_cast<void*>(t.lender)) group_lender(g, here->column);
+    } else {
+        admit(g, t, g.places.take(wanted), group_place::own);
     }
-    if (is_member(g, stack)) return group_place::lent;
-    take_place(g, held);
-    return group_place::own;
 }
 
-// What is to start in the place of one that ends. Under the lock.
-thread_core* pass_place_on(group_core& g) noexcept {
-    if (sched::runnable* const next = g.kept.pop_front()) return static_cast<sched::thread_record*>(next);
-    --g.alive;
-    return nullptr;
-}
+group_lender& lender_in(group_ticket& t) noexcept { return *std::launder(reinterpret_cast<group_lender*>(t.lender)); }
 
-void free_place(group_core& g, guard& held) noexcept {
-    thread_core* const next = pass_place_on(g);
-    held.unlock();
-    if (next != nullptr)
-        start_thread(next, true, false);
-    else
-        g.place_is_free.notify_one();
-}
+// A record takes a place that has come free. Under the lock of the places; the record starts without it.
+struct pass_on {
+    group_core& g;
+    thread_core* next = nullptr;
 
-void keep(group_core& g, thread_core* t) noexcept {
-    guard held(g.lock);
-    bool const starts = g.alive < g.most; // one has ended meanwhile
-    if (starts)
-        ++g.alive;
-    else
-        g.kept.push_back(*static_cast<sched::thread_record*>(t));
-    held.unlock();
-    if (starts) start_thread(t, true, false);
-}
-
-// The place goes from the caller to the new thread and back. If nobody has started that one yet, it runs on the caller's stack.
-void lend(group_core& g, thread_core* t) noexcept {
-    group_lender self;
-    self.to = t->id;
-    {
-        guard const held(g.lock);
-        self.next = std::exchange(g.lenders, &self);
+    bool operator()(std::size_t column) noexcept {
+        sched::runnable* const r = g.kept.pop(column);
+        if (r == nullptr) return false;
+        next = static_cast<sched::thread_record*>(r);
+        place_at(*next, g, column);
+        return true;
     }
+    void start() const noexcept {
+        if (next != nullptr) start_thread(next, true, false);
+    }
+};
+
+// One may have ended meanwhile: then it starts.
+void keep(group_core& g, thread_core* t, std::size_t wanted) noexcept {
+    std::size_t const column = g.places.try_take(wanted, [&g, t, wanted] { g.kept.push(wanted, *static_cast<sched::thread_record*>(t)); });
+    if (column == k_any_column) return;
+    place_at(*t, g, column);
+    start_thread(t, true, false);
+}
+
+// The place goes from the caller to the new thread. If nobody has started that one yet, it runs on the caller's stack.
+void lend(group_core& g, thread_core* t, group_lender& self) noexcept {
     start_thread(t, false, false); // not detached: the caller has a reference
-    if (!sched::try_run_in_place(*static_cast<sched::thread_record*>(t))) self.place_is_back.wait();
+    static_cast<void>(sched::try_run_in_place(*static_cast<sched::thread_record*>(t)));
+    g.places.wait_back(self);
     release_thread(t);
-}
-
-// Who has lent its place to this thread, or null. Under the lock.
-group_lender* take_lender(group_core& g, thread_id of) noexcept {
-    group_lender** link = &g.lenders;
-    while (*link != nullptr && (*link)->to != of) link = &(*link)->next;
-    group_lender* const found = *link;
-    if (found != nullptr) *link = found->next;
-    return found;
-}
-
-void unlink(group_core& g, group_member const& self) noexcept {
-    (self.prev == nullptr ? g.members : self.prev->next) = self.next;
-    if (self.next != nullptr) self.next->prev = self.prev;
 }
 
 } // namespace
 
 group_core* open_group(std::size_t most, when_full policy) {
     if (most == 0) throw std::invalid_argument("tulle::spawn_group: no thread may be alive");
-    return new group_core(most, policy);
+    return new group_core(1, false, most, policy);
+}
+
+group_core* open_group(per_shepherd most, when_full policy) {
+    if (most.most == 0) throw std::invalid_argument("tulle::spawn_group: no thread may be alive");
+    return new group_core(static_cast<std::size_t>(shepherd_count()), true, most.most, policy);
 }
 
 void close_group(group_core* g) noexcept {
@@ -110,28 +120,40 @@ void close_group(group_core* g) noexcept {
     delete g;
 }
 
-group_place enter_group(group_core& g) {
-    void const* const stack = &sched::this_fiber();
-    guard held(g.lock);
-    group_place at = group_place::own;
-    if (g.alive < g.most)
-        ++g.alive;
-    else
-        at = enter_full(g, held, stack);
-    if (at != group_place::none) g.outstanding.add_signalers(1);
-    return at;
+void enter_group(group_core& g, group_ticket& t, int shepherd) {
+    schedule_point();
+    std::size_t const wanted = column_of(g, shepherd);
+    t.shepherd = shepherd;
+    std::size_t const column = g.places.try_take(wanted, [] {});
+    column != k_any_column ? admit(g, t, column, group_place::own) : enter_full(g, t, wanted);
 }
 
-void start_in_group(group_core& g, thread_core* t, group_place at) noexcept {
-    if (at == group_place::kept) return keep(g, t);
-    if (at == group_place::lent) return lend(g, t);
+void enter_group_until(group_core& g, group_ticket& t, int shepherd, std::uint64_t deadline) {
+    schedule_point();
+    std::size_t const wanted = column_of(g, shepherd);
+    t.shepherd = shepherd;
+    std::size_t column = g.places.try_take(wanted, [] {});
+    if (column == k_any_column && deadline == k_no_deadline) column = g.places.take(wanted);
+    if (column == k_any_column && now_ns() < deadline) column = g.places.take_until(wanted, deadline);
+    column != k_any_column ? admit(g, t, column, group_place::own) : void(t.at = group_place::refused);
+}
+
+std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept {
+    return t.at == group_place::lent ? reinterpret_cast<std::uintptr_t>(&lender_in(t)) | 1U : reinterpret_cast<std::uintptr_t>(&g);
+}
+
+void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept {
+    t->shepherd = static_cast<std::int16_t>(ticket.shepherd);
+    if (ticket.at == group_place::kept) return keep(g, t, ticket.column);
+    if (ticket.at == group_place::lent) return lend(g, t, lender_in(ticket));
     start_thread(t, true, false);
 }
 
-void leave_group(group_core& g, group_place at) noexcept {
-    guard held(g.lock);
-    if (at == group_place::own) free_place(g, held);
-    if (held.owns_lock()) held.unlock();
+// A place that was lent to nobody is the lender's still.
+void leave_group(group_core& g, group_ticket& ticket) noexcept {
+    pass_on pass{g};
+    if (ticket.at == group_place::own) g.places.give_back(ticket.column, pass);
+    pass.start();
     g.outstanding.notify();
 }
 
@@ -139,28 +161,28 @@ void refuse_in_group(group_core const& g) {
     if (g.policy == when_full::create) throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: no memory");
 }
 
-void begin_member(group_core& g, group_member& self) noexcept {
+void begin_member(std::uintptr_t of, group_member& self, int shepherd) noexcept {
+    auto* const from = (of & 1U) != 0 ? reinterpret_cast<group_lender*>(of - 1) : nullptr;
+    group_core& g = from != nullptr ? from->of : *reinterpret_cast<group_core*>(of);
+    self.of = &g;
+    self.column = from != nullptr ? from->wanted : g.is_by_shepherd ? static_cast<std::size_t>(shepherd) : 0;
     if (!knows_members(g)) return;
-    self.stack = &sched::this_fiber();
-    self.id = this_thread::get_id();
-    guard const held(g.lock);
-    self.next = g.members;
-    if (self.next != nullptr) self.next->prev = &self;
-    g.members = &self;
+    sched::fiber& here = sched::this_fiber();
+    self.outer = std::exchange(here.member, &self);
+    g.places.begin(self, from);
 }
 
-void end_member(group_core& g, group_member& self) noexcept {
-    guard held(g.lock);
-    if (self.stack != nullptr) unlink(g, self);
-    group_lender* const lender = take_lender(g, self.id);
-    if (lender == nullptr) free_place(g, held);
-    if (held.owns_lock()) held.unlock();
+void end_member(group_member& self) noexcept {
+    group_core& g = *self.of;
+    if (knows_members(g)) sched::this_fiber().member = self.outer;
+    pass_on pass{g};
+    g.places.end(self, pass);
+    pass.start();
     g.outstanding.notify();
-    if (lender != nullptr) lender->place_is_back.notify(); // it is of the group, which is still there
 }
 
 void keep_group_exception(group_core& g) noexcept {
-    guard const held(g.lock);
+    std::lock_guard const held(g.exception_lock);
     if (g.exception == nullptr) g.exception = std::current_exception();
 }
 
@@ -169,9 +191,6 @@ void join_group(group_core& g) {
     if (g.exception != nullptr) std::rethrow_exception(std::exchange(g.exception, nullptr));
 }
 
-std::size_t group_size(group_core const& g) noexcept {
-    guard const held(g.lock);
-    return g.alive;
-}
+std::size_t group_size(group_core const& g) noexcept { return const_cast<group_core&>(g).places.taken(); }
 
 } // namespace tulle::detail

@@ -18,6 +18,10 @@
 #include <atomic>
 #include <cstdint>
 
+namespace tulle::detail {
+struct group_member;
+}
+
 namespace tulle::sched {
 
 struct worker;
@@ -94,6 +98,7 @@ struct fiber : runnable {
     stack::span stack{};                           // pooled: to give back; guest: of a fiber of the process that this one was forked off
     std::atomic<void const*> wait_object{nullptr}; // meaningful with waits_for
     detail::record* stolen = nullptr;              // with runs_record
+    detail::group_member* member = nullptr;        // the innermost thread of a spawn_group that stands on it (group/)
     arch::sanitizer_fiber sanitizer;               // empty in builds without sanitizers
 };
 

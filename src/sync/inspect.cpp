@@ -59,6 +59,8 @@ char const* text(sched::wait_kind kind) noexcept {
         case once: return "once_flag";
         case word_full:
         case word_empty: return "full/empty word";
+        case group_place: return "place in a spawn_group";
+        case future: return "future";
         case stolen_child: return "forked thread";
         case spawned_thread: return "thread";
         case sleep: return "point in time";

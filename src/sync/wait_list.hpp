@@ -90,7 +90,8 @@ namespace detail_park {
 template <class Parking, class Lock, class Enter> struct request {
     Lock& guard;
     waiter<Parking>& self;
-    Enter& enter; // under the guard: links the waiter and says true, or says false: no need to wait
+    Enter& enter;                   // under the guard: links the waiter and says true, or says false: no need to wait
+    typename Parking::timer* timer; // or null
 };
 
 // The timer starts under the guard: once that is released the node may be gone.
@@ -101,7 +102,7 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
     guard.lock();
     bool const waits = r.enter();
     if (!waits) r.self.state.store(outcome::woken, std::memory_order_relaxed); // relaxed: nobody else knows the node
-    if (waits && r.self.timed) Parking::insert_timer(static_cast<timed_waiter<Parking>&>(r.self));
+    if (waits && r.timer != nullptr) Parking::insert_timer(*r.timer);
     guard.unlock();
     if (!waits) Parking::resume(thread);
 }
@@ -110,9 +111,9 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
 
 // Suspends the caller, takes the guard, and waits in the list that `enter` links the node into. The guard is not held afterwards.
 template <class Parking, class Lock, class Enter>
-void park(sched::wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter) noexcept {
+void park(sched::wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter, typename Parking::timer* timer = nullptr) noexcept {
     Parking::set_wait(w.thread, reason);
-    detail_park::request<Parking, Lock, Enter> r{guard, w, enter};
+    detail_park::request<Parking, Lock, Enter> r{guard, w, enter, timer};
     Parking::suspend(&detail_park::post_park<Parking, Lock, Enter>, &r, nullptr);
 }
 
@@ -122,10 +123,11 @@ template <class Parking> void await_release(waiter<Parking>& w) noexcept {
 }
 
 // The same with a deadline. False: the time is up, and the node is off the list; `leave` then ran under the guard, if it was in it.
-template <class Parking, class Lock, class Enter, class Leave>
-[[nodiscard]] bool park_until(sched::wait_reason reason, timed_waiter<Parking>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
+// Node: what the list's nodes are.
+template <class Parking, class Node, class Lock, class Enter, class Leave>
+[[nodiscard]] bool park_until(sched::wait_reason reason, timed_waiter<Parking, Node>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
                               Leave leave) noexcept {
-    park(reason, static_cast<waiter<Parking>&>(w), guard, enter);
+    park(reason, static_cast<waiter<Parking>&>(w), guard, enter, &w);
     Parking::remove_timer(w);
     if (w.load_state() != outcome::timed_out) return true;
     guard.lock();

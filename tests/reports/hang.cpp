@@ -98,6 +98,15 @@ void never_filled() {
     writer.join();
 }
 
+// The only place is held by one who waits for the other to start.
+void no_place() {
+    tulle::spawn_group group(1, tulle::when_full::block);
+    tulle::latch started(1);
+    group.spawn([&started] { started.wait(); });
+    auto spawner = tulle::spawn({.name = "spawner"}, [&] { group.spawn([&started] { started.count_down(); }); });
+    spawner.join();
+}
+
 void missing_participant() {
     tulle::barrier all(4);
     std::vector<tulle::thread<void>> present;
@@ -242,6 +251,7 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"join_cycle", &join_cycle},
                                                {"forked", &forked},
                                                {"never_filled", &never_filled},
+                                               {"no_place", &no_place},
                                                {"missing_participant", &missing_participant},
                                                {"many", &many},
                                                {"count_of_many", &count_of_many},

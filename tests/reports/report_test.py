@@ -80,6 +80,13 @@ class Deadlock(unittest.TestCase):
         self.assertIn("never_filled", taker)
         self.paragraph(text, rf'"writer" waits for full/empty word {ADDRESS} \(until it is empty\)')
 
+    def test_place_in_a_group(self):
+        text = self.report("no_place")
+        spawner = self.paragraph(text, rf'"spawner" waits for place in a spawn_group {ADDRESS}')
+        self.assertNotIn("tulle::group::", spawner)
+        holder = self.paragraph(text, r"waits for latch")
+        self.assertRegex(holder, r"spawned in .*no_place\(\) at .*hang\.cpp:")
+
     def test_barrier_with_a_missing_participant(self):
         self.assertIn("(3 of 4 have arrived)", self.report("missing_participant"))
 

@@ -302,6 +302,222 @@ TEST_P(spawn_group_test, foreign_threads_spawn_into_one_group) {
     }
 }
 
+// Whether the child runs on its spawner's stack or not.
+TEST_P(spawn_group_test, a_spawner_that_has_lent_its_place_goes_on_with_one) {
+    spawn_group g(2, when_full::block);
+    latch other(1), child(1);
+    std::atomic<bool> went_on{false};
+    g.spawn([&other] { other.wait(); });
+    g.spawn([&] {
+        g.spawn([&child] { child.wait(); });
+        went_on.store(true);
+    });
+    this_thread::sleep_for(std::chrono::milliseconds(2));
+    EXPECT_FALSE(went_on.load());
+    EXPECT_EQ(g.size(), 2U);
+    other.count_down();
+    child.count_down();
+    g.join();
+    EXPECT_TRUE(went_on.load());
+}
+
+TEST_P(spawn_group_test, try_spawn_neither_waits_nor_runs_anything) {
+    for (auto const policy : {when_full::run_inline, when_full::create, when_full::record, when_full::block}) {
+        spawn_group g(1, policy);
+        latch open(1);
+        auto kept = std::make_unique<int>(4);
+        int sum = 0;
+        EXPECT_TRUE(g.try_spawn([&open] { open.wait(); }));
+        auto taker = [&sum, own = std::move(kept)] { sum += *own; };
+        EXPECT_FALSE(g.try_spawn(std::move(taker)));
+        EXPECT_FALSE(g.try_spawn_for(std::chrono::microseconds(300), std::move(taker)));
+        EXPECT_FALSE(g.try_spawn_until(std::chrono::steady_clock::now() + std::chrono::microseconds(300), std::move(taker)));
+        open.count_down();
+        EXPECT_TRUE(g.try_spawn_for(std::chrono::hours(1), std::move(taker)));
+        g.join();
+        EXPECT_EQ(sum, 4);
+        EXPECT_TRUE(g.try_spawn([] {}));
+    }
+}
+
+TEST_P(spawn_group_test, results_fill_their_words) {
+    for (auto const policy : {when_full::run_inline, when_full::record, when_full::block}) {
+        spawn_group g(3, policy);
+        std::array<std::uint64_t, 100> squares{};
+        for (std::size_t k = 0; k < squares.size(); ++k) g.spawn_into(squares[k], [k] { return k * k; });
+        for (std::size_t k = 0; k < squares.size(); ++k) EXPECT_EQ(feb::read_ff(squares[k]), k * k);
+        float third = 0;
+        EXPECT_TRUE(g.try_spawn_into_for(std::chrono::hours(1), third, [] { return 0.5F; }));
+        EXPECT_EQ(feb::read_ff(third), 0.5F);
+        g.spawn_into(third, [] { return throw std::runtime_error("no result"), 1.0F; });
+        EXPECT_EQ(feb::read_ff(third), 0.5F);
+        EXPECT_THROW(g.join(), std::runtime_error);
+    }
+}
+
+TEST_P(spawn_group_test, a_result_that_is_refused_leaves_its_word_alone) {
+    spawn_group g(1, when_full::create);
+    latch open(1);
+    std::uint64_t word = 7;
+    g.spawn([&open] { open.wait(); });
+    EXPECT_THROW(g.spawn_into(word, [] { return 1U; }), std::system_error);
+    EXPECT_FALSE(g.try_spawn_into(word, [] { return 1U; }));
+    EXPECT_TRUE(feb::is_full(word));
+    EXPECT_EQ(word, 7U);
+    open.count_down();
+    g.join();
+}
+
+// --- limits for each shepherd ----------------------------------------------------------------------------------------------------
+
+struct limits {
+    int workers;
+    char const* shepherds;
+    std::size_t most;
+};
+
+std::string name_of_limits(::testing::TestParamInfo<limits> const& info) {
+    limits const& l = info.param;
+    return "workers" + std::to_string(l.workers) + "_shepherds" + l.shepherds + "_most" + std::to_string(l.most);
+}
+
+class per_shepherd_test : public ::testing::TestWithParam<limits> {
+protected:
+    void SetUp() override {
+        set_option("shepherds", GetParam().shepherds);
+        initialize({.workers = GetParam().workers});
+    }
+    void TearDown() override {
+        finalize();
+        set_option("shepherds", "auto");
+    }
+};
+INSTANTIATE_TEST_SUITE_P(limits, per_shepherd_test,
+                         ::testing::Values(limits{1, "1", 1}, limits{2, "2", 1}, limits{2, "2", 3}, limits{3, "2", 2}, limits{4, "4", 2}),
+                         &name_of_limits);
+
+// How many threads of a group are between begin and end, on each shepherd; those that wait in a spawn do not count.
+struct shepherd_census {
+    std::array<std::atomic<int>, 4> now{}, most{};
+
+    void enter(std::size_t s) {
+        int const here = now[s].fetch_add(1) + 1;
+        int seen = most[s].load();
+        while (seen < here && !most[s].compare_exchange_weak(seen, here)) {}
+    }
+    void leave(std::size_t s) { now[s].fetch_sub(1); }
+};
+
+// A random tree, whose threads join their children by full/empty words, and spawn at random places. Children of one shepherd run there.
+struct random_tree {
+    spawn_group& group;
+    shepherd_census& census;
+
+    std::uint64_t grow(std::uint64_t node, int depth) {
+        auto const here = static_cast<std::size_t>(this_thread::shepherd_index());
+        census.enter(here);
+        unsigned const children = children_of(node, depth);
+        std::array<std::uint64_t, 4> parts{};
+        for (unsigned k = 0; k < children; ++k) {
+            std::uint64_t const child = next_of(node, k);
+            int const where = child % 3 == 0 ? -1 : static_cast<int>(child % static_cast<unsigned>(shepherd_count()));
+            census.leave(here); // it may have to lend its place
+            group.spawn_into_at(where, parts[k], [this, child, depth] { return grow(child, depth + 1); });
+            census.enter(here);
+        }
+        if (node % 5 == 0) this_thread::yield();
+        std::uint64_t nodes = 1;
+        for (unsigned k = 0; k < children; ++k) nodes += feb::read_ff(parts[k]);
+        census.leave(here);
+        return nodes;
+    }
+};
+
+TEST_P(per_shepherd_test, the_limit_is_never_exceeded_and_nothing_deadlocks) {
+    std::uint64_t const seed = test_seed();
+    for (unsigned round = 0; round < 4; ++round) {
+        std::uint64_t const root = next_of(seed, round);
+        shepherd_census census;
+        spawn_group g(per_shepherd{GetParam().most}, when_full::block);
+        random_tree tree{g, census};
+        std::uint64_t nodes = 0;
+        g.spawn_into(nodes, [&] { return tree.grow(root, 0); });
+        EXPECT_EQ(feb::read_ff(nodes), static_cast<std::uint64_t>(count_serially(root, 0)));
+        g.join();
+        for (auto const& most : census.most) EXPECT_LE(most.load(), static_cast<int>(GetParam().most));
+    }
+}
+
+TEST_P(per_shepherd_test, threads_from_outside_wait_for_a_place_of_any_shepherd) {
+    shepherd_census census;
+    for (auto const policy : {when_full::record, when_full::block}) {
+        spawn_group g(per_shepherd{GetParam().most}, policy);
+        for (int k = 0; k < 300; ++k)
+            g.spawn([&census] {
+                auto const here = static_cast<std::size_t>(this_thread::shepherd_index());
+                census.enter(here);
+                this_thread::yield();
+                census.leave(here);
+            });
+        EXPECT_LE(g.size(), GetParam().most * static_cast<std::size_t>(shepherd_count()));
+        g.join();
+    }
+    for (auto const& most : census.most) EXPECT_LE(most.load(), static_cast<int>(GetParam().most));
+}
+
+TEST_P(per_shepherd_test, threads_run_where_they_are_sent) {
+    for (auto const policy : {when_full::record, when_full::block}) {
+        spawn_group g(per_shepherd{GetParam().most}, policy);
+        std::atomic<int> elsewhere{0};
+        for (int k = 0; k < 200; ++k) {
+            int const where = k % shepherd_count();
+            g.spawn_at(where, [&elsewhere, where] { elsewhere += this_thread::shepherd_index() != where; });
+        }
+        g.join();
+        EXPECT_EQ(elsewhere.load(), 0);
+    }
+}
+
+TEST_P(per_shepherd_test, a_full_shepherd_does_not_keep_others_from_their_places) {
+    spawn_group g(per_shepherd{GetParam().most}, when_full::block);
+    latch open(1);
+    for (std::size_t k = 0; k < GetParam().most; ++k) g.spawn_at(0, [&open] { open.wait(); });
+    EXPECT_FALSE(g.try_spawn_at(0, [] {}));
+    EXPECT_FALSE(g.try_spawn_at_for(0, std::chrono::microseconds(200), [] {}));
+    if (shepherd_count() > 1) {
+        std::atomic<int> ran{0};
+        for (int k = 0; k < 20; ++k) g.spawn([&ran] { ++ran; });
+        EXPECT_TRUE(g.try_spawn_at_for(1, std::chrono::hours(1), [&ran] { ++ran; }));
+        while (ran.load() < 21) this_thread::yield();
+    }
+    open.count_down();
+    g.join();
+}
+
+TEST_P(per_shepherd_test, errors) {
+    EXPECT_THROW(spawn_group(per_shepherd{0}), std::invalid_argument);
+    spawn_group g(per_shepherd{1});
+    EXPECT_THROW(g.spawn_at(shepherd_count(), [] {}), std::system_error);
+    EXPECT_THROW(g.spawn_at(-2, [] {}), std::system_error);
+    std::uint64_t word = 3;
+    EXPECT_THROW(g.spawn_into_at(100, word, [] { return 1U; }), std::system_error);
+    EXPECT_TRUE(feb::is_full(word));
+}
+
+TEST(spawn_group_errors, a_group_with_limits_for_each_shepherd_belongs_to_one_number_of_shepherds) {
+    set_option("shepherds", "2");
+    initialize({.workers = 2});
+    {
+        spawn_group g(per_shepherd{1});
+        finalize();
+        set_option("shepherds", "1");
+        initialize({.workers = 1});
+        EXPECT_THROW(g.spawn([] {}), std::system_error);
+    }
+    finalize();
+    set_option("shepherds", "auto");
+}
+
 TEST(spawn_group_errors, group_for_no_thread_is_refused) { EXPECT_THROW(spawn_group(0), std::invalid_argument); }
 
 TEST(spawn_group_record, is_no_larger_than_promised) { EXPECT_LE(sizeof(sched::thread_record), 104U); }

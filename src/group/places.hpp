@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places for threads, in columns: of each column at most so many are taken. A thread holds one from when it is admitted until it ends. Who finds
+// none waits; who holds one itself lends it to the thread that it wants to start, and waits until it has one again.
+// A place that comes free goes
+//   1. back to who has lent it, if that one still waits for it: else all places could end up with parents whose children wait for a place
+//   2. to the first that waits for one of this column, be it a newcomer or one that has lent its own
+//   3. to whoever comes next
+// A lender is served by 2 only when its child has begun, so that the child knows that it has no lender any more.
+//   INV-1  taken <= most in each column; while somebody waits for a column, all its places are taken
+#pragma once
+
+#include "sync/wait_list.hpp"
+
+#include <tulle/detail/place_holder.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace tulle::group {
+
+inline constexpr std::size_t k_any_column = ~std::size_t{0};
+
+template <class Parking> class places {
+    using node = sync::waiter<Parking>;
+
+public:
+    using member = detail::place_holder;
+
+    // Who waits for a place.
+    struct lender;
+    struct request : node {
+        std::size_t wanted = k_any_column;
+        std::size_t got = 0;
+        lender* lends = nullptr; // this is the request of a lender
+    };
+    // Who has lent its place; it lies in the lender's frame until wait_back returns.
+    struct lender : request {
+        explicit lender(std::size_t own) noexcept {
+            this->wanted = own;
+            this->lends = this;
+        }
+        member* child = nullptr; // when it has begun
+        bool is_back = false;
+        bool is_parked = false;
+    };
+
+    places(std::size_t columns, std::size_t most) : m_columns(columns), m_most(most) {}
+
+    [[nodiscard]] std::size_t columns() const noexcept { return m_columns.size(); }
+    [[nodiscard]] std::size_t most() const noexcept { return m_most; }
+    [[nodiscard]] std::size_t taken() noexcept {
+        std::lock_guard const held(m_lock);
+        std::size_t all = 0;
+        for (column const& c : m_columns) all += c.taken;
+        return all;
+    }
+
+    // The column of a free place, which is the caller's now, or k_any_column: none. `otherwise` then runs under the lock.
+    template <class F> [[nodiscard]] std::size_t try_take(std::size_t wanted, F otherwise) noexcept {
+        std::lock_guard const held(m_lock);
+        std::size_t const found = take_free(wanted);
+        if (found == k_any_column) otherwise();
+        return found;
+    }
+    // Waits for one.
+    [[nodiscard]] std::size_t take(std::size_t wanted) noexcept {
+        request self;
+        self.wanted = wanted;
+        sync::park(reason(), self, m_lock, [this, &self] { return enter(self); });
+        return self.got;
+    }
+    // k_any_column: the time was up.
+    [[nodiscard]] std::size_t take_until(std::size_t wanted, std::uint64_t deadline) noexcept {
+        sync::timed_waiter<Parking, request> self(deadline);
+        self.wanted = wanted;
+        bool const served = sync::park_until(
+            reason(), self, m_lock, list_of(wanted), [this, &self] { return enter(self); }, [] {});
+        return served ? self.got : k_any_column;
+    }
+
+    // By a member's thread, when it begins. `from`: who has lent it the place, or null.
+    void begin(member& self, lender* from) noexcept {
+        if (from == nullptr) return;
+        std::unique_lock held(m_lock);
+        self.lender = from;
+        from->child = &self;
+        bool const served = from->is_parked && serve_or_queue(*from);
+        auto const thread = from->thread;
+        if (served) static_cast<void>(from->try_wake());
+        held.unlock();
+        if (served) Parking::resume(thread);
+    }
+    // When it ends. `pass(column)`, under the lock: true if it gives the place to somebody itself.
+    template <class Pass> void end(member& self, Pass& pass) noexcept {
+        std::unique_lock held(m_lock);
+        auto* const from = static_cast<lender*>(self.lender);
+        node* const next = from != nullptr ? return_to(*from) : next_holder(self.column, pass);
+        resume(next, held);
+    }
+    // For a thread that was never started.
+    template <class Pass> void give_back(std::size_t of, Pass& pass) noexcept {
+        std::unique_lock held(m_lock);
+        node* const next = next_holder(of, pass);
+        resume(next, held);
+    }
+    // By the lender, after it has started the child, or run it.
+    void wait_back(lender& self) noexcept {
+        sync::park(reason(), self, m_lock, [this, &self] {
+            if (self.is_back) return false;
+            self.is_parked = true;
+            return self.child == nullptr || !serve_or_queue(self);
+        });
+    }
+
+private:
+    struct column {
+        std::size_t taken = 0;
+        sync::wait_list<Parking> waiting;
+    };
+
+    [[nodiscard]] sched::wait_reason reason() const noexcept { return {sched::wait_kind::group_place, this}; }
+    [[nodiscard]] sync::wait_list<Parking>& list_of(std::size_t wanted) noexcept {
+        return wanted == k_any_column ? m_waiting_for_any : m_columns[wanted].waiting;
+    }
+    // All that follow: under the lock.
+    [[nodiscard]] std::size_t take_free(std::size_t wanted) noexcept {
+        std::size_t const found = wanted == k_any_column ? emptiest() : wanted;
+        if (m_columns[found].taken == m_most) return k_any_column;
+        ++m_columns[found].taken;
+        return found;
+    }
+    // Of those that are equal, another one each time.
+    [[nodiscard]] std::size_t emptiest() noexcept {
+        std::size_t best = m_turn++ % m_columns.size();
+        for (std::size_t k = 0; k < m_columns.size(); ++k)
+            if (m_columns[k].taken < m_columns[best].taken) best = k;
+        return best;
+    }
+    // True: it waits.
+    [[nodiscard]] bool enter(request& r) noexcept {
+        r.got = take_free(r.wanted);
+        if (r.got != k_any_column) return false;
+        queue(r);
+        return true;
+    }
+    void queue(request& r) noexcept {
+        r.since = ++m_tickets;
+        list_of(r.wanted).push_back(r);
+    }
+    // True: it has a place again.
+    [[nodiscard]] bool serve_or_queue(lender& l) noexcept {
+        if (enter(l)) return false;
+        l.child->lender = nullptr;
+        return true;
+    }
+    // The thread to resume, or null.
+    [[nodiscard]] node* return_to(lender& l) noexcept {
+        l.is_back = true;
+        if (!l.is_parked) return nullptr;
+        list_of(l.wanted).unlink(l);
+        static_cast<void>(l.try_wake());
+        return &l;
+    }
+    template <class Pass> [[nodiscard]] node* next_holder(std::size_t of, Pass& pass) noexcept {
+        if (pass(of)) return nullptr;
+        request* const next = pop_next(of);
+        if (next == nullptr) {
+            --m_columns[of].taken;
+            return nullptr;
+        }
+        next->got = of;
+        if (next->lends != nullptr) next->lends->child->lender = nullptr;
+        return next;
+    }
+    // The one that has waited longest; its wait is over.
+    [[nodiscard]] request* pop_next(std::size_t of) noexcept {
+        for (;;) {
+            sync::wait_list<Parking>& list = older(m_columns[of].waiting, m_waiting_for_any);
+            node* const first = list.first();
+            if (first == nullptr) return nullptr;
+            list.unlink(*first);
+            if (first->try_wake()) return static_cast<request*>(first);
+        }
+    }
+    [[nodiscard]] static sync::wait_list<Parking>& older(sync::wait_list<Parking>& a, sync::wait_list<Parking>& b) noexcept {
+        if (b.empty()) return a;
+        return a.empty() || b.first()->since < a.first()->since ? b : a;
+    }
+    static void resume(node* next, std::unique_lock<typename Parking::lock>& held) noexcept {
+        auto const thread = next != nullptr ? next->thread : nullptr;
+        held.unlock();
+        if (thread != nullptr) Parking::resume(thread);
+    }
+
+    std::vector<column> m_columns;
+    std::size_t m_most;
+    typename Parking::lock m_lock; // guards the rest
+    sync::wait_list<Parking> m_waiting_for_any;
+    std::uint64_t m_tickets = 0;
+    std::size_t m_turn = 0;
+};
+
+} // namespace tulle::group
