@@ -7,6 +7,7 @@
 #include <tulle/feb.hpp>
 #include <tulle/fork.hpp>
 #include <tulle/full_empty.hpp>
+#include <tulle/future.hpp>
 #include <tulle/latch.hpp>
 #include <tulle/mutex.hpp>
 #include <tulle/once.hpp>
@@ -19,4 +20,5 @@
 #include <tulle/thread.hpp>
 #include <tulle/thread_specific.hpp>
 #include <tulle/version.hpp>
+#include <tulle/when.hpp>
 #include <tulle/worker_local.hpp>

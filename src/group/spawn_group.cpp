@@ -2,6 +2,7 @@
 #include "group/group_core.hpp"
 #include "sched/scheduler.hpp"
 
+#include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/runtime.hpp>
 
@@ -183,7 +184,7 @@ void end_member(group_member& self) noexcept {
 
 void keep_group_exception(group_core& g) noexcept {
     std::lock_guard const held(g.exception_lock);
-    if (g.exception == nullptr) g.exception = std::current_exception();
+    if (g.exception == nullptr) g.exception = caught_exception();
 }
 
 void join_group(group_core& g) {

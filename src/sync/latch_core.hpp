@@ -41,22 +41,23 @@ public:
         close();
         return count_down_result::last;
     }
-    void wait() noexcept {
+    // `kind`: what the reports call it.
+    void wait(sched::wait_kind kind = sched::wait_kind::latch) noexcept {
         Parking::schedule_point();
         if (is_open()) return;
         waiter<Parking> self;
         bool queued = false;
-        park({sched::wait_kind::latch, this}, self, m_lock, [this, &self, &queued] { return queued = enter(self); });
+        park({kind, this}, self, m_lock, [this, &self, &queued] { return queued = enter(self); });
         if (!queued) await_zero();
     }
-    [[nodiscard]] bool wait_until(std::uint64_t deadline) noexcept {
+    [[nodiscard]] bool wait_until(std::uint64_t deadline, sched::wait_kind kind = sched::wait_kind::latch) noexcept {
         Parking::schedule_point();
         if (is_open()) return true;
         if (Parking::now() >= deadline) return false;
         timed_waiter<Parking> self(deadline);
         bool queued = false;
         if (!park_until(
-                {sched::wait_kind::latch, this}, self, m_lock, m_waiting, [this, &self, &queued] { return queued = enter(self); }, [] {}))
+                {kind, this}, self, m_lock, m_waiting, [this, &self, &queued] { return queued = enter(self); }, [] {}))
             return false;
         if (!queued) await_zero();
         return true;

@@ -98,6 +98,12 @@ void never_filled() {
     writer.join();
 }
 
+void never_kept() {
+    tulle::promise<int> promise;
+    auto reader = tulle::spawn({.name = "reader"}, [f = promise.get_future()]() mutable { return f.get(); });
+    reader.join();
+}
+
 // The only place is held by one who waits for the other to start.
 void no_place() {
     tulle::spawn_group group(1, tulle::when_full::block);
@@ -251,6 +257,7 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"join_cycle", &join_cycle},
                                                {"forked", &forked},
                                                {"never_filled", &never_filled},
+                                               {"never_kept", &never_kept},
                                                {"no_place", &no_place},
                                                {"missing_participant", &missing_participant},
                                                {"many", &many},

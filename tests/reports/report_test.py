@@ -80,6 +80,11 @@ class Deadlock(unittest.TestCase):
         self.assertIn("never_filled", taker)
         self.paragraph(text, rf'"writer" waits for full/empty word {ADDRESS} \(until it is empty\)')
 
+    def test_future(self):
+        text = self.report("never_kept")
+        reader = self.paragraph(text, rf'"reader" waits for future {ADDRESS}')
+        self.assertIn("never_kept", reader)
+
     def test_place_in_a_group(self):
         text = self.report("no_place")
         spawner = self.paragraph(text, rf'"spawner" waits for place in a spawn_group {ADDRESS}')

@@ -172,6 +172,9 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
     tulle::signal no_signal(0);
     int word = 0;
     tulle::full_empty<int> object(1);
+    tulle::spawn_group group(100);
+    tulle::promise<int> promise;
+    tulle::future<int> future = promise.get_future();
     tulle::thread<void> ended = tulle::spawn([] {});
     std::map<std::string, std::function<void()>> const calls{{"fork and join", [] { tulle::fork([] {}).join(); }},
                                                              {"scope", [] { tulle::scope().spawn([] {}); }},
@@ -213,6 +216,12 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
                                                              {"object.read_xx", [&] { static_cast<void>(object.read_xx()); }},
                                                              {"object.try_write_ef", [&] { static_cast<void>(object.try_write_ef(3)); }},
                                                              {"object.write_f", [&] { object.write_f(3); }},
+                                                             {"group.spawn", [&] { group.spawn([] {}); }},
+                                                             {"group.try_spawn", [&] { static_cast<void>(group.try_spawn([] {})); }},
+                                                             {"async and get", [] { tulle::async([] {}).get(); }},
+                                                             {"future.try_wait", [&] { static_cast<void>(future.try_wait()); }},
+                                                             {"set_value", [] { tulle::promise<void>().set_value(); }},
+                                                             {"then", [] { tulle::make_ready_future(1).then([](int) {}).get(); }},
                                                              {"call_once", [] {
                                                                   tulle::once_flag flag;
                                                                   tulle::call_once(flag, [] {});

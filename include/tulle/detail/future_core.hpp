@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a future and its promise share, without the value: whether there is one, who waits for it, what is to be done then, and how many know it.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+#include <tulle/detail/opaque.hpp>
+#include <tulle/detail/thread_core.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+
+namespace tulle::detail {
+
+// Run once, by the thread that makes the future ready: briefly, and without waiting. It may free itself.
+struct future_callback {
+    void (*run)(future_callback*) noexcept = nullptr;
+    future_callback* next = nullptr;
+};
+
+class future_core {
+public:
+    TULLE_API explicit future_core(void (*destroy)(future_core*) noexcept) noexcept;
+    future_core(future_core const&) = delete;
+    future_core& operator=(future_core const&) = delete;
+
+    // True for the first: it writes value or exception, and calls make_ready().
+    // relaxed: it decides only who writes.
+    [[nodiscard]] bool claim() noexcept { return !m_claimed.exchange(true, std::memory_order_relaxed); }
+    // The caller has a reference of its own.
+    TULLE_API void make_ready() noexcept;
+    [[nodiscard]] TULLE_API bool is_ready() const noexcept;
+    // If a thread is to make it ready that has not started, it runs in the caller's frame.
+    TULLE_API void wait() noexcept;
+    [[nodiscard]] TULLE_API bool wait_before(std::uint64_t deadline) noexcept;
+    // False: it is ready, and the callback is the caller's business.
+    [[nodiscard]] TULLE_API bool add(future_callback& c) noexcept;
+
+    // The thread that will make it ready, not detached; by whom nobody else knows this core yet. The handle is the core's now.
+    void set_runner(thread_core* t) noexcept { m_runner.store(t, std::memory_order_relaxed); } // relaxed: before it is shared
+    // By that thread at its end, and by the destructor.
+    TULLE_API void drop_runner() noexcept;
+
+    void add_reference() noexcept { m_references.fetch_add(1, std::memory_order_relaxed); } // relaxed: the caller has one
+    // acq_rel: what all have done with it happens before it is destroyed.
+    void release() noexcept {
+        if (m_references.fetch_sub(1, std::memory_order_acq_rel) == 1) m_destroy(this);
+    }
+
+    std::exception_ptr exception; // instead of a value
+
+protected:
+    ~future_core() { drop_runner(); }
+
+private:
+    void (*m_destroy)(future_core*) noexcept;
+    std::atomic<thread_core*> m_runner{nullptr}; // whoever takes it has the handle
+    std::atomic<std::uint32_t> m_references{1};
+    std::atomic<bool> m_claimed{false};
+    opaque<8> m_callbacks;
+    opaque<40> m_ready;
+};
+
+// Counts as a reference.
+template <class State> class state_pointer {
+public:
+    state_pointer() noexcept = default;
+    explicit state_pointer(State* adopted) noexcept : m_at(adopted) {}
+    state_pointer(state_pointer const& other) noexcept : m_at(other.m_at) {
+        if (m_at != nullptr) m_at->add_reference();
+    }
+    state_pointer(state_pointer&& other) noexcept : m_at(other.m_at) { other.m_at = nullptr; }
+    state_pointer& operator=(state_pointer other) noexcept {
+        State* const mine = m_at;
+        m_at = other.m_at;
+        other.m_at = mine;
+        return *this;
+    }
+    ~state_pointer() {
+        if (m_at != nullptr) m_at->release();
+    }
+    [[nodiscard]] State* operator->() const noexcept { return m_at; }
+    [[nodiscard]] State& operator*() const noexcept { return *m_at; }
+    [[nodiscard]] State* get() const noexcept { return m_at; }
+    [[nodiscard]] explicit operator bool() const noexcept { return m_at != nullptr; }
+
+private:
+    State* m_at = nullptr;
+};
+
+// Where a thread was started that the library starts later: the address that the caller returns to. For reports.
+[[nodiscard]] TULLE_API void const* call_site() noexcept;
+// Starts `body(argument)` as a detached thread, or calls it where there is no memory for one.
+TULLE_API void start_or_call(void (*body)(void*) noexcept, void* argument, void const* site) noexcept;
+
+} // namespace tulle::detail
