@@ -2,6 +2,7 @@
 // All of Tulle.
 #pragma once
 
+#include <tulle/address_lock.hpp>
 #include <tulle/barrier.hpp>
 #include <tulle/condition_variable.hpp>
 #include <tulle/feb.hpp>

@@ -18,6 +18,7 @@ enum class wait_kind : std::uint8_t {
     once,           // a once_flag
     word_full,      // a full/empty word or a tulle::full_empty, until it is full
     word_empty,     // likewise, until it is empty
+    address_lock,   // an address that is locked
     group_place,    // the places of a spawn_group (group/places.hpp)
     future,         // a future's state
     stolen_child,   // the `state` of a forked thread's record

@@ -2,6 +2,7 @@
 // The C functions of <tulle/detail/feb.h>.
 #include "sync/c_deadline.hpp"
 
+#include <tulle/address_lock.hpp>
 #include <tulle/detail/feb.h>
 #include <tulle/detail/feb_calls.hpp>
 
@@ -60,6 +61,13 @@ int write(op what, void* word, void const* from, std::size_t size, std::uint64_t
 }
 int change(op what, void* word, void const* from, std::size_t size) noexcept { return apply({what, word, size, from, nullptr, 0, 0}); }
 
+int lock(void const* address, std::uint64_t deadline, int otherwise) noexcept try {
+    if (address == nullptr) return -EINVAL;
+    return tulle::detail::lock_address(address, deadline) ? 0 : otherwise;
+} catch (std::bad_alloc const&) {
+    return -ENOMEM;
+}
+
 using tulle::detail::k_no_deadline;
 using tulle::sync::deadline_in;
 
@@ -112,4 +120,13 @@ int tulle_feb_write_ef(void* word, const void* value, size_t size) { return writ
 int tulle_feb_try_write_ef(void* word, const void* value, size_t size) { return write(op::write_ef, word, value, size, 0, k_busy); }
 int tulle_feb_timed_write_ef(void* word, const void* value, size_t size, uint64_t timeout_ns) {
     return write(op::write_ef, word, value, size, deadline_in(timeout_ns), k_timed_out);
+}
+
+int tulle_address_lock(const void* address) { return lock(address, k_no_deadline, 0); }
+int tulle_address_trylock(const void* address) { return lock(address, 0, k_busy); }
+int tulle_address_timedlock(const void* address, uint64_t timeout_ns) { return lock(address, deadline_in(timeout_ns), k_timed_out); }
+int tulle_address_unlock(const void* address) {
+    if (address == nullptr) return -EINVAL;
+    tulle::detail::unlock_address(address);
+    return 0;
 }

@@ -17,6 +17,7 @@ public:
     using value = typename front_type::value;
     using queue = word_queue<Parking>;
     static constexpr bool k_has_owner = false; // nobody else reaches the value
+    static constexpr bool k_is_lock = false;
 
     object_home(front_type& front, Cell cell) noexcept : m_front(front), m_cell(cell) {}
 

@@ -103,6 +103,7 @@ template <class Parking, class Cell> class word_home {
 public:
     using table = full_empty_table<Parking>;
     static constexpr bool k_has_owner = true;
+    static constexpr bool k_is_lock = Cell::k_is_lock;
 
     word_home(typename table::place at, Cell cell) noexcept : m_at(at), m_cell(cell) {}
     ~word_home() {

@@ -5,6 +5,7 @@
 #include "sched/thread_record.hpp"
 #include "sync/barrier_core.hpp"
 #include "sync/latch_core.hpp"
+#include "sync/locked_addresses.hpp"
 #include "sync/parking.hpp"
 #include "sync/signal_core.hpp"
 
@@ -59,6 +60,7 @@ char const* text(sched::wait_kind kind) noexcept {
         case once: return "once_flag";
         case word_full:
         case word_empty: return "full/empty word";
+        case address_lock: return "lock of address";
         case group_place: return "place in a spawn_group";
         case future: return "future";
         case stolen_child: return "forked thread";
@@ -79,6 +81,10 @@ wait_facts inspect(sched::wait_reason reason) noexcept {
         case spawned_thread: facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object)); break;
         case word_full: say(facts, "until it is full"); break;
         case word_empty: say(facts, "until it is empty"); break;
+        case address_lock:
+            if constexpr (k_check_addresses)
+                facts.holder = locked_addresses::instance().holder(reinterpret_cast<std::uintptr_t>(reason.object));
+            break;
         case stolen_child: facts.stolen_word = reason.object; break;
         default: break;
     }

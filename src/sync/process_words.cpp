@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "os/memory.hpp"
 #include "os/touched_pages.hpp"
+#include "sync/locked_addresses.hpp"
 #include "sync/waiter_ids.hpp"
 
 #include <tulle/detail/feb_calls.hpp>
@@ -55,6 +56,7 @@ void repair_page(std::byte* page, void*) noexcept {
 }
 
 void on_fork_in_child() noexcept {
+    if constexpr (k_check_addresses) locked_addresses::instance().repair();
     table const* const t = g_process_words.load(std::memory_order_relaxed); // relaxed: there is one thread
     if (t == nullptr) return;
     if (t != &last_table())
@@ -88,6 +90,10 @@ using sync::word_result;
 
 namespace {
 
+void begin(void const* word) noexcept {
+    parking::schedule_point();
+    if constexpr (sync::k_check_addresses) sync::locked_addresses::instance().check_word(reinterpret_cast<std::uintptr_t>(word));
+}
 void check(word_result result) {
     if (result == word_result::no_memory) throw std::bad_alloc();
 }
@@ -95,36 +101,36 @@ void check(word_result result) {
 } // namespace
 
 template <class Word> Word feb_calls<Word>::read_ff(Word* word) noexcept {
-    parking::schedule_point();
+    begin(word);
     Word value;
     static_cast<void>(process_word(word).read_ff(value, k_no_deadline)); // reading needs no memory
     return value;
 }
 
 template <class Word> Word feb_calls<Word>::read_fe(Word* word) {
-    parking::schedule_point();
+    begin(word);
     Word value;
     check(process_word(word).read_fe(value, k_no_deadline));
     return value;
 }
 
 template <class Word> void feb_calls<Word>::write_ef(Word* word, Word value) noexcept {
-    parking::schedule_point();
+    begin(word);
     static_cast<void>(process_word(word).write_ef(value, k_no_deadline)); // filling needs no memory
 }
 
 template <class Word> void feb_calls<Word>::fill(Word* word) noexcept {
-    parking::schedule_point();
+    begin(word);
     static_cast<void>(process_word(word).fill());
 }
 
 template <class Word> void feb_calls<Word>::empty(Word* word) {
-    parking::schedule_point();
+    begin(word);
     check(process_word(word).empty());
 }
 
 template <class Word> bool feb_calls<Word>::apply(feb_operation what, Word* word, Word& value, std::uint64_t deadline) {
-    parking::schedule_point();
+    begin(word);
     auto w = process_word(word);
     word_result const result = what == feb_operation::read_ff ? w.read_ff(value, deadline) : w.perform(what, value, deadline);
     check(result);
@@ -138,7 +144,7 @@ template struct feb_calls<std::uint64_t>;
 
 // The size does not matter to either.
 bool feb_is_full(void const* word) noexcept {
-    parking::schedule_point();
+    begin(word);
     return process_word(static_cast<std::uint8_t*>(const_cast<void*>(word))).is_full();
 }
 

@@ -17,6 +17,7 @@ namespace tulle::sync {
 template <class Word> class memory_cell {
 public:
     using value_type = Word;
+    static constexpr bool k_is_lock = false;
 
     explicit memory_cell(Word* word) noexcept : m_word(word) {}
 

@@ -3,7 +3,7 @@
 //
 // Home: the word with its lock. lock, unlock; under the lock attempt(operation, place), enqueue(waiter), withdraw(waiter); without it wake(place), and
 // get_memory(): what attempt has asked for. unlock() must not touch the home after its store: the frame that it is in may be gone.
-// k_has_owner: who has emptied the word may use it as a variable.
+// k_has_owner: who has emptied the word may use it as a variable. k_is_lock: it is emptied to lock its address.
 #pragma once
 
 #include "sync/word_queue.hpp"
@@ -105,7 +105,7 @@ private:
     bool suspend(node& self, feb_operation what, void* place, typename Parking::timer* timer) noexcept {
         self.wants = what;
         self.place = place;
-        Parking::set_wait(self.thread, {kind_of(what), m_object});
+        Parking::set_wait(self.thread, {Home::k_is_lock ? sched::wait_kind::address_lock : kind_of(what), m_object});
         request r{m_home, self, timer};
         Parking::suspend(&post, &r, nullptr);
         bool const waited = r.result == word_result::waits;

@@ -61,12 +61,36 @@ static void check_size(size_t size) {
     expect(tulle_feb_write_f(&word, &value, size) == 0, "write_f");
 }
 
+static int g_locked_count;
+
+static void* count_locked(void* unused) {
+    for (int i = 0; i < ROUNDS; ++i) {
+        expect(tulle_address_lock(&g_locked_count) == 0, "lock");
+        ++g_locked_count;
+        expect(tulle_address_unlock(&g_locked_count) == 0, "unlock");
+    }
+    return unused;
+}
+
+static void check_locks(void) {
+    pthread_t foreign;
+    tulle_thread* thread = NULL;
+    expect(pthread_create(&foreign, NULL, count_locked, NULL) == 0, "pthread_create");
+    expect(tulle_spawn(&thread, NULL, count_locked, NULL) == 0 && tulle_thread_join(thread, NULL) == 0, "a Tulle thread");
+    expect(pthread_join(foreign, NULL) == 0 && g_locked_count == 2 * ROUNDS, "no count is lost");
+    expect(tulle_address_trylock(&thread) == 0 && tulle_address_trylock(&thread) == -EBUSY, "trylock");
+    expect(tulle_address_timedlock(&thread, 1000) == -ETIMEDOUT && tulle_address_unlock(&thread) == 0, "timedlock");
+    expect(tulle_address_timedlock(&thread, TULLE_FOREVER) == 0 && tulle_address_unlock(&thread) == 0, "timedlock");
+    expect(tulle_address_lock(NULL) == -EINVAL && tulle_address_unlock(NULL) == -EINVAL, "null");
+}
+
 int main(void) {
     pthread_t foreign;
     tulle_thread* thread = NULL;
     tulle_thread* waiter = NULL;
     uint64_t id = 0;
     for (size_t size = 1; size <= 8; size *= 2) check_size(size);
+    check_locks();
     expect(tulle_feb_empty(&there, 8) == 0 && tulle_feb_empty(&back, 4) == 0, "empty");
     expect(pthread_create(&foreign, NULL, answer, NULL) == 0, "pthread_create");
     expect(tulle_spawn(&thread, NULL, ask, NULL) == 0 && tulle_thread_join(thread, NULL) == 0, "a Tulle thread");

@@ -28,6 +28,7 @@ using table = sync::full_empty_table<model::parking>;
 class cell : public model::value_cell {
 public:
     using value_type = std::uint64_t;
+    static constexpr bool k_is_lock = false;
 
     cell(model::atomic<std::uint64_t>& value, std::uintptr_t address) : value_cell(value), m_address(address) {}
     [[nodiscard]] std::uintptr_t address() const { return m_address; }

@@ -2,6 +2,7 @@
 //
 // The places of a spawn_group: never more taken than there are, none is lost, who lends its place has one when it goes on, and nobody waits for
 // ever (it would show as a deadlock).
+#include "base/sanitize.hpp"
 #include "group/places.hpp"
 #include "sync_world.hpp"
 
@@ -136,7 +137,7 @@ TEST(places, newcomers_of_any_column) {
 }
 
 TEST(places, the_only_place_is_lent) {
-    model::options o = random(20000);
+    model::options o = random(base::k_thread_sanitizer ? 2000 : 20000);
     o.how = model::search::exhaustive;
     counts seen;
     model::result const alone = model::explore("places_lent", o, body({.lenders = 1}, &seen));
@@ -167,7 +168,8 @@ TEST(places, time_outs) {
 }
 
 TEST(places, every_order_is_needed) {
-    auto mutants = model::weaken_each("places_weakened", random(20000), body({.lenders = 1, .newcomers = 1, .hasty = 1}));
+    auto mutants = model::weaken_each("places_weakened", random(base::k_thread_sanitizer ? 2000 : 10000),
+                                      body({.lenders = 1, .newcomers = 1, .hasty = 1}));
     EXPECT_GE(mutants.size(), 2U);
     // The outcome of a time-out is acquired for the sake of batches, of which there are none here.
     std::erase_if(mutants, [](model::mutant const& m) { return m.change.where.file == "waiter.hpp"; });

@@ -98,6 +98,22 @@ void never_filled() {
     writer.join();
 }
 
+// Each holds an address that the other one wants.
+void address_cycle() {
+    static char s_left = 0, s_right = 0;
+    tulle::barrier both(2);
+    auto const lock_two = [&both](char& mine, char& yours) {
+        tulle::address_lock of_mine(&mine), of_yours(&yours);
+        std::lock_guard const held_mine(of_mine);
+        both.arrive_and_wait();
+        std::lock_guard const held_yours(of_yours);
+    };
+    auto one = tulle::spawn({.name = "one"}, [&] { lock_two(s_left, s_right); });
+    auto other = tulle::spawn({.name = "other"}, [&] { lock_two(s_right, s_left); });
+    one.join();
+    other.join();
+}
+
 void never_kept() {
     tulle::promise<int> promise;
     auto reader = tulle::spawn({.name = "reader"}, [f = promise.get_future()]() mutable { return f.get(); });
@@ -257,6 +273,7 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"join_cycle", &join_cycle},
                                                {"forked", &forked},
                                                {"never_filled", &never_filled},
+                                               {"address_cycle", &address_cycle},
                                                {"never_kept", &never_kept},
                                                {"no_place", &no_place},
                                                {"missing_participant", &missing_participant},

@@ -44,6 +44,13 @@ TULLE_API int tulle_feb_write_ef(void* word, const void* value, size_t size);
 TULLE_API int tulle_feb_try_write_ef(void* word, const void* value, size_t size);
 TULLE_API int tulle_feb_timed_write_ef(void* word, const void* value, size_t size, uint64_t timeout_ns);
 
+/* A mutex for each address, whose memory is not touched: the full/empty state of the byte there. One address is not to be used as both at once; a
+   debug build of the library finds it. -EINVAL: null; -ENOMEM, with nothing done, of the first three. Any thread may unlock. */
+TULLE_API int tulle_address_lock(const void* address);
+TULLE_API int tulle_address_trylock(const void* address);
+TULLE_API int tulle_address_timedlock(const void* address, uint64_t timeout_ns);
+TULLE_API int tulle_address_unlock(const void* address);
+
 #ifdef __cplusplus
 }
 #endif

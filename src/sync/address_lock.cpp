@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// To lock an address is to empty the byte there, without a look at it.
+#include "sync/locked_addresses.hpp"
+#include "sync/process_words.hpp"
+
+#include <tulle/address_lock.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <new>
+
+namespace tulle::detail {
+
+using sync::k_check_addresses;
+using sync::locked_addresses;
+using sync::parking;
+using sync::word_result;
+
+namespace {
+
+// An address without a value.
+class no_cell {
+public:
+    using value_type = char;
+    static constexpr bool k_is_lock = true;
+
+    explicit no_cell(void const* address) noexcept : m_address(reinterpret_cast<std::uintptr_t>(address)) {}
+
+    [[nodiscard]] std::uintptr_t address() const noexcept { return m_address; }
+    [[nodiscard]] char load() const noexcept { return 0; }
+    void store(char /*value*/) const noexcept {}
+    void copy_out(void* /*place*/) const noexcept {}
+    void move_out(void* /*place*/) const noexcept {}
+    void copy_in(void const* /*place*/) const noexcept {}
+    void move_in(void const* /*place*/) const noexcept {}
+    static void pass(void* /*to*/, void const* /*from*/) noexcept {}
+
+private:
+    std::uintptr_t m_address;
+};
+
+using word = sync::full_empty_word<parking, no_cell>;
+
+word_result lock(word w, std::uint64_t deadline) noexcept {
+    char nothing = 0;
+    return deadline == k_no_deadline ? w.read_fe(nothing, deadline) : w.perform(sync::feb_operation::read_fe, nothing, deadline);
+}
+
+} // namespace
+
+bool lock_address(void const* address, std::uint64_t deadline) {
+    parking::schedule_point();
+    word w(sync::process_words(), no_cell(address));
+    auto const number = reinterpret_cast<std::uintptr_t>(address);
+    if constexpr (k_check_addresses) locked_addresses::instance().will_lock(number, [&w] { return !w.is_full(); });
+    word_result const result = lock(w, deadline);
+    if constexpr (k_check_addresses) {
+        if (result == word_result::done)
+            locked_addresses::instance().has_locked(number, this_thread::get_id());
+        else
+            locked_addresses::instance().has_not_locked(number);
+    }
+    if (result == word_result::no_memory) throw std::bad_alloc();
+    return result == word_result::done;
+}
+
+void unlock_address(void const* address) noexcept {
+    parking::schedule_point();
+    auto const number = reinterpret_cast<std::uintptr_t>(address);
+    if constexpr (k_check_addresses) locked_addresses::instance().will_unlock(number);
+    static_cast<void>(word(sync::process_words(), no_cell(address)).fill());
+    if constexpr (k_check_addresses) locked_addresses::instance().has_unlocked(number);
+}
+
+} // namespace tulle::detail
