@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list under futures: what is added before it is closed is run once, by the closer; who comes later is told so, and sees the result.
+#include "base/sanitize.hpp"
 #include "explorer/explore.hpp"
 #include "sync/callback_list.hpp"
 
@@ -63,7 +64,7 @@ model::test_body body(bool* in_order = nullptr) {
 TEST(callback_list, each_is_run_once) {
     model::options o;
     o.how = model::search::exhaustive;
-    o.executions = 50000;
+    o.executions = base::k_thread_sanitizer ? 4000 : 50000;
     bool in_order = false;
     model::result const r = model::explore("callbacks", o, body(&in_order));
     EXPECT_TRUE(r.passed()) << r;
