@@ -14,9 +14,16 @@ void* pointer(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(
 
 } // namespace
 
+// No static of a function: a child process may have been forked off while another thread was in its initialisation.
 locked_addresses& locked_addresses::instance() noexcept {
-    static locked_addresses& s_all = *new locked_addresses;
-    return s_all;
+    static constinit std::atomic<locked_addresses*> s_all{nullptr};
+    if (locked_addresses* const made = s_all.load(std::memory_order_acquire)) return *made; // pairs with the exchange
+    auto* const fresh = new locked_addresses;
+    locked_addresses* first = nullptr;
+    // release pairs with the load; acquire: another thread was faster.
+    if (s_all.compare_exchange_strong(first, fresh, std::memory_order_acq_rel, std::memory_order_acquire)) return *fresh;
+    delete fresh;
+    return *first;
 }
 
 // Ends the program without memory: a debug build only.
