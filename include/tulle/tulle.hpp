@@ -6,8 +6,10 @@
 #include <tulle/condition_variable.hpp>
 #include <tulle/fork.hpp>
 #include <tulle/latch.hpp>
+#include <tulle/loop_options.hpp>
 #include <tulle/mutex.hpp>
 #include <tulle/once.hpp>
+#include <tulle/parallel_for.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/job.hpp"
+
+#include "loop/invitation.hpp"
+#include "os/clock.hpp"
+#include "sched/deterministic.hpp"
+
+#include <tulle/detail/caught_exception.hpp>
+#include <tulle/schedule_point.hpp>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace tulle::loop {
+
+namespace {
+
+constexpr std::uint64_t k_brief_ns = 4'000;  // chunks that take less grow
+constexpr std::uint64_t k_long_ns = 16'000;  // and these shrink
+constexpr std::uint64_t k_guided_share = 4;  // of what is left: a guided chunk
+constexpr std::uint64_t k_few_chunks = 8;    // so many more of the present size: not worth a look at the clock
+constexpr int k_patience = 24;               // rounds of pauses before a fence is paid: a running owner shares by itself
+
+void pause_a_little() noexcept {
+    for (int k = 0; k < 4; ++k) os::machine::pause();
+}
+
+} // namespace
+
+job::job(detail::loop_body const& body, void* context, std::uint64_t count, loop_options const& options, bool asymmetric,
+         std::uint64_t width) noexcept
+    : m_body(body),
+      m_context(context),
+      m_count(options.how.kind() == detail::schedule_kind::even ? std::min(count, width) : count),
+      m_iterations(count),
+      m_kind(options.how.kind()),
+      m_chunk(std::min(options.how.chunk(), count)),
+      m_until(options.until),
+      m_asymmetric(asymmetric),
+      m_width(width) {}
+
+bool job::run() {
+    take_part({0, m_count});
+    if (m_exception != nullptr) std::rethrow_exception(std::exchange(m_exception, nullptr));
+    return !m_ended_early;
+}
+
+void job::help() noexcept {
+    iterations const found = steal();
+    if (!found.empty()) take_part(found);
+}
+
+// While iterations are left, each participant has an invitation out, so that a worker whose thread waits in an iteration can come in anew.
+void job::take_part(iterations first) noexcept {
+    participant self(m_asymmetric, m_chunk);
+    enter(self);
+    std::array<std::optional<invitation>, k_most_invitations> out;
+    for (std::uint64_t k = 0; k < invitations_of(self); ++k) out[k].emplace(*this);
+    try {
+        for (bool some = begin(self, first); some; some = begin(self, steal())) run_range(self);
+    } catch (...) {
+        fail(detail::caught_exception());
+    }
+    leave(self);
+    for (auto last = out.rbegin(); last != out.rend(); ++last) last->reset();
+}
+
+// False: there is nothing to do. What was stolen from a loop that has ended early is left out.
+bool job::begin(participant& self, iterations some) noexcept {
+    if (some.empty()) return false;
+    std::lock_guard const held(m_lock);
+    if (!m_ended_early) self.range.open(some);
+    return !m_ended_early;
+}
+
+// --- who takes part ---------------------------------------------------------------------------------------------------
+
+void job::enter(participant& self) noexcept {
+    std::lock_guard const held(m_lock);
+    self.number = m_arrivals++;
+    self.next = m_first;
+    if (m_first != nullptr) m_first->prev = &self;
+    m_first = &self;
+}
+
+void job::leave(participant& self) noexcept {
+    {
+        std::lock_guard const held(m_lock);
+        (self.prev == nullptr ? m_first : self.prev->next) = self.next;
+        if (self.next != nullptr) self.next->prev = self.prev;
+    }
+    self.range.wait_until_free();
+}
+
+// As in a binary tree of as many participants as there are workers; and one more always, for those whose iterations wait.
+std::uint64_t job::invitations_of(participant const& self) const noexcept {
+    if (m_count == 1) return 0;
+    return 2 * self.number + 2 < m_width ? 2 : 1;
+}
+
+void job::end_early() noexcept {
+    std::lock_guard const held(m_lock);
+    m_ended_early = true;
+    for (participant* p = m_first; p != nullptr; p = p->next) p->range.close();
+}
+
+void job::fail(std::exception_ptr thrown) noexcept {
+    {
+        std::lock_guard const held(m_lock);
+        if (m_exception == nullptr) m_exception.swap(thrown);
+    }
+    end_early();
+}
+
+// --- stealing -----------------------------------------------------------------------------------------------------------
+
+// From the one that shares most; with the fence, from the one that has most left.
+iterations job::steal_once(steal_effort effort, bool& some_left) noexcept {
+    m_lock.lock();
+    participant* chosen = nullptr;
+    std::uint64_t most = 0;
+    some_left = false;
+    for (participant* p = m_first; p != nullptr; p = p->next) {
+        std::uint64_t const left = p->range.size_hint();
+        some_left = some_left || left != 0;
+        std::uint64_t const size = effort == steal_effort::shared_only ? p->range.shared_hint() : left;
+        if (size <= most) continue;
+        most = size;
+        chosen = p;
+    }
+    if (chosen == nullptr || !chosen->range.try_pin()) {
+        m_lock.unlock();
+        return {};
+    }
+    m_lock.unlock();
+    return chosen->range.steal(effort);
+}
+
+iterations job::steal() noexcept {
+    int const patience = m_width > 1 && m_asymmetric ? k_patience : 0;
+    for (int round = 0;; ++round) {
+        bool some_left = false;
+        iterations const found = steal_once(round < patience ? steal_effort::shared_only : steal_effort::with_fence, some_left);
+        if (!found.empty() || !some_left) return found;
+        pause_a_little();
+    }
+}
+
+// --- running -------------------------------------------------------------------------------------------------------------
+
+void job::run_range(participant& self) {
+    using enum detail::schedule_kind;
+    if (m_kind == automatic) return run_by_clock(self);
+    if (m_kind == guided) return run_guided(self);
+    run_dynamic(self);
+}
+
+std::uint64_t job::part_begin(std::uint64_t part) const noexcept {
+    return m_iterations / m_count * part + std::min(part, m_iterations % m_count);
+}
+
+void job::run_chunk(std::uint64_t begin, std::uint64_t end) {
+    schedule_point();
+    if (m_kind != detail::schedule_kind::even) return m_body.run(m_context, begin, end);
+    for (std::uint64_t part = begin; part != end; ++part) m_body.run(m_context, part_begin(part), part_begin(part + 1));
+}
+
+// The end of the chunk that the owner has begun; `first` if there is none.
+std::uint64_t job::begin_chunk(participant& self, std::uint64_t first, std::uint64_t count) {
+    if (m_until.is_possible() && m_until.is_requested()) end_early();
+    return TULLE_LIKELY(self.range.take(first, count)) ? first + count : self.range.take_cold(first, count);
+}
+
+void job::run_dynamic(participant& self) {
+    bool const one_by_one = m_until.is_possible() || m_kind == detail::schedule_kind::even || sched::this_run() != nullptr;
+    std::uint64_t first = self.range.begun();
+    for (;;) {
+        if (!one_by_one) first = m_body.drain(m_context, self.range, first, m_chunk);
+        std::uint64_t const last = one_by_one ? begin_chunk(self, first, m_chunk) : self.range.take_cold(first, m_chunk);
+        if (last == first) return;
+        run_chunk(first, last);
+        first = last;
+    }
+}
+
+void job::run_guided(participant& self) {
+    std::uint64_t first = self.range.begun();
+    for (;;) {
+        std::uint64_t const last = begin_chunk(self, first, std::max(m_chunk, self.range.size_hint() / k_guided_share));
+        if (last == first) return;
+        run_chunk(first, last);
+        first = last;
+        self.range.share();
+    }
+}
+
+void job::run_by_clock(participant& self) {
+    std::uint64_t& count = self.chunk;
+    std::uint64_t first = self.range.begun();
+    std::uint64_t since = 0; // 0: the clock has not been looked at
+    for (;;) {
+        std::uint64_t const last = begin_chunk(self, first, count);
+        if (last == first) return;
+        run_chunk(first, last);
+        first = last;
+        self.range.share();
+        if (self.range.size_hint() <= k_few_chunks * count) {
+            since = 0;
+            continue;
+        }
+        std::uint64_t const now = os::monotonic_ns();
+        if (since == 0 || now - since < k_brief_ns)
+            count *= 2;
+        else if (now - since > k_long_ns)
+            count = std::max(m_chunk, count / 2);
+        since = now;
+    }
+}
+
+} // namespace tulle::loop

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop while it runs. Each thread that takes part has a range of iterations in its frame; all ranges are on the job's list, where who has
+// none left steals from the others. Others come in by a record that each participant keeps forked (the invitation): to the scheduler a
+// loop is nothing but a few forked threads. The loop has ended when the caller has joined its invitations: who came in by one has ended,
+// and joined its own. docs/protocols/loop.md
+#pragma once
+
+#include "loop/loop_range.hpp"
+#include "os/machine.hpp"
+
+#include <tulle/detail/loop_engine.hpp>
+#include <tulle/detail/record.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+
+namespace tulle::loop {
+
+class job;
+
+// A thread that runs iterations of a job; in its frame.
+struct participant {
+    participant(bool asymmetric, std::uint64_t first_chunk) noexcept : range(asymmetric), chunk(first_chunk) {}
+
+    loop_range<os::machine> range;
+    std::uint64_t chunk;         // iterations to begin at a time, where the clock decides; its own
+    std::uint64_t number = 0;    // in the order in which they came
+    participant* next = nullptr; // guarded by the job's lock, like `prev`
+    participant* prev = nullptr;
+};
+
+class job {
+public:
+    job(detail::loop_body const& body, void* context, std::uint64_t count, loop_options const& options, bool asymmetric,
+        std::uint64_t width) noexcept;
+    job(job const&) = delete;
+    job& operator=(job const&) = delete;
+
+    [[nodiscard]] std::uint64_t width() const noexcept { return m_width; }
+
+    // By the caller: runs all iterations, with the help of others. Whether none was left out. Throws what an iteration threw.
+    bool run();
+
+private:
+    friend class invitation;
+    static constexpr std::uint64_t k_most_invitations = 2; // of a participant: they come in as a binary tree
+
+    // A thread that has come in by an invitation.
+    void help() noexcept;
+    void take_part(iterations first) noexcept;
+    [[nodiscard]] bool begin(participant& self, iterations some) noexcept;
+    void enter(participant& self) noexcept;
+    void leave(participant& self) noexcept;
+    [[nodiscard]] std::uint64_t invitations_of(participant const& self) const noexcept;
+
+    // Iterations of another participant, or none: all have begun.
+    [[nodiscard]] iterations steal() noexcept;
+    [[nodiscard]] iterations steal_once(steal_effort effort, bool& some_left) noexcept;
+
+    void run_range(participant& self);
+    void run_dynamic(participant& self);
+    void run_by_clock(participant& self);
+    void run_guided(participant& self);
+    [[nodiscard]] std::uint64_t begin_chunk(participant& self, std::uint64_t first, std::uint64_t count);
+    void run_chunk(std::uint64_t begin, std::uint64_t end);
+    [[nodiscard]] std::uint64_t part_begin(std::uint64_t part) const noexcept;
+
+    void end_early() noexcept;
+    void fail(std::exception_ptr thrown) noexcept;
+
+    detail::loop_body m_body;
+    void* m_context;
+    std::uint64_t m_count; // iterations; of an even schedule: parts
+    std::uint64_t m_iterations;
+    detail::schedule_kind m_kind;
+    std::uint64_t m_chunk;
+    loop_stop m_until;
+    bool m_asymmetric;
+    std::uint64_t m_width;
+
+    base::spin_lock m_lock; // guards all below
+    participant* m_first = nullptr;
+    std::uint64_t m_arrivals = 0;
+    bool m_ended_early = false;
+    std::exception_ptr m_exception;
+};
+
+} // namespace tulle::loop
