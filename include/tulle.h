@@ -8,6 +8,7 @@
 #define TULLE_H
 
 #include <tulle/detail/group.h>
+#include <tulle/detail/loop.h>
 #include <tulle/detail/sync.h>
 #include <tulle/detail/version.h>
 #include <tulle/detail/visibility.h>

@@ -4,23 +4,37 @@
 // Memory ordering: what the caller did happens before each iteration, and all iterations happen before the return.
 // An exception in an iteration ends the loop early, like options.until: what has begun goes on to its end, the rest is left out. Then the
 // first exception is thrown to the caller. The result is false where options.until has left out iterations.
-// Other errors: std::invalid_argument: a step of 0, a tile without points, an iterator range that ends before it begins;
+// Other errors: std::invalid_argument: a step of 0, a tile without points, a range of iterators that ends before it begins, a negative bound
+// where the other is unsigned;
 // std::length_error: more than 2^63 iterations.
 #pragma once
 
+#include <tulle/detail/loop_blocks.hpp>
 #include <tulle/detail/loop_engine.hpp>
 #include <tulle/loop_options.hpp>
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 namespace tulle {
 
 namespace detail {
+
+// Of two bounds: the type that both are converted to. A negative one would become a large one where the other is unsigned.
+template <class A, class B> using loop_index = std::common_type_t<A, B>;
+template <class Index, std::integral From> constexpr Index loop_bound(From value) {
+    if constexpr (std::is_unsigned_v<Index> && std::is_signed_v<From>) {
+        if (value < 0) throw std::invalid_argument("tulle: one bound of a loop is negative, the other unsigned");
+    }
+    return static_cast<Index>(value);
+}
 
 // How many are in [begin, end). In unsigned arithmetic, so that no range of integers is too large.
 template <std::integral Index> constexpr std::uint64_t count_between(Index begin, Index end) noexcept {
@@ -45,21 +59,23 @@ template <std::integral Index, std::integral Step> std::uint64_t count_steps(Ind
 } // namespace detail
 
 // f(i) for each i from `begin` up to, but without `end`; none if end <= begin.
-template <std::integral Index, class F>
+template <std::integral A, std::integral B, class F, class Index = detail::loop_index<A, B>>
 requires std::invocable<F&, Index>
-bool parallel_for(Index begin, std::type_identity_t<Index> end, F&& f, loop_options const& options = {}) {
-    return detail::run_chunks(detail::count_between(begin, end), options, [begin, &f](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t i = first; i != last; ++i) std::invoke(f, detail::index_at(begin, i));
+bool parallel_for(A begin, B end, F&& f, loop_options const& options = {}) {
+    Index const from = detail::loop_bound<Index>(begin);
+    return detail::run_chunks(detail::count_between(from, detail::loop_bound<Index>(end)), options, [from, &f](std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t i = first; i != last; ++i) std::invoke(f, detail::index_at(from, i));
     });
 }
 
 // The same for begin, begin + step, begin + 2 * step, ... A step below 0 counts down to, but without `end`.
-template <std::integral Index, std::integral Step, class F>
+template <std::integral A, std::integral B, std::integral Step, class F, class Index = detail::loop_index<A, B>>
 requires std::invocable<F&, Index>
-bool parallel_for(Index begin, std::type_identity_t<Index> end, Step step, F&& f, loop_options const& options = {}) {
-    std::uint64_t const count = detail::count_steps(begin, end, step);
-    return detail::run_chunks(count, options, [begin, step, &f](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t i = first; i != last; ++i) std::invoke(f, detail::index_at(begin, i * static_cast<std::uint64_t>(step)));
+bool parallel_for(A begin, B end, Step step, F&& f, loop_options const& options = {}) {
+    Index const from = detail::loop_bound<Index>(begin);
+    std::uint64_t const count = detail::count_steps(from, detail::loop_bound<Index>(end), step);
+    return detail::run_chunks(count, options, [from, step, &f](std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t i = first; i != last; ++i) std::invoke(f, detail::index_at(from, i * static_cast<std::uint64_t>(step)));
     });
 }
 
@@ -75,17 +91,16 @@ bool parallel_for(It first, std::type_identity_t<It> last, F&& f, loop_options c
 
 // Equal distribution: f(part, begin, end) once for each of as many parts as there are workers, numbered from 0. No part is larger than
 // another by more than one, and none is empty, so there may be fewer parts.
-template <std::integral Index, class F>
+template <std::integral A, std::integral B, class F, class Index = detail::loop_index<A, B>>
 requires std::invocable<F&, std::uint64_t, Index, Index>
-bool parallel_for_parts(Index begin, std::type_identity_t<Index> end, F&& f, loop_stop until = {}) {
-    std::uint64_t const count = detail::count_between(begin, end);
+bool parallel_for_parts(A begin, B end, F&& f, loop_stop until = {}) {
+    Index const from = detail::loop_bound<Index>(begin);
+    std::uint64_t const count = detail::count_between(from, detail::loop_bound<Index>(end));
     if (count == 0) return true;
-    std::uint64_t const width = detail::loop_width();
-    std::uint64_t const parts = count < width ? count : width;
-    // The first count % parts are larger by one.
-    auto const bound = [=](std::uint64_t p) { return detail::index_at(begin, count / parts * p + (p < count % parts ? p : count % parts)); };
-    return detail::run_chunks(parts, {schedule::dynamic(), until}, [&](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t p = first; p != last; ++p) std::invoke(f, p, bound(p), bound(p + 1));
+    detail::loop_blocks const parts(count, std::min(count, detail::loop_width()));
+    return detail::run_chunks(parts.count(), {schedule::dynamic(), until}, [&](std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t p = first; p != last; ++p)
+            std::invoke(f, p, detail::index_at(from, parts.begin(p)), detail::index_at(from, parts.end(p)));
     });
 }
 

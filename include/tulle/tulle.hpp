@@ -2,6 +2,7 @@
 // All of Tulle.
 #pragma once
 
+#include <tulle/algorithm.hpp>
 #include <tulle/barrier.hpp>
 #include <tulle/condition_variable.hpp>
 #include <tulle/fork.hpp>
@@ -10,6 +11,9 @@
 #include <tulle/mutex.hpp>
 #include <tulle/once.hpp>
 #include <tulle/parallel_for.hpp>
+#include <tulle/parallel_reduce.hpp>
+#include <tulle/parallel_scan.hpp>
+#include <tulle/parallel_sort.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>

@@ -57,10 +57,11 @@ void job::help() noexcept {
 void job::take_part(iterations first) noexcept {
     participant self(m_asymmetric, m_chunk);
     enter(self);
+    bool some = begin(self, first); // before the invitations: who comes in by one shall find it
     std::array<std::optional<invitation>, k_most_invitations> out;
     for (std::uint64_t k = 0; k < invitations_of(self); ++k) out[k].emplace(*this);
     try {
-        for (bool some = begin(self, first); some; some = begin(self, steal())) run_range(self);
+        for (; some; some = begin(self, steal())) run_range(self);
     } catch (...) {
         fail(detail::caught_exception());
     }
@@ -72,6 +73,7 @@ void job::take_part(iterations first) noexcept {
 bool job::begin(participant& self, iterations some) noexcept {
     if (some.empty()) return false;
     std::lock_guard const held(m_lock);
+    --m_in_flight;
     if (!m_ended_early) self.range.open(some);
     return !m_ended_early;
 }
@@ -97,7 +99,6 @@ void job::leave(participant& self) noexcept {
 
 // As in a binary tree of as many participants as there are workers; and one more always, for those whose iterations wait.
 std::uint64_t job::invitations_of(participant const& self) const noexcept {
-    if (m_count == 1) return 0;
     return 2 * self.number + 2 < m_width ? 2 : 1;
 }
 
@@ -117,12 +118,12 @@ void job::fail(std::exception_ptr thrown) noexcept {
 
 // --- stealing -----------------------------------------------------------------------------------------------------------
 
-// From the one that shares most; with the fence, from the one that has most left.
-iterations job::steal_once(steal_effort effort, bool& some_left) noexcept {
-    m_lock.lock();
+// The one that shares most, pinned; with the fence, the one that has most left. Null: there is none, or somebody else has it pinned.
+participant* job::choose_victim(steal_effort effort, bool& some_left) noexcept {
+    std::lock_guard const held(m_lock);
     participant* chosen = nullptr;
     std::uint64_t most = 0;
-    some_left = false;
+    some_left = m_in_flight != 0;
     for (participant* p = m_first; p != nullptr; p = p->next) {
         std::uint64_t const left = p->range.size_hint();
         some_left = some_left || left != 0;
@@ -131,12 +132,20 @@ iterations job::steal_once(steal_effort effort, bool& some_left) noexcept {
         most = size;
         chosen = p;
     }
-    if (chosen == nullptr || !chosen->range.try_pin()) {
-        m_lock.unlock();
-        return {};
+    if (chosen == nullptr || !chosen->range.try_pin()) return nullptr;
+    ++m_in_flight;
+    return chosen;
+}
+
+iterations job::steal_once(steal_effort effort, bool& some_left) noexcept {
+    participant* const victim = choose_victim(effort, some_left);
+    if (victim == nullptr) return {};
+    iterations const found = victim->range.steal(effort);
+    if (found.empty()) {
+        std::lock_guard const held(m_lock);
+        --m_in_flight;
     }
-    m_lock.unlock();
-    return chosen->range.steal(effort);
+    return found;
 }
 
 iterations job::steal() noexcept {

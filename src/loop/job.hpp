@@ -54,8 +54,9 @@ private:
     void leave(participant& self) noexcept;
     [[nodiscard]] std::uint64_t invitations_of(participant const& self) const noexcept;
 
-    // Iterations of another participant, or none: all have begun.
+    // Iterations of another participant, for begin(); or none: all have begun.
     [[nodiscard]] iterations steal() noexcept;
+    [[nodiscard]] participant* choose_victim(steal_effort effort, bool& some_left) noexcept;
     [[nodiscard]] iterations steal_once(steal_effort effort, bool& some_left) noexcept;
 
     void run_range(participant& self);
@@ -82,6 +83,7 @@ private:
     base::spin_lock m_lock; // guards all below
     participant* m_first = nullptr;
     std::uint64_t m_arrivals = 0;
+    std::uint64_t m_in_flight = 1; // pieces that are in nobody's range, on their way from one to another; at first the whole
     bool m_ended_early = false;
     std::exception_ptr m_exception;
 };

@@ -25,9 +25,7 @@ void thread_each::spawn_all(std::uint64_t begin, std::uint64_t end) noexcept {
     for (std::uint64_t i = begin; i != end; ++i) {
         m_alive.add_signalers(1);
         try {
-            if (m_until.is_possible() && m_until.is_requested()) m_stopped.store(true, std::memory_order_relaxed);
-            // relaxed: an iteration more or less; what was thrown is published by the signal.
-            if (m_stopped.load(std::memory_order_relaxed)) return m_alive.notify();
+            if (is_stopped()) return m_alive.notify();
             spawn_detached([this, i] { run_one(i); });
         } catch (...) {
             keep_exception();
@@ -36,9 +34,15 @@ void thread_each::spawn_all(std::uint64_t begin, std::uint64_t end) noexcept {
     }
 }
 
+// relaxed: an iteration more or less; what was thrown is published by the signal.
+bool thread_each::is_stopped() {
+    if (m_until.is_possible() && m_until.is_requested()) m_stopped.store(true, std::memory_order_relaxed);
+    return m_stopped.load(std::memory_order_relaxed);
+}
+
 void thread_each::run_one(std::uint64_t i) noexcept {
     try {
-        m_body.run(m_context, i, i + 1);
+        if (!is_stopped()) m_body.run(m_context, i, i + 1);
     } catch (...) {
         keep_exception();
     }

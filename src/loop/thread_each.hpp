@@ -22,6 +22,7 @@ public:
 private:
     void spawn_all(std::uint64_t begin, std::uint64_t end) noexcept;
     void run_one(std::uint64_t i) noexcept;
+    [[nodiscard]] bool is_stopped();
     void keep_exception() noexcept;
 
     detail::loop_body m_body;
