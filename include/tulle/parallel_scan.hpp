@@ -2,18 +2,17 @@
 // Scans: the sums of all beginnings of a sequence. `combine` must be associative; the operands keep their order, and the result is the same
 // in every run, with any number of workers. `out` may be `first`; otherwise the two must not overlap.
 // Who may call, memory ordering, exceptions: as parallel_for.hpp says; after an exception what `out` holds is not specified.
-// Each block is reduced, waits for the sum of all before it, passes on that of all up to its end, and is then scanned while it is still in
-// the cache: a chained scan (Merrill and Garland 2016, "Single-pass Parallel Prefix Scan"), which reads memory once.
+// The sequence is cut into pieces: first the sum of each, then the sums of all before each, then its scan behind that (Blelloch 1990, "Prefix
+// Sums and Their Applications").
 #pragma once
 
 #include <tulle/detail/loop_blocks.hpp>
 #include <tulle/parallel_for.hpp>
-#include <tulle/this_thread.hpp>
 
-#include <atomic>
+#include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,141 +23,103 @@ namespace detail {
 
 enum class scan_kind { inclusive, exclusive };
 
-// The sum of all that is before each block, handed from block to block.
-template <class T> class scan_chain {
-public:
-    explicit scan_chain(std::uint64_t blocks) : m_before(blocks + 1), m_ready(0) {}
-
-    // Blocks are given out in their order, so each one's predecessor has been begun.
-    [[nodiscard]] std::uint64_t take_block() noexcept { return m_next.fetch_add(1, std::memory_order_relaxed); } // relaxed: a number
-    // Null: a block has failed. acquire pairs with the release in pass_on.
-    [[nodiscard]] std::optional<T> const* wait_for(std::uint64_t block) noexcept {
-        for (unsigned spins = 1; m_ready.load(std::memory_order_acquire) < block; ++spins) {
-            if (m_failed.load(std::memory_order_relaxed)) return nullptr; // relaxed: nothing is read on its strength
-            if (spins % k_spins_per_yield == 0)
-                this_thread::yield();
-            else
-                cpu_pause();
-        }
-        return &m_before[block];
-    }
-    template <class... A> void pass_on(std::uint64_t block, A&&... sum) {
-        m_before[block + 1].emplace(std::forward<A>(sum)...);
-        m_ready.store(block + 1, std::memory_order_release); // pairs with wait_for
-    }
-    void set_first(std::optional<T> init) { m_before[0] = std::move(init); }
-    void fail() noexcept { m_failed.store(true, std::memory_order_relaxed); }
-
-private:
-    static constexpr unsigned k_spins_per_yield = 64;
-
-    std::vector<std::optional<T>> m_before; // the first may be empty: nothing comes before the first element
-    alignas(64) std::atomic<std::uint64_t> m_next{0};
-    alignas(64) std::atomic<std::uint64_t> m_ready; // of m_before, as many as are there behind the first
-    std::atomic<bool> m_failed{false};
-};
-
-// Writes the scan of [begin, end) behind `before`.
-template <scan_kind kind, class T, class In, class Out, class Combine>
-TULLE_INLINE void scan_serial(std::uint64_t begin, std::uint64_t end, std::optional<T> before, In const& in, Out const& out,
-                              Combine const& combine) {
-    for (std::uint64_t i = begin; i != end; ++i) {
-        T sum = before ? combine(*before, in(i)) : T(in(i));
-        if constexpr (kind == scan_kind::inclusive)
-            out(i, sum);
-        else
-            out(i, *std::move(before));
-        before.emplace(std::move(sum));
-    }
-}
-
-// The same for numbers, the lanes side by side; their sums are known.
-template <scan_kind kind, class T, class In, class Out, class Combine>
-TULLE_INLINE void scan_lanes(std::uint64_t begin, lane_values<T> const& lanes, std::array<T, k_lanes> before, In const& in, Out const& out,
-                             Combine const& combine) {
-    auto const step = [&](std::uint64_t i, T& sum) {
-        T const next = combine(sum, in(i));
-        out(i, kind == scan_kind::inclusive ? next : sum);
-        sum = next;
-    };
-    auto [a, b, c, d] = before;
-    for (std::uint64_t i = begin; i != begin + lanes.length; ++i) {
-        step(i, a);
-        step(i + lanes.length, b);
-        step(i + 2 * lanes.length, c);
-        step(i + 3 * lanes.length, d);
-    }
-}
-
+// in(i) is element i; out(i, sum) takes its result.
 template <scan_kind kind, class T, class In, class Out, class Combine> class scanner {
 public:
-    scanner(std::uint64_t count, std::optional<T> init, In const& in, Out const& out, Combine const& combine)
-        : m_blocks(count, (count + k_block - 1) / k_block), m_chain(m_blocks.count()), m_in(in), m_out(out), m_combine(combine) {
-        m_chain.set_first(std::move(init));
-    }
-    void run() {
-        run_chunks(m_blocks.count(), schedule::dynamic(), [this](std::uint64_t first, std::uint64_t last) {
-            for (std::uint64_t i = first; i != last; ++i) scan_block_or_fail(m_chain.take_block());
+    scanner(std::uint64_t count, In const& in, Out const& out, Combine const& combine)
+        : m_pieces(count, count / k_piece), m_groups((m_pieces.count() + k_lanes - 1) / k_lanes), m_in(in), m_out(out), m_combine(combine) {}
+
+    void run(std::optional<T> init) {
+        if (m_pieces.count() == 1) return scan_piece(0, std::move(init));
+        m_sums.resize(m_pieces.count());
+        run_chunks(m_groups, {}, [this](std::uint64_t first, std::uint64_t last) {
+            for (std::uint64_t g = first; g != last; ++g) reduce_group(g * k_lanes);
+        });
+        for (auto& sum : m_sums) {
+            std::optional<T> up_to_here = init ? m_combine(*init, *std::move(sum)) : *std::move(sum);
+            sum = std::exchange(init, std::move(up_to_here));
+        }
+        run_chunks(m_groups, {}, [this](std::uint64_t first, std::uint64_t last) {
+            for (std::uint64_t g = first; g != last; ++g) scan_group(g * k_lanes);
         });
     }
 
 private:
-    static constexpr std::uint64_t k_block = 8192;
+    static constexpr std::uint64_t k_piece = 2048; // elements
 
-    void scan_block_or_fail(std::uint64_t block) {
-        try {
-            scan_block(block, m_blocks.begin(block), m_blocks.end(block));
-        } catch (...) {
-            m_chain.fail();
-            throw;
-        }
-    }
-    void scan_block(std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    // Numbers go through the pieces of a group side by side, where all four are there.
+    [[nodiscard]] bool goes_in_lanes(std::uint64_t piece) const noexcept { return runs_in_lanes<T> && piece + k_lanes <= m_pieces.count(); }
+    [[nodiscard]] std::uint64_t group_end(std::uint64_t piece) const noexcept { return std::min(piece + k_lanes, m_pieces.count()); }
+
+    void reduce_group(std::uint64_t piece) {
         if constexpr (runs_in_lanes<T>) {
-            if (end - begin >= k_least_in_lanes) return scan_block_in_lanes(block, begin, end);
+            if (goes_in_lanes(piece)) return reduce_in_lanes(piece);
         }
-        T sum = reduce_serial<T>(begin, end, m_in, m_combine);
-        std::optional<T> const* const before = m_chain.wait_for(block);
-        if (before == nullptr) return;
-        m_chain.pass_on(block, *before ? m_combine(**before, std::move(sum)) : std::move(sum));
-        scan_serial<kind, T>(begin, end, *before, m_in, m_out, m_combine);
+        for (std::uint64_t const end = group_end(piece); piece != end; ++piece)
+            m_sums[piece].emplace(reduce_serial<T>(m_pieces.begin(piece), m_pieces.end(piece), m_in, m_combine));
     }
-    void scan_block_in_lanes(std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
-        auto const lanes = reduce_lanes<T>(begin, end, m_in, m_combine);
-        std::uint64_t const rest = begin + k_lanes * lanes.length;
-        std::optional<T> const* const before = m_chain.wait_for(block);
-        if (before == nullptr) return;
-        // The sums up to the end of each lane.
-        T const a = *before ? m_combine(**before, lanes.of[0]) : lanes.of[0];
-        T const b = m_combine(a, lanes.of[1]);
-        T const c = m_combine(b, lanes.of[2]);
-        T const d = m_combine(c, lanes.of[3]);
-        T sum = d;
-        for (std::uint64_t i = rest; i != end; ++i) sum = m_combine(sum, m_in(i));
-        m_chain.pass_on(block, sum);
-        std::uint64_t skipped = 0;
-        T first{};
-        if (*before) {
-            first = **before;
-        } else { // only an inclusive scan begins with nothing
-            first = m_in(begin);
-            m_out(begin, first);
-            skipped = 1;
+    void scan_group(std::uint64_t piece) {
+        if constexpr (runs_in_lanes<T>) {
+            if (goes_in_lanes(piece) && m_sums[piece]) return scan_in_lanes(piece);
         }
-        scan_serial<kind, T>(rest, end, d, m_in, m_out, m_combine);
-        if (skipped != 0) return scan_first_lanes(begin, lanes, first, {a, b, c});
-        scan_lanes<kind, T>(begin, lanes, {first, a, b, c}, m_in, m_out, m_combine);
-    }
-    // Of a sequence without a value before it.
-    void scan_first_lanes(std::uint64_t begin, lane_values<T> const& lanes, T first, std::array<T, 3> const& sums) {
-        std::uint64_t const length = lanes.length;
-        scan_serial<kind, T>(begin + 1, begin + length, first, m_in, m_out, m_combine);
-        for (std::uint64_t k = 1; k != k_lanes; ++k)
-            scan_serial<kind, T>(begin + k * length, begin + (k + 1) * length, sums[k - 1], m_in, m_out, m_combine);
+        for (std::uint64_t const end = group_end(piece); piece != end; ++piece) scan_piece(piece, std::move(m_sums[piece]));
     }
 
-    loop_blocks m_blocks;
-    scan_chain<T> m_chain;
+    void scan_piece(std::uint64_t piece, std::optional<T> before) {
+        for (std::uint64_t i = m_pieces.begin(piece), end = m_pieces.end(piece); i != end; ++i) {
+            T sum = before ? m_combine(*before, m_in(i)) : T(m_in(i));
+            if constexpr (kind == scan_kind::inclusive)
+                m_out(i, sum);
+            else
+                m_out(i, *std::move(before));
+            before.emplace(std::move(sum));
+        }
+    }
+
+    // --- four pieces at once; some of them may have one element more ------------------------------------------------------
+
+    TULLE_INLINE void step(std::uint64_t i, T& sum) {
+        T const next = m_combine(sum, m_in(i));
+        m_out(i, kind == scan_kind::inclusive ? next : sum);
+        sum = next;
+    }
+    void reduce_in_lanes(std::uint64_t piece) {
+        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1), k = m_pieces.begin(piece + 2), l = m_pieces.begin(piece + 3);
+        std::uint64_t const length = m_pieces.least();
+        T a = m_in(i), b = m_in(j), c = m_in(k), d = m_in(l);
+        for (std::uint64_t n = 1; n != length; ++n) {
+            a = m_combine(a, m_in(i + n));
+            b = m_combine(b, m_in(j + n));
+            c = m_combine(c, m_in(k + n));
+            d = m_combine(d, m_in(l + n));
+        }
+        std::array<T, k_lanes> const sums{a, b, c, d};
+        for (std::uint64_t lane = 0; lane != k_lanes; ++lane) {
+            std::uint64_t const p = piece + lane;
+            bool const has_more = m_pieces.end(p) - m_pieces.begin(p) > length;
+            m_sums[p] = has_more ? m_combine(sums[lane], m_in(m_pieces.end(p) - 1)) : sums[lane];
+        }
+    }
+    void scan_in_lanes(std::uint64_t piece) {
+        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1), k = m_pieces.begin(piece + 2), l = m_pieces.begin(piece + 3);
+        std::uint64_t const length = m_pieces.least();
+        T a = *m_sums[piece], b = *m_sums[piece + 1], c = *m_sums[piece + 2], d = *m_sums[piece + 3];
+        for (std::uint64_t n = 0; n != length; ++n) {
+            step(i + n, a);
+            step(j + n, b);
+            step(k + n, c);
+            step(l + n, d);
+        }
+        std::array<T, k_lanes> sums{a, b, c, d};
+        for (std::uint64_t lane = 0; lane != k_lanes; ++lane) {
+            std::uint64_t const p = piece + lane;
+            if (m_pieces.end(p) - m_pieces.begin(p) > length) step(m_pieces.end(p) - 1, sums[lane]);
+        }
+    }
+
+    loop_blocks m_pieces;
+    std::uint64_t m_groups; // of pieces
+    std::vector<std::optional<T>> m_sums; // of the pieces; then of all before each, nothing before the first unless there is an initial value
     In const& m_in;
     Out const& m_out;
     Combine const& m_combine;
@@ -173,7 +134,7 @@ Out scan_elements(It first, It last, Out out, std::optional<T> init, Combine con
     auto const both = [&combine](auto&& a, auto&& b) -> T {
         return std::invoke(combine, std::forward<decltype(a)>(a), std::forward<decltype(b)>(b));
     };
-    scanner<kind, T, decltype(in), decltype(write), decltype(both)>(count, std::move(init), in, write, both).run();
+    scanner<kind, T, decltype(in), decltype(write), decltype(both)>(count, in, write, both).run(std::move(init));
     return out + static_cast<std::iter_difference_t<Out>>(count);
 }
 
