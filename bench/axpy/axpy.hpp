@@ -5,8 +5,8 @@
 #include "../common/harness.hpp"
 #include "../common/numbers.hpp"
 
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace tulle::bench {

@@ -8,7 +8,10 @@ int main(int argc, char** argv) {
     tulle_runtime library(s.workers);
     int result = 0;
     library.run([&] {
-        result = grain1_main("tulle", s, [](long n) { tulle::parallel_for(0L, n, [](long) { touch(); }, tulle::schedule::dynamic()); });
+        result = grain1_main("tulle", s, [](long n) {
+            tulle::parallel_for(
+                0L, n, [](long) { touch(); }, tulle::schedule::dynamic());
+        });
     });
     return result;
 }

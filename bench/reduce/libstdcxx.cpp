@@ -8,7 +8,9 @@
 
 namespace {
 
-double sum(double const* first, double const* last) { return __gnu_parallel::accumulate(first, last, 0.0, __gnu_parallel::parallel_balanced); }
+double sum(double const* first, double const* last) {
+    return __gnu_parallel::accumulate(first, last, 0.0, __gnu_parallel::parallel_balanced);
+}
 
 } // namespace
 

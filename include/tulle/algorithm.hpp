@@ -56,17 +56,20 @@ Out transform(parallel_policy const& how, A first, std::type_identity_t<A> last,
     std::uint64_t const count = detail::count_between(first, last);
     detail::run_chunks(count, how.options(), [&](std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t i = begin; i != end; ++i)
-            out[static_cast<to>(i)] = std::invoke(f, first[static_cast<std::iter_difference_t<A>>(i)], second[static_cast<std::iter_difference_t<B>>(i)]);
+            out[static_cast<to>(i)] =
+                std::invoke(f, first[static_cast<std::iter_difference_t<A>>(i)], second[static_cast<std::iter_difference_t<B>>(i)]);
     });
     return out + static_cast<to>(count);
 }
 
-template <std::random_access_iterator It, class T> void fill(parallel_policy const& how, It first, std::type_identity_t<It> last, T const& value) {
+template <std::random_access_iterator It, class T>
+void fill(parallel_policy const& how, It first, std::type_identity_t<It> last, T const& value) {
     for_each(how, first, last, [&value](auto&& element) { element = value; });
 }
 template <std::random_access_iterator It, std::random_access_iterator Out>
 Out copy(parallel_policy const& how, It first, std::type_identity_t<It> last, Out out) {
-    return transform(how, first, last, out, [](auto const& element) -> auto const& { return element; });
+    return transform(
+        how, first, last, out, [](auto const& element) -> auto const& { return element; });
 }
 
 // --- reductions: the operands keep their order, unlike std's, and the result is the same in every run -----------------------------------

@@ -63,9 +63,10 @@ template <std::integral A, std::integral B, class F, class Index = detail::loop_
 requires std::invocable<F&, Index>
 bool parallel_for(A begin, B end, F&& f, loop_options const& options = {}) {
     Index const from = detail::loop_bound<Index>(begin);
-    return detail::run_chunks(detail::count_between(from, detail::loop_bound<Index>(end)), options, [from, &f](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t i = first; i != last; ++i) std::invoke(f, detail::index_at(from, i));
-    });
+    return detail::run_chunks(detail::count_between(from, detail::loop_bound<Index>(end)), options,
+                              [from, &f](std::uint64_t first, std::uint64_t last) {
+                                  for (std::uint64_t i = first; i != last; ++i) std::invoke(f, detail::index_at(from, i));
+                              });
 }
 
 // The same for begin, begin + step, begin + 2 * step, ... A step below 0 counts down to, but without `end`.
@@ -147,8 +148,9 @@ private:
 
 // f(tile) for each tile, a blocked_range_2d itself; or f(row, column) for each point, tile by tile.
 template <std::integral Index, class F>
-requires std::invocable<F&, blocked_range_2d<Index> const&> || std::invocable<F&, Index, Index>
-bool parallel_for(blocked_range_2d<Index> const& all, F&& f, loop_options const& options = {}) {
+requires std::invocable < F&, blocked_range_2d<Index>
+const& > ||
+    std::invocable<F&, Index, Index> bool parallel_for(blocked_range_2d<Index> const& all, F&& f, loop_options const& options = {}) {
     detail::tiling const tiles(all);
     return detail::run_chunks(tiles.count(), options, [&](std::uint64_t first, std::uint64_t last) {
         for (std::uint64_t t = first; t != last; ++t) {

@@ -100,8 +100,8 @@ template <class It, class Better> It best_element(It first, It last, Better cons
     auto const at = [first](std::uint64_t i) -> decltype(auto) { return first[static_cast<std::iter_difference_t<It>>(i)]; };
     auto const pick = [&](std::uint64_t a, std::uint64_t b) { return better(at(b), at(a)) ? b : a; };
     auto const number = [](std::uint64_t i) { return i; };
-    return first + static_cast<std::iter_difference_t<It>>(
-                       reduce_iterations(count, std::uint64_t{0}, number, pick, reduction_order::fixed));
+    return first +
+           static_cast<std::iter_difference_t<It>>(reduce_iterations(count, std::uint64_t{0}, number, pick, reduction_order::fixed));
 }
 
 } // namespace detail

@@ -27,7 +27,11 @@ enum class scan_kind { inclusive, exclusive };
 template <scan_kind kind, class T, class In, class Out, class Combine> class scanner {
 public:
     scanner(std::uint64_t count, In const& in, Out const& out, Combine const& combine)
-        : m_pieces(count, count / k_piece), m_groups((m_pieces.count() + k_lanes - 1) / k_lanes), m_in(in), m_out(out), m_combine(combine) {}
+        : m_pieces(count, count / k_piece),
+          m_groups((m_pieces.count() + k_lanes - 1) / k_lanes),
+          m_in(in),
+          m_out(out),
+          m_combine(combine) {}
 
     void run(std::optional<T> init) {
         if (m_pieces.count() == 1) return scan_piece(0, std::move(init));
@@ -84,7 +88,8 @@ private:
         sum = next;
     }
     void reduce_in_lanes(std::uint64_t piece) {
-        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1), k = m_pieces.begin(piece + 2), l = m_pieces.begin(piece + 3);
+        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1), k = m_pieces.begin(piece + 2),
+                            l = m_pieces.begin(piece + 3);
         std::uint64_t const length = m_pieces.least();
         T a = m_in(i), b = m_in(j), c = m_in(k), d = m_in(l);
         for (std::uint64_t n = 1; n != length; ++n) {
@@ -101,7 +106,8 @@ private:
         }
     }
     void scan_in_lanes(std::uint64_t piece) {
-        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1), k = m_pieces.begin(piece + 2), l = m_pieces.begin(piece + 3);
+        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1), k = m_pieces.begin(piece + 2),
+                            l = m_pieces.begin(piece + 3);
         std::uint64_t const length = m_pieces.least();
         T a = *m_sums[piece], b = *m_sums[piece + 1], c = *m_sums[piece + 2], d = *m_sums[piece + 3];
         for (std::uint64_t n = 0; n != length; ++n) {
@@ -119,7 +125,8 @@ private:
 
     loop_blocks m_pieces;
     std::uint64_t m_groups; // of pieces
-    std::vector<std::optional<T>> m_sums; // of the pieces; then of all before each, nothing before the first unless there is an initial value
+    std::vector<std::optional<T>>
+        m_sums; // of the pieces; then of all before each, nothing before the first unless there is an initial value
     In const& m_in;
     Out const& m_out;
     Combine const& m_combine;
@@ -130,7 +137,9 @@ Out scan_elements(It first, It last, Out out, std::optional<T> init, Combine con
     std::uint64_t const count = count_between(first, last);
     if (count == 0) return out;
     auto const in = [first](std::uint64_t i) -> decltype(auto) { return first[static_cast<std::iter_difference_t<It>>(i)]; };
-    auto const write = [out](std::uint64_t i, auto&& value) { out[static_cast<std::iter_difference_t<Out>>(i)] = std::forward<decltype(value)>(value); };
+    auto const write = [out](std::uint64_t i, auto&& value) {
+        out[static_cast<std::iter_difference_t<Out>>(i)] = std::forward<decltype(value)>(value);
+    };
     auto const both = [&combine](auto&& a, auto&& b) -> T {
         return std::invoke(combine, std::forward<decltype(a)>(a), std::forward<decltype(b)>(b));
     };

@@ -16,7 +16,8 @@
 namespace tulle {
 
 // In place, by quicksort; equal elements may change their order. The result is the same in every run if no elements are equal.
-template <std::random_access_iterator It, class Less = std::less<>> void parallel_sort(It first, std::type_identity_t<It> last, Less less = {}) {
+template <std::random_access_iterator It, class Less = std::less<>>
+void parallel_sort(It first, std::type_identity_t<It> last, Less less = {}) {
     if (detail::count_between(first, last) < 2) return;
     auto const before = [&less](auto const& a, auto const& b) -> bool { return std::invoke(less, a, b); };
     detail::quicksort<It, decltype(before)>(first, last, before, detail::loop_width()).sort(first, last);

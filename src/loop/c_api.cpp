@@ -98,7 +98,9 @@ int tulle_loop_parts(int64_t begin, int64_t end, void (*function)(size_t, int64_
     if (function == nullptr) return -EINVAL;
     tulle_loop_options const options{TULLE_AUTOMATIC, 0, stop};
     return with_options(&options, [=](loop_options const& o) {
-        auto const body = [=](std::uint64_t part, int64_t first, int64_t last) { function(static_cast<size_t>(part), first, last, argument); };
+        auto const body = [=](std::uint64_t part, int64_t first, int64_t last) {
+            function(static_cast<size_t>(part), first, last, argument);
+        };
         return parallel_for_parts(begin, end, body, o.until);
     });
 }

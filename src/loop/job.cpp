@@ -18,11 +18,11 @@ namespace tulle::loop {
 
 namespace {
 
-constexpr std::uint64_t k_brief_ns = 4'000;  // chunks that take less grow
-constexpr std::uint64_t k_long_ns = 16'000;  // and these shrink
-constexpr std::uint64_t k_guided_share = 4;  // of what is left: a guided chunk
-constexpr std::uint64_t k_few_chunks = 8;    // so many more of the present size: not worth a look at the clock
-constexpr int k_patience = 24;               // rounds of pauses before a fence is paid: a running owner shares by itself
+constexpr std::uint64_t k_brief_ns = 4'000; // chunks that take less grow
+constexpr std::uint64_t k_long_ns = 16'000; // and these shrink
+constexpr std::uint64_t k_guided_share = 4; // of what is left: a guided chunk
+constexpr std::uint64_t k_few_chunks = 8;   // so many more of the present size: not worth a look at the clock
+constexpr int k_patience = 24;              // rounds of pauses before a fence is paid: a running owner shares by itself
 
 void pause_a_little() noexcept {
     for (int k = 0; k < 4; ++k) os::machine::pause();
@@ -98,9 +98,7 @@ void job::leave(participant& self) noexcept {
 }
 
 // As in a binary tree of as many participants as there are workers; and one more always, for those whose iterations wait.
-std::uint64_t job::invitations_of(participant const& self) const noexcept {
-    return 2 * self.number + 2 < m_width ? 2 : 1;
-}
+std::uint64_t job::invitations_of(participant const& self) const noexcept { return 2 * self.number + 2 < m_width ? 2 : 1; }
 
 void job::end_early() noexcept {
     std::lock_guard const held(m_lock);

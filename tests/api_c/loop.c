@@ -87,8 +87,9 @@ static int reductions(void) {
     int64_t sum = 7;
     double const numbers[] = {3.0, -2.0, 4.0, 0.5};
     double value = 0;
-    failures += check(tulle_loop_accumulate(0, COUNT, sizeof sum, &sum, &sum_part, NULL, &add) == 0 && sum == 7 + (int64_t)COUNT * (COUNT - 1) / 2,
-                      "accumulate");
+    failures +=
+        check(tulle_loop_accumulate(0, COUNT, sizeof sum, &sum, &sum_part, NULL, &add) == 0 && sum == 7 + (int64_t)COUNT * (COUNT - 1) / 2,
+              "accumulate");
     failures += check(tulle_loop_sum(numbers, 4, &value) == 0 && value == 5.5, "sum");
     failures += check(tulle_loop_product(numbers, 4, &value) == 0 && value == -12.0, "product");
     failures += check(tulle_loop_min(numbers, 4, &value) == 0 && value == -2.0, "min");

@@ -27,8 +27,8 @@ struct shape {
     int steals; // of each
     bool asymmetric = true;
     steal_effort effort = steal_effort::with_fence;
-    bool shares = false;      // the owner, after each chunk
-    bool closes = false;      // the last thief, instead of stealing
+    bool shares = false;       // the owner, after each chunk
+    bool closes = false;       // the last thief, instead of stealing
     bool from_thieves = false; // thieves have ranges of their own, from which they run what they have stolen
 };
 
@@ -79,8 +79,7 @@ template <class Machine = model::machine> model::test_body body(shape s) {
         for (int i = 0; i < thieves; ++i) t.thread([&b, s, i] { steal_and_run(b, s, static_cast<std::size_t>(i)); });
         if (s.closes) t.thread([&b] { b.all.close(); });
         t.at_end([&b, s] {
-            for (std::uint64_t i = 0; i < s.count; ++i)
-                model::check(s.closes || b.runs.at(i).load(relaxed) == 1, "no iteration is lost");
+            for (std::uint64_t i = 0; i < s.count; ++i) model::check(s.closes || b.runs.at(i).load(relaxed) == 1, "no iteration is lost");
             model::check(b.all.size_hint() == 0, "nothing is left");
         });
     };

@@ -24,8 +24,8 @@
 namespace {
 
 using clock_type = std::chrono::steady_clock;
-using tulle::base::rng;
 using tulle::schedule;
+using tulle::base::rng;
 
 std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
     char const* const text = std::getenv(name);
@@ -103,8 +103,7 @@ void run_loop(rng& r, int depth) {
     loop_state l(any_shape(r, depth));
     bool complete = false;
     try {
-        complete = tulle::parallel_for(
-            std::size_t{0}, l.s.count, [&](std::size_t i) { l.iteration(i, depth); }, {l.s.how, l.stop});
+        complete = tulle::parallel_for(std::size_t{0}, l.s.count, [&](std::size_t i) { l.iteration(i, depth); }, {l.s.how, l.stop});
         ASSERT_GE(l.s.throws_at, l.s.count * (complete ? 1 : 0));
     } catch (std::size_t thrown) {
         ASSERT_EQ(thrown, l.s.throws_at);
@@ -145,7 +144,8 @@ class loop_stress : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(workers, loop_stress, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
 
 TEST_P(loop_stress, loops_of_all_kinds_at_once) {
-    std::uint64_t const seed = from_environment("TULLE_TEST_SEED", static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
+    std::uint64_t const seed =
+        from_environment("TULLE_TEST_SEED", static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
     std::printf("TULLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     tulle::initialize({.workers = GetParam()});
     auto const end = clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 2));

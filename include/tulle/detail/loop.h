@@ -25,8 +25,8 @@ typedef enum tulle_schedule {
 
 /* Initialise with TULLE_LOOP_INIT. A null pointer stands for that, too. */
 typedef struct tulle_loop_options {
-    int schedule;   /* a tulle_schedule */
-    uint64_t chunk; /* iterations; 0: 1 */
+    int schedule;    /* a tulle_schedule */
+    uint64_t chunk;  /* iterations; 0: 1 */
     const int* stop; /* nonzero ends the loop early: asked atomically before each chunk; null: nothing does */
 } tulle_loop_options;
 /* clang-format off */
@@ -52,7 +52,7 @@ TULLE_API int tulle_loop_accumulate(int64_t begin, int64_t end, size_t size, voi
                                     void (*function)(int64_t begin, int64_t end, void* argument, void* value), void* argument,
                                     void (*accumulate)(void* result, const void* value));
 
-/* Of an array; the same result in every run, with any number of workers. Of no elements: 0 and 1; -EINVAL for the last two. */
+/* Of an array; the same result in every run, with any number of workers. Of no elements: 0, 1, -EINVAL, -EINVAL. */
 TULLE_API int tulle_loop_sum(const double* array, size_t count, double* sum);
 TULLE_API int tulle_loop_product(const double* array, size_t count, double* product);
 TULLE_API int tulle_loop_min(const double* array, size_t count, double* min);

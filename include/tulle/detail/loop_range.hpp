@@ -14,7 +14,7 @@ namespace tulle::detail {
 template <class Machine> struct alignas(64) basic_loop_front {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
-    atomic<std::uint64_t> position{0};// the first iteration that the owner has not begun; written by the owner only
+    atomic<std::uint64_t> position{0}; // the first iteration that the owner has not begun; written by the owner only
     atomic<std::uint64_t> border{0};   // the owner begins what is below without asking; written under the range's lock
 
     // By the owner, who has begun all below `first`: begins [first, first + count). False: not all of that is its own; ask loop_range::take_cold.

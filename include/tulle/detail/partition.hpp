@@ -49,7 +49,10 @@ template <class It, class Pred> class block_partition {
 
 public:
     block_partition(It first, It last, Pred const& pred)
-        : m_first(first), m_last(last), m_begin(first + elements_before_page(first, last)), m_pred(pred),
+        : m_first(first),
+          m_last(last),
+          m_begin(first + elements_before_page(first, last)),
+          m_pred(pred),
           m_blocks(static_cast<std::uint64_t>(last - m_begin) / k_block) {}
 
     It run(std::uint64_t threads) {

@@ -57,7 +57,8 @@ TEST_P(algorithm_test, reductions) {
     EXPECT_EQ(tulle::reduce(tulle::par, v.begin(), v.end(), 0, larger), *std::max_element(v.begin(), v.end()));
     EXPECT_EQ(tulle::transform_reduce(tulle::par, v.begin(), v.end(), 0, std::plus<>{}, [](int x) { return x % 2; }),
               std::count_if(v.begin(), v.end(), [](int x) { return x % 2 == 1; }));
-    EXPECT_EQ(tulle::transform_reduce(tulle::par, v.begin(), v.end(), v.begin(), 0L), std::inner_product(v.begin(), v.end(), v.begin(), 0L));
+    EXPECT_EQ(tulle::transform_reduce(tulle::par, v.begin(), v.end(), v.begin(), 0L),
+              std::inner_product(v.begin(), v.end(), v.begin(), 0L));
     EXPECT_EQ(tulle::count_if(tulle::par, v.begin(), v.end(), [](int x) { return x < 500; }),
               std::count_if(v.begin(), v.end(), [](int x) { return x < 500; }));
     EXPECT_EQ(tulle::min_element(tulle::par, v.begin(), v.end()), std::min_element(v.begin(), v.end()));

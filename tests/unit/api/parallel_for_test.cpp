@@ -74,7 +74,8 @@ public:
         return std::all_of(m_runs.begin(), m_runs.end(), [](auto const& r) { return r.load(std::memory_order_relaxed) == 1; });
     }
     [[nodiscard]] int total() const {
-        return std::accumulate(m_runs.begin(), m_runs.end(), 0, [](int sum, auto const& r) { return sum + r.load(std::memory_order_relaxed); });
+        return std::accumulate(m_runs.begin(), m_runs.end(), 0,
+                               [](int sum, auto const& r) { return sum + r.load(std::memory_order_relaxed); });
     }
 
 private:
@@ -84,19 +85,23 @@ private:
 TEST_P(parallel_for_test, each_iteration_runs_once) {
     for (int const n : {0, 1, 2, 3, 5, 16, 17, 100, 1000, 4099}) {
         tally seen(static_cast<std::size_t>(n));
-        EXPECT_TRUE(parallel_for(0, n, [&](int i) { seen.count(static_cast<std::size_t>(i)); }, how()));
+        EXPECT_TRUE(parallel_for(
+            0, n, [&](int i) { seen.count(static_cast<std::size_t>(i)); }, how()));
         EXPECT_TRUE(seen.all_once()) << n;
     }
 }
 
 TEST_P(parallel_for_test, an_end_before_the_begin_is_empty) {
-    EXPECT_TRUE(parallel_for(5, -5, [](int) { FAIL(); }, how()));
-    EXPECT_TRUE(parallel_for(7U, 7U, [](unsigned) { FAIL(); }, how()));
+    EXPECT_TRUE(parallel_for(
+        5, -5, [](int) { FAIL(); }, how()));
+    EXPECT_TRUE(parallel_for(
+        7U, 7U, [](unsigned) { FAIL(); }, how()));
 }
 
 TEST_P(parallel_for_test, negative_bounds) {
     tally seen(200);
-    parallel_for(-100L, 100L, [&](long i) { seen.count(static_cast<std::size_t>(i + 100)); }, how());
+    parallel_for(
+        -100L, 100L, [&](long i) { seen.count(static_cast<std::size_t>(i + 100)); }, how());
     EXPECT_TRUE(seen.all_once());
 }
 
@@ -104,8 +109,10 @@ TEST_P(parallel_for_test, steps_up_and_down) {
     for (int const step : {1, 2, 3, 7, 1000}) {
         tally up(100);
         tally down(100);
-        parallel_for(0, 100, step, [&](int i) { up.count(static_cast<std::size_t>(i)); }, how());
-        parallel_for(99, -1, -step, [&](int i) { down.count(static_cast<std::size_t>(i)); }, how());
+        parallel_for(
+            0, 100, step, [&](int i) { up.count(static_cast<std::size_t>(i)); }, how());
+        parallel_for(
+            99, -1, -step, [&](int i) { down.count(static_cast<std::size_t>(i)); }, how());
         for (int i = 0; i < 100; ++i) {
             EXPECT_EQ(up.runs(static_cast<std::size_t>(i)), i % step == 0 ? 1 : 0) << i << " by " << step;
             EXPECT_EQ(down.runs(static_cast<std::size_t>(i)), (99 - i) % step == 0 ? 1 : 0) << i << " by -" << step;
@@ -115,32 +122,36 @@ TEST_P(parallel_for_test, steps_up_and_down) {
 
 TEST_P(parallel_for_test, elements_of_iterators) {
     std::vector<int> values(3000, 1);
-    parallel_for(values.begin(), values.end(), [](int& v) { ++v; }, how());
+    parallel_for(
+        values.begin(), values.end(), [](int& v) { ++v; }, how());
     EXPECT_EQ(std::count(values.begin(), values.end(), 2), 3000);
     std::deque<int> pieces(1000, 1);
-    parallel_for(pieces.begin(), pieces.end(), [](int& v) { ++v; }, how());
+    parallel_for(
+        pieces.begin(), pieces.end(), [](int& v) { ++v; }, how());
     EXPECT_EQ(std::count(pieces.begin(), pieces.end(), 2), 1000);
 }
 
 TEST_P(parallel_for_test, points_of_a_rectangle) {
     tally seen(40 * 70);
     auto const at = [](int i, int j) { return static_cast<std::size_t>((i + 10) * 70 + j); };
-    parallel_for(blocked_range_2d<int>{-10, 30, 0, 70, 7, 32}, [&](int i, int j) { seen.count(at(i, j)); }, how());
+    parallel_for(
+        blocked_range_2d<int>{-10, 30, 0, 70, 7, 32}, [&](int i, int j) { seen.count(at(i, j)); }, how());
     EXPECT_TRUE(seen.all_once());
 }
 
 TEST_P(parallel_for_test, tiles_of_a_rectangle) {
     tally seen(40 * 70);
     std::atomic<int> tiles{0};
-    parallel_for(blocked_range_2d<int>{0, 40, 0, 70, 7, 32},
-                 [&](blocked_range_2d<int> const& t) {
-                     ++tiles;
-                     EXPECT_LE(t.row_end - t.row_begin, 7);
-                     EXPECT_LE(t.column_end - t.column_begin, 32);
-                     for (int i = t.row_begin; i < t.row_end; ++i)
-                         for (int j = t.column_begin; j < t.column_end; ++j) seen.count(static_cast<std::size_t>(i * 70 + j));
-                 },
-                 how());
+    parallel_for(
+        blocked_range_2d<int>{0, 40, 0, 70, 7, 32},
+        [&](blocked_range_2d<int> const& t) {
+            ++tiles;
+            EXPECT_LE(t.row_end - t.row_begin, 7);
+            EXPECT_LE(t.column_end - t.column_begin, 32);
+            for (int i = t.row_begin; i < t.row_end; ++i)
+                for (int j = t.column_begin; j < t.column_end; ++j) seen.count(static_cast<std::size_t>(i * 70 + j));
+        },
+        how());
     EXPECT_TRUE(seen.all_once());
     EXPECT_EQ(tiles.load(), 6 * 3);
 }
@@ -150,14 +161,21 @@ TEST_P(parallel_for_test, what_the_caller_and_the_iterations_did_is_visible) {
     std::vector<int> out(2000);
     for (int round = 0; round < 20; ++round) {
         std::iota(in.begin(), in.end(), round);
-        parallel_for(0, 2000, [&](int i) { out[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)] + 1; }, how());
+        parallel_for(
+            0, 2000, [&](int i) { out[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)] + 1; }, how());
         for (int i = 0; i < 2000; ++i) ASSERT_EQ(out[static_cast<std::size_t>(i)], round + i + 1);
     }
 }
 
 TEST_P(parallel_for_test, loops_in_loops) {
     tally seen(30 * 40);
-    parallel_for(0, 30, [&](int i) { parallel_for(0, 40, [&](int j) { seen.count(static_cast<std::size_t>(i * 40 + j)); }, how()); }, how());
+    parallel_for(
+        0, 30,
+        [&](int i) {
+            parallel_for(
+                0, 40, [&](int j) { seen.count(static_cast<std::size_t>(i * 40 + j)); }, how());
+        },
+        how());
     EXPECT_TRUE(seen.all_once());
 }
 
@@ -225,13 +243,12 @@ TEST_P(parallel_for_test, a_stop_token_ends_it_half_way) {
     constexpr std::size_t k_many = 100'000;
     tally seen(k_many);
     std::atomic<int> begun{0};
-    bool const complete = parallel_for(
-        std::size_t{0}, k_many,
-        [&](std::size_t i) {
-            seen.count(i);
-            if (++begun == 10) source.request_stop();
-        },
-        {how(), token});
+    bool const complete = parallel_for(std::size_t{0}, k_many,
+                                       [&](std::size_t i) {
+                                           seen.count(i);
+                                           if (++begun == 10) source.request_stop();
+                                       },
+                                       {how(), token});
     if (how().kind() != detail::schedule_kind::even) {
         EXPECT_FALSE(complete);
         EXPECT_LT(seen.total(), static_cast<int>(k_many));
@@ -243,7 +260,8 @@ TEST_P(parallel_for_test, from_a_foreign_thread) {
     tally seen(5000);
     tulle::signal ended(1);
     std::thread foreign([&] {
-        parallel_for(0, 5000, [&](int i) { seen.count(static_cast<std::size_t>(i)); }, how());
+        parallel_for(
+            0, 5000, [&](int i) { seen.count(static_cast<std::size_t>(i)); }, how());
         ended.notify();
     });
     ended.wait(); // as a worker
@@ -255,7 +273,10 @@ TEST_P(parallel_for_test, from_many_threads_at_once) {
     tally seen(8 * 500);
     std::vector<thread<void>> threads;
     for (int t = 0; t < 8; ++t)
-        threads.push_back(spawn([&, t] { parallel_for(0, 500, [&](int i) { seen.count(static_cast<std::size_t>(t * 500 + i)); }, how()); }));
+        threads.push_back(spawn([&, t] {
+            parallel_for(
+                0, 500, [&](int i) { seen.count(static_cast<std::size_t>(t * 500 + i)); }, how());
+        }));
     for (auto& t : threads) t.join();
     EXPECT_TRUE(seen.all_once());
 }
@@ -270,14 +291,13 @@ TEST_P(parallel_for_workers, more_than_2_to_the_32_iterations) {
     std::atomic<bool> stop{false};
     constexpr std::uint64_t k_many = std::uint64_t{1} << 40U;
     std::atomic<std::uint64_t> largest{0};
-    bool const complete = parallel_for(
-        std::uint64_t{0}, k_many,
-        [&](std::uint64_t i) {
-            std::uint64_t seen = largest.load();
-            while (seen < i && !largest.compare_exchange_weak(seen, i)) {}
-            if (++begun == 5000) stop = true;
-        },
-        {schedule::dynamic(), stop});
+    bool const complete = parallel_for(std::uint64_t{0}, k_many,
+                                       [&](std::uint64_t i) {
+                                           std::uint64_t seen = largest.load();
+                                           while (seen < i && !largest.compare_exchange_weak(seen, i)) {}
+                                           if (++begun == 5000) stop = true;
+                                       },
+                                       {schedule::dynamic(), stop});
     EXPECT_FALSE(complete);
     EXPECT_LT(largest.load(), k_many);
     if (GetParam() > 1) SUCCEED();
@@ -291,8 +311,11 @@ TEST_P(parallel_for_workers, more_than_2_to_the_32_iterations) {
 TEST_P(parallel_for_workers, the_widest_ranges) {
     using limits = std::numeric_limits<std::int64_t>;
     std::atomic<bool> stop{true};
-    EXPECT_THROW(parallel_for(limits::min(), limits::max(), [](std::int64_t) {}, loop_options{{}, stop}), std::length_error);
-    EXPECT_FALSE(parallel_for(limits::min(), std::int64_t{0}, [](std::int64_t) {}, loop_options{{}, stop}));
+    EXPECT_THROW(parallel_for(
+                     limits::min(), limits::max(), [](std::int64_t) {}, loop_options{{}, stop}),
+                 std::length_error);
+    EXPECT_FALSE(parallel_for(
+        limits::min(), std::int64_t{0}, [](std::int64_t) {}, loop_options{{}, stop}));
     std::set<std::int64_t> seen;
     mutex lock;
     auto const note = [&](std::int64_t i) {
@@ -302,7 +325,8 @@ TEST_P(parallel_for_workers, the_widest_ranges) {
     parallel_for(limits::max() - 3, limits::max(), note);
     parallel_for(limits::min(), limits::min() + 2, note);
     parallel_for(limits::min(), limits::max(), limits::max(), note);
-    EXPECT_EQ(seen, (std::set<std::int64_t>{limits::max() - 3, limits::max() - 2, limits::max() - 1, limits::min(), limits::min() + 1, -1}));
+    EXPECT_EQ(seen,
+              (std::set<std::int64_t>{limits::max() - 3, limits::max() - 2, limits::max() - 1, limits::min(), limits::min() + 1, -1}));
 }
 
 TEST_P(parallel_for_workers, bounds_of_different_types) {
@@ -326,7 +350,9 @@ TEST_P(parallel_for_workers, errors) {
     using range = blocked_range_2d<std::int64_t>;
     constexpr std::int64_t k_far = std::int64_t{1} << 62U;
     EXPECT_THROW(parallel_for(range{0, k_far, 0, k_far, 1, 1}, [](std::int64_t, std::int64_t) {}), std::length_error);
-    EXPECT_THROW(parallel_for(std::int64_t{0}, std::int64_t{1} << 32U, [](std::int64_t) {}, schedule::one_thread_each()), std::length_error);
+    EXPECT_THROW(parallel_for(
+                     std::int64_t{0}, std::int64_t{1} << 32U, [](std::int64_t) {}, schedule::one_thread_each()),
+                 std::length_error);
 }
 
 TEST_P(parallel_for_workers, equal_distribution) {

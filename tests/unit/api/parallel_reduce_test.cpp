@@ -26,8 +26,12 @@ INSTANTIATE_TEST_SUITE_P(workers, parallel_reduce_test, ::testing::Values(1, 2, 
 TEST_P(parallel_reduce_test, sum_of_indices) {
     for (auto const order : {reduction_order::fixed, reduction_order::any}) {
         for (std::int64_t const n : k_sizes) {
-            EXPECT_EQ(parallel_reduce(std::int64_t{0}, n, std::int64_t{7}, [](std::int64_t i) { return i; }, std::plus<>{}, order), 7 + n * (n - 1) / 2);
-            EXPECT_EQ(parallel_reduce(-n, n, std::int64_t{0}, [](std::int64_t i) { return i; }, std::plus<>{}, order), -n);
+            EXPECT_EQ(parallel_reduce(
+                          std::int64_t{0}, n, std::int64_t{7}, [](std::int64_t i) { return i; }, std::plus<>{}, order),
+                      7 + n * (n - 1) / 2);
+            EXPECT_EQ(parallel_reduce(
+                          -n, n, std::int64_t{0}, [](std::int64_t i) { return i; }, std::plus<>{}, order),
+                      -n);
         }
     }
 }
@@ -48,8 +52,12 @@ TEST_P(parallel_reduce_test, numbers_keep_their_order) {
     auto const second = [](std::int64_t, std::int64_t b) { return b; };
     for (int const n : k_sizes) {
         if (n == 0) continue;
-        EXPECT_EQ(parallel_reduce(0, n, std::int64_t{-1}, [](int i) { return std::int64_t{i}; }, first), -1);
-        EXPECT_EQ(parallel_reduce(0, n, std::int64_t{-1}, [](int i) { return std::int64_t{i}; }, second), n - 1);
+        EXPECT_EQ(parallel_reduce(
+                      0, n, std::int64_t{-1}, [](int i) { return std::int64_t{i}; }, first),
+                  -1);
+        EXPECT_EQ(parallel_reduce(
+                      0, n, std::int64_t{-1}, [](int i) { return std::int64_t{i}; }, second),
+                  n - 1);
     }
 }
 
@@ -86,7 +94,9 @@ TEST_P(parallel_reduce_test, exceptions_come_out) {
         auto const map = [](int i) { return i == 777 ? throw std::runtime_error("map") : i; };
         EXPECT_THROW(static_cast<void>(parallel_reduce(0, 5000, 0, map, std::plus<>{}, order)), std::runtime_error);
         auto const combine = [](int a, int b) { return a + b > 3000 ? throw std::runtime_error("combine") : a + b; };
-        EXPECT_THROW(static_cast<void>(parallel_reduce(0, 5000, 0, [](int) { return 1; }, combine, order)), std::runtime_error);
+        EXPECT_THROW(static_cast<void>(parallel_reduce(
+                         0, 5000, 0, [](int) { return 1; }, combine, order)),
+                     std::runtime_error);
     }
 }
 

@@ -24,7 +24,8 @@ std::vector<std::size_t> const k_sizes{0, 1, 2, 3, 24, 25, 26, 100, 199, 200, 20
 
 // Inputs that quicksorts find hard.
 enum class shape { random, ascending, descending, equal, few, organ_pipe, sawtooth };
-constexpr std::array k_shapes{shape::random, shape::ascending, shape::descending, shape::equal, shape::few, shape::organ_pipe, shape::sawtooth};
+constexpr std::array k_shapes{shape::random, shape::ascending,  shape::descending, shape::equal,
+                              shape::few,    shape::organ_pipe, shape::sawtooth};
 
 std::int64_t element(shape s, std::size_t i, std::size_t n, base::rng& random) {
     auto const k = static_cast<std::int64_t>(i);

@@ -144,7 +144,8 @@ int run_with_seed(char const* seed) {
     if (!(initialize({}), sched::scheduler::instance().is_deterministic())) return 3;
     std::vector<std::atomic<int>> runs(100);
     std::atomic<bool> met{false};
-    for (schedule const how : {schedule::automatic(), schedule::dynamic(), schedule::guided(), schedule::even(), schedule::one_thread_each()}) {
+    for (schedule const how :
+         {schedule::automatic(), schedule::dynamic(), schedule::guided(), schedule::even(), schedule::one_thread_each()}) {
         parallel_for(
             std::size_t{0}, runs.size(),
             [&](std::size_t i) {

@@ -27,7 +27,8 @@ std::vector<std::uint64_t> drain(range& r, std::uint64_t count) {
 iterations steal(range& r, steal_effort effort) { return r.try_pin() ? r.steal(effort) : iterations{}; }
 
 class loop_range_test : public ::testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(asymmetric, loop_range_test, ::testing::Bool(), [](auto const& test) { return test.param ? "with_fence" : "without"; });
+INSTANTIATE_TEST_SUITE_P(asymmetric, loop_range_test, ::testing::Bool(),
+                         [](auto const& test) { return test.param ? "with_fence" : "without"; });
 
 TEST_P(loop_range_test, the_owner_takes_all_in_order) {
     for (std::uint64_t n = 0; n < 40; ++n) {
