@@ -20,15 +20,15 @@ namespace tulle {
 // Like std::execution::parallel_policy, with the loop's options.
 class parallel_policy {
 public:
-    parallel_policy() noexcept = default;
-    [[nodiscard]] parallel_policy operator()(loop_options const& chosen) const noexcept { return parallel_policy(chosen); }
-    [[nodiscard]] loop_options const& options() const noexcept { return m_options; }
+    constexpr parallel_policy() noexcept = default;
+    [[nodiscard]] constexpr parallel_policy operator()(loop_options const& chosen) const noexcept { return parallel_policy(chosen); }
+    [[nodiscard]] constexpr loop_options const& options() const noexcept { return m_options; }
 
 private:
-    explicit parallel_policy(loop_options const& chosen) noexcept : m_options(chosen) {}
+    explicit constexpr parallel_policy(loop_options const& chosen) noexcept : m_options(chosen) {}
     loop_options m_options;
 };
-inline parallel_policy const par{};
+inline constexpr parallel_policy par{};
 
 template <std::random_access_iterator It, class F> void for_each(parallel_policy const& how, It first, std::type_identity_t<It> last, F f) {
     parallel_for(first, last, f, how.options());

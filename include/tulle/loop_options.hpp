@@ -72,10 +72,10 @@ private:
 };
 
 struct loop_options {
-    loop_options() noexcept = default;
-    loop_options(schedule by) noexcept : how(by) {}
-    loop_options(schedule by, loop_stop when) noexcept : how(by), until(when) {}
-    loop_options(loop_stop when) noexcept : until(when) {}
+    constexpr loop_options() noexcept = default;
+    constexpr loop_options(schedule by) noexcept : how(by) {}
+    constexpr loop_options(schedule by, loop_stop when) noexcept : how(by), until(when) {}
+    constexpr loop_options(loop_stop when) noexcept : until(when) {}
 
     schedule how{};
     loop_stop until{};

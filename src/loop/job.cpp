@@ -22,9 +22,13 @@ constexpr std::uint64_t k_brief_ns = 4'000; // chunks that take less grow
 constexpr std::uint64_t k_long_ns = 16'000; // and these shrink
 constexpr std::uint64_t k_guided_share = 4; // of what is left: a guided chunk
 constexpr std::uint64_t k_few_chunks = 8;   // so many more of the present size: not worth a look at the clock
-constexpr int k_patience = 24;              // rounds of pauses before a fence is paid: a running owner shares by itself
+constexpr int k_patience = 24;              // rounds before a fence is paid, where an owner that runs shares by itself
+constexpr int k_little_patience = 2;        // and where it does not
+constexpr int k_rounds_per_yield = 64;
 
-void pause_a_little() noexcept {
+// Between two rounds of looking for something to steal. Who has it may have been preempted.
+void pause_a_little(int round) noexcept {
+    if (round % k_rounds_per_yield == k_rounds_per_yield - 1) return os::machine::yield_processor();
     for (int k = 0; k < 4; ++k) os::machine::pause();
 }
 
@@ -146,13 +150,18 @@ iterations job::steal_once(steal_effort effort, bool& some_left) noexcept {
     return found;
 }
 
+int job::patience() const noexcept {
+    if (m_width == 1 || !m_asymmetric) return 0;
+    bool const owners_share = m_kind == detail::schedule_kind::automatic || m_kind == detail::schedule_kind::guided;
+    return owners_share ? k_patience : k_little_patience;
+}
+
 iterations job::steal() noexcept {
-    int const patience = m_width > 1 && m_asymmetric ? k_patience : 0;
     for (int round = 0;; ++round) {
         bool some_left = false;
-        iterations const found = steal_once(round < patience ? steal_effort::shared_only : steal_effort::with_fence, some_left);
+        iterations const found = steal_once(round < patience() ? steal_effort::shared_only : steal_effort::with_fence, some_left);
         if (!found.empty() || !some_left) return found;
-        pause_a_little();
+        pause_a_little(round);
     }
 }
 
@@ -160,7 +169,8 @@ iterations job::steal() noexcept {
 
 void job::run_range(participant& self) {
     using enum detail::schedule_kind;
-    if (m_kind == automatic) return run_by_clock(self);
+    bool const by_seed = sched::this_run() != nullptr; // what the clock says must not count
+    if (m_kind == automatic && !by_seed) return run_by_clock(self);
     if (m_kind == guided) return run_guided(self);
     run_dynamic(self);
 }

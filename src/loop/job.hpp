@@ -57,6 +57,7 @@ private:
     // Iterations of another participant, for begin(); or none: all have begun.
     [[nodiscard]] iterations steal() noexcept;
     [[nodiscard]] participant* choose_victim(steal_effort effort, bool& some_left) noexcept;
+    [[nodiscard]] int patience() const noexcept;
     [[nodiscard]] iterations steal_once(steal_effort effort, bool& some_left) noexcept;
 
     void run_range(participant& self);

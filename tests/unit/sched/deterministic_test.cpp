@@ -172,6 +172,8 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
     tulle::signal no_signal(0);
     tulle::thread<void> ended = tulle::spawn([] {});
     std::map<std::string, std::function<void()>> const calls{{"fork and join", [] { tulle::fork([] {}).join(); }},
+                                                             {"parallel_for", [] { tulle::parallel_for(0, 2, [](int) {}); }},
+                                                             {"parallel_for, one iteration", [] { tulle::parallel_for(0, 1, [](int) {}); }},
                                                              {"scope", [] { tulle::scope().spawn([] {}); }},
                                                              {"spawn and join", [] { tulle::spawn([] {}).join(); }},
                                                              {"spawn, placed", [] { tulle::spawn_detached({.shepherd = 0}, [] {}); }},
@@ -216,6 +218,11 @@ TEST(deterministic, every_c_function_is_a_scheduling_point) {
     tulle_signal_t signal = TULLE_SIGNAL_INIT(1);
     auto const steps = [] { return the_run().steps(); };
     std::vector<std::pair<int, std::function<int()>>> const calls{{0, [] { return tulle_schedule_point(); }},
+                                                                  {0,
+                                                                   [] {
+                                                                       return tulle_loop_for(
+                                                                           0, 3, 1, [](int64_t, void*) {}, nullptr, nullptr);
+                                                                   }},
                                                                   {0, [] { return tulle_yield(); }},
                                                                   {0, [&] { return tulle_mutex_lock(&m); }},
                                                                   {-EBUSY, [&] { return tulle_mutex_destroy(&m); }},
@@ -350,6 +357,26 @@ TEST(deterministic, trees_of_forks_come_out_right) {
         seeded const run(seed);
         EXPECT_EQ(fib(12), 144);
     }
+}
+
+// The clock, which chooses chunks otherwise, has no say.
+void loop_program(std::string& order) {
+    tulle::parallel_for(0, 12, [&order](int i) {
+        order += static_cast<char>('a' + i);
+        tulle::this_thread::yield();
+    });
+}
+TEST(deterministic, a_loop_runs_each_iteration_once_in_an_order_that_the_seed_decides) {
+    std::set<std::string> orders;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        observed const first = observe(seed, &loop_program);
+        EXPECT_EQ(observe(seed, &loop_program), first) << seed;
+        orders.insert(first.order);
+        std::string sorted = first.order;
+        std::sort(sorted.begin(), sorted.end());
+        EXPECT_EQ(sorted, "abcdefghijkl");
+    }
+    EXPECT_GE(orders.size(), 50U);
 }
 
 TEST(deterministic, exceptions_arrive_at_the_join) {
