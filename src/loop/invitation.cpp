@@ -15,6 +15,13 @@ namespace {
 // Some microseconds: what the last chunk of a loop takes, which is less than to suspend a thread and to look for other work.
 constexpr int k_pauses_before_wait = 128;
 
+// Where stacks are short, a thread that is about to wait runs its records first (sched/shortage.cpp): here, the invitation of a participant
+// whose iteration waits. If that one began another iteration, which waits, too, the stack would grow with each.
+bool is_on_top_of_one_that_waits() noexcept {
+    sched::record_deque const* const records = sched::this_worker()->current->records;
+    return records != nullptr && records->is_floor;
+}
+
 } // namespace
 
 invitation::invitation(job& to) noexcept : m_job(to), m_deque(detail::current_deque()) {
@@ -29,7 +36,9 @@ invitation::~invitation() {
     if (TULLE_UNLIKELY(!m_deque->retract(m_slot))) withdraw_cold();
 }
 
-void invitation::come_in(detail::record* slot) noexcept { (*std::launder(reinterpret_cast<job**>(slot->body)))->help(); }
+void invitation::come_in(detail::record* slot) noexcept {
+    if (TULLE_LIKELY(!is_on_top_of_one_that_waits())) (*std::launder(reinterpret_cast<job**>(slot->body)))->help();
+}
 
 // A guess: the deque's lock decides, in join_cold.
 bool invitation::is_stolen() const noexcept { return m_slot < static_cast<sched::record_deque*>(m_deque)->stolen_end(); }

@@ -287,7 +287,8 @@ TEST_P(parallel_for_workers, chunks_of_all_sizes) {
     for (std::uint64_t const chunk : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{1000}, UINT64_MAX}) {
         for (schedule const how : {schedule::automatic(chunk), schedule::dynamic(chunk), schedule::guided(chunk)}) {
             tally seen(3001);
-            EXPECT_TRUE(parallel_for(0, 3001, [&](int i) { seen.count(static_cast<std::size_t>(i)); }, how));
+            EXPECT_TRUE(parallel_for(
+                0, 3001, [&](int i) { seen.count(static_cast<std::size_t>(i)); }, how));
             EXPECT_TRUE(seen.all_once()) << chunk;
         }
     }
