@@ -143,6 +143,7 @@ int tulle_loop_sort_doubles(double* array, size_t count) {
 }
 int tulle_loop_sort(void* array, size_t count, size_t size, int (*compare)(void const*, void const*)) {
     if (compare == nullptr || size == 0 || (array == nullptr && count != 0)) return -EINVAL;
+    if (count < 2) return 0;
     return guarded([=] {
         auto* const bytes = static_cast<std::byte*>(array);
         std::vector<std::byte const*> order(count);

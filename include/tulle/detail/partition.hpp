@@ -6,6 +6,7 @@
 // notes without branches are those of Edelkamp and Weiss (2016, "BlockQuicksort").
 #pragma once
 
+#include <tulle/detail/attributes.hpp>
 #include <tulle/parallel_for.hpp>
 
 #include <algorithm>
@@ -181,7 +182,8 @@ private:
 // Below this, one thread is faster.
 inline constexpr std::uint64_t k_least_to_partition = std::uint64_t{1} << 16U;
 
-template <class It, class Pred> It partition_elements(It first, It last, Pred const& pred) {
+// Not inlined, as what it needs on the stack would be in each frame of a recursive caller.
+template <class It, class Pred> TULLE_NOINLINE It partition_elements(It first, It last, Pred const& pred) {
     std::uint64_t const threads = loop_width();
     if (threads == 1 || count_between(first, last) < k_least_to_partition) return partition_serial(first, last, pred);
     return block_partition<It, Pred>(first, last, pred).run(threads);

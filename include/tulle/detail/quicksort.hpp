@@ -47,19 +47,24 @@ private:
         while (last - first > k_insertion_length) {
             if (levels-- == 0) return heapsort(first, last);
             split const at = partition(first, last);
-            if (last - first < k_least_to_fork) {
+            if (last - first >= k_least_to_fork) return sort_both(first, at, last, levels);
+            if (at.low_end - first < last - at.high_begin) { // the larger part needs no frame
                 sort(first, at.low_end, levels);
+                first = at.high_begin;
             } else {
-                auto high = fork([this, from = at.high_begin, last, levels] { sort(from, last, levels); });
-                sort(first, at.low_end, levels);
-                return high.join();
+                sort(at.high_begin, last, levels);
+                last = at.low_end;
             }
-            first = at.high_begin;
         }
         insertion_sort(first, last, m_less);
     }
+    void sort_both(It first, split at, It last, int levels) {
+        auto high = fork([this, from = at.high_begin, last, levels] { sort(from, last, levels); });
+        sort(first, at.low_end, levels);
+        high.join();
+    }
 
-    void heapsort(It first, It last) {
+    TULLE_COLD void heapsort(It first, It last) {
         std::make_heap(first, last, m_less);
         std::sort_heap(first, last, m_less);
     }

@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(asymmetric, loop_range_test, ::testing::Bool(),
 
 TEST_P(loop_range_test, the_owner_takes_all_in_order) {
     for (std::uint64_t n = 0; n < 40; ++n) {
-        for (std::uint64_t const count : {1, 2, 3, 7, 100}) {
+        for (std::uint64_t const count : {1U, 2U, 3U, 7U, 100U}) {
             range r(GetParam());
             r.open({10, 10 + n});
             std::vector<std::uint64_t> const taken = drain(r, count);
