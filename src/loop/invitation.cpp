@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/invitation.hpp"
 
+#include "loop/job.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/fork.hpp>
@@ -34,6 +35,11 @@ invitation::invitation(job& to) noexcept : m_job(to), m_deque(detail::current_de
 
 invitation::~invitation() {
     if (TULLE_UNLIKELY(!m_deque->retract(m_slot))) withdraw_cold();
+}
+
+void invitation::share() noexcept {
+    auto& deque = *static_cast<sched::record_deque*>(m_deque);
+    if (deque.is_asymmetric() && m_job.width() > 1) sched::record_owner(deque).share_all();
 }
 
 void invitation::come_in(detail::record* slot) noexcept {

@@ -2,12 +2,13 @@
 // A forked thread that helps with a loop, if it is stolen. If it is not, it costs what any fork costs that is joined first.
 #pragma once
 
-#include "loop/job.hpp"
 #include "sched/record_deque.hpp"
 
 #include <tulle/detail/current.hpp>
 
 namespace tulle::loop {
+
+class job;
 
 // Made and destroyed by one thread, the youngest first.
 class invitation {
@@ -17,6 +18,9 @@ public:
     invitation& operator=(invitation const&) = delete;
     // Takes it back; if somebody has come in by it, waits until that one has ended.
     ~invitation();
+
+    // Lets thieves have it without a fence. Then taking it back costs a lock.
+    void share() noexcept;
 
 private:
     static void come_in(detail::record* slot) noexcept;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/job.hpp"
 
-#include "loop/invitation.hpp"
 #include "os/clock.hpp"
 #include "sched/deterministic.hpp"
 
@@ -9,21 +8,21 @@
 #include <tulle/schedule_point.hpp>
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace tulle::loop {
 
 namespace {
 
-constexpr std::uint64_t k_brief_ns = 4'000; // chunks that take less grow
-constexpr std::uint64_t k_long_ns = 16'000; // and these shrink
-constexpr std::uint64_t k_guided_share = 4; // of what is left: a guided chunk
-constexpr std::uint64_t k_few_chunks = 8;   // so many more of the present size: not worth a look at the clock
-constexpr int k_patience = 24;              // rounds before a fence is paid, where an owner that runs shares by itself
-constexpr int k_little_patience = 2;        // and where it does not
+constexpr std::uint64_t k_brief_ns = 4'000;  // what takes less is followed by more
+constexpr std::uint64_t k_long_ns = 16'000;  // and what takes longer, by less
+constexpr std::uint64_t k_guided_share = 4;  // of what is left: a guided chunk
+constexpr std::uint64_t k_few_chunks = 8;    // so many more of the present size: not worth a look at the clock
+constexpr std::uint64_t k_worth_ns = 300;    // a loop that has taken so long is worth somebody's coming
+constexpr std::uint64_t k_first_chunks = 16; // or one of so many chunks
+constexpr int k_patience = 128;              // rounds before a fence is paid: until an owner that runs has used up its own part
 constexpr int k_rounds_per_yield = 64;
 
 // Between two rounds of looking for something to steal. Who has it may have been preempted.
@@ -62,15 +61,14 @@ void job::take_part(iterations first) noexcept {
     participant self(m_asymmetric, m_chunk);
     enter(self);
     bool some = begin(self, first); // before the invitations: who comes in by one shall find it
-    std::array<std::optional<invitation>, k_most_invitations> out;
-    for (std::uint64_t k = 0; k < invitations_of(self); ++k) out[k].emplace(*this);
+    for (std::uint64_t k = 0; k < invitations_of(self); ++k) self.out[k].emplace(*this);
     try {
         for (; some; some = begin(self, steal())) run_range(self);
     } catch (...) {
         fail(detail::caught_exception());
     }
     leave(self);
-    for (auto last = out.rbegin(); last != out.rend(); ++last) last->reset();
+    for (auto last = self.out.rbegin(); last != self.out.rend(); ++last) last->reset();
 }
 
 // False: there is nothing to do. What was stolen from a loop that has ended early is left out.
@@ -150,16 +148,11 @@ iterations job::steal_once(steal_effort effort, bool& some_left) noexcept {
     return found;
 }
 
-int job::patience() const noexcept {
-    if (m_width == 1 || !m_asymmetric) return 0;
-    bool const owners_share = m_kind == detail::schedule_kind::automatic || m_kind == detail::schedule_kind::guided;
-    return owners_share ? k_patience : k_little_patience;
-}
-
 iterations job::steal() noexcept {
+    int const patience = m_width > 1 && m_asymmetric ? k_patience : 0;
     for (int round = 0;; ++round) {
         bool some_left = false;
-        iterations const found = steal_once(round < patience() ? steal_effort::shared_only : steal_effort::with_fence, some_left);
+        iterations const found = steal_once(round < patience ? steal_effort::shared_only : steal_effort::with_fence, some_left);
         if (!found.empty() || !some_left) return found;
         pause_a_little(round);
     }
@@ -170,9 +163,24 @@ iterations job::steal() noexcept {
 void job::run_range(participant& self) {
     using enum detail::schedule_kind;
     bool const by_seed = sched::this_run() != nullptr; // what the clock says must not count
+    if (!self.is_known && !by_seed && !run_first_chunks(self)) return;
     if (m_kind == automatic && !by_seed) return run_by_clock(self);
-    if (m_kind == guided) return run_guided(self);
-    run_dynamic(self);
+    if (m_kind == dynamic && !m_until.is_possible() && !by_seed) return run_batches(self);
+    while (run_next(self, chunk_of(self))) {}
+}
+
+std::uint64_t job::chunk_of(participant const& self) const noexcept {
+    if (m_kind == detail::schedule_kind::guided) return std::max(m_chunk, self.range.size_hint() / k_guided_share);
+    return self.chunk;
+}
+
+// False: there are no more.
+bool job::run_next(participant& self, std::uint64_t count) {
+    if (m_until.is_possible() && m_until.is_requested()) end_early();
+    std::uint64_t const first = self.range.begun();
+    std::uint64_t const last = self.range.take_cold(first, count);
+    if (last != first) run_chunk(first, last);
+    return last != first;
 }
 
 std::uint64_t job::part_begin(std::uint64_t part) const noexcept {
@@ -185,54 +193,48 @@ void job::run_chunk(std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t part = begin; part != end; ++part) m_body.run(m_context, part_begin(part), part_begin(part + 1));
 }
 
-// The end of the chunk that the owner has begun; `first` if there is none.
-std::uint64_t job::begin_chunk(participant& self, std::uint64_t first, std::uint64_t count) {
-    if (m_until.is_possible() && m_until.is_requested()) end_early();
-    return TULLE_LIKELY(self.range.take(first, count)) ? first + count : self.range.take_cold(first, count);
+// Until it is known that the loop is worth the coming of others: an empty one is over before. False: it is over.
+bool job::run_first_chunks(participant& self) {
+    self.is_known = true;
+    if (m_kind != detail::schedule_kind::even) {
+        std::uint64_t const start = os::monotonic_ns();
+        for (std::uint64_t k = 1; k <= k_first_chunks; ++k) {
+            if (!run_next(self, chunk_of(self))) return false;
+            if (std::has_single_bit(k) && os::monotonic_ns() - start > k_worth_ns) break;
+        }
+    }
+    for (auto& sent : self.out)
+        if (sent) sent->share();
+    return true;
 }
 
-void job::run_dynamic(participant& self) {
-    bool const one_by_one = m_until.is_possible() || m_kind == detail::schedule_kind::even || sched::this_run() != nullptr;
-    std::uint64_t first = self.range.begun();
-    for (;;) {
-        if (!one_by_one) first = m_body.drain(m_context, self.range, first, m_chunk);
-        std::uint64_t const last = one_by_one ? begin_chunk(self, first, m_chunk) : self.range.take_cold(first, m_chunk);
-        if (last == first) return;
-        run_chunk(first, last);
-        first = last;
-    }
-}
-
-void job::run_guided(participant& self) {
-    std::uint64_t first = self.range.begun();
-    for (;;) {
-        std::uint64_t const last = begin_chunk(self, first, std::max(m_chunk, self.range.size_hint() / k_guided_share));
-        if (last == first) return;
-        run_chunk(first, last);
-        first = last;
-        self.range.share();
-    }
+// Doubles what the clock calls brief.
+std::uint64_t job::adapt(std::uint64_t count, std::uint64_t elapsed_ns) const noexcept {
+    if (elapsed_ns < k_brief_ns) return count < m_count / 2 ? count * 2 : m_count;
+    return elapsed_ns > k_long_ns ? std::max(m_chunk, count / 2) : count;
 }
 
 void job::run_by_clock(participant& self) {
-    std::uint64_t& count = self.chunk;
+    std::uint64_t since = os::monotonic_ns();
+    while (run_next(self, self.chunk)) {
+        if (self.range.size_hint() <= k_few_chunks * self.chunk) continue;
+        std::uint64_t const now = os::monotonic_ns();
+        self.chunk = adapt(self.chunk, now - since);
+        since = now;
+    }
+}
+
+// Always m_chunk iterations at a time, from an own part of as many as take some microseconds.
+void job::run_batches(participant& self) {
     std::uint64_t first = self.range.begun();
-    std::uint64_t since = 0; // 0: the clock has not been looked at
+    std::uint64_t since = os::monotonic_ns();
     for (;;) {
-        std::uint64_t const last = begin_chunk(self, first, count);
+        std::uint64_t const last = self.range.take_cold(first, m_chunk, self.chunk);
         if (last == first) return;
         run_chunk(first, last);
-        first = last;
-        self.range.share();
-        if (self.range.size_hint() <= k_few_chunks * count) {
-            since = 0;
-            continue;
-        }
+        first = m_body.drain(m_context, self.range, last, m_chunk);
         std::uint64_t const now = os::monotonic_ns();
-        if (since == 0 || now - since < k_brief_ns)
-            count *= 2;
-        else if (now - since > k_long_ns)
-            count = std::max(m_chunk, count / 2);
+        self.chunk = adapt(self.chunk, now - since);
         since = now;
     }
 }

@@ -5,15 +5,17 @@
 // and joined its own. docs/protocols/loop.md
 #pragma once
 
+#include "loop/invitation.hpp"
 #include "loop/loop_range.hpp"
 #include "os/machine.hpp"
 
 #include <tulle/detail/loop_engine.hpp>
 #include <tulle/detail/record.hpp>
 
-#include <atomic>
+#include <array>
 #include <cstdint>
 #include <exception>
+#include <optional>
 
 namespace tulle::loop {
 
@@ -24,9 +26,11 @@ struct participant {
     participant(bool asymmetric, std::uint64_t first_chunk) noexcept : range(asymmetric), chunk(first_chunk) {}
 
     loop_range<os::machine> range;
-    std::uint64_t chunk;         // iterations to begin at a time, where the clock decides; its own
-    std::uint64_t number = 0;    // in the order in which they came
-    participant* next = nullptr; // guarded by the job's lock, like `prev`
+    std::array<std::optional<invitation>, 2> out; // its invitations: others come in as a binary tree
+    std::uint64_t chunk;                          // iterations to begin at a time, or to make its own, as the clock decides
+    bool is_known = false;                        // whether the loop is worth the coming of others
+    std::uint64_t number = 0;                     // in the order in which they came
+    participant* next = nullptr;                  // guarded by the job's lock, like `prev`
     participant* prev = nullptr;
 };
 
@@ -38,16 +42,13 @@ public:
     job& operator=(job const&) = delete;
 
     [[nodiscard]] std::uint64_t width() const noexcept { return m_width; }
+    void help() noexcept;                          // by a thread that has come in by an invitation
+    void fail(std::exception_ptr thrown) noexcept; // ends it early
 
     // By the caller: runs all iterations, with the help of others. Whether none was left out. Throws what an iteration threw.
     bool run();
 
 private:
-    friend class invitation;
-    static constexpr std::uint64_t k_most_invitations = 2; // of a participant: they come in as a binary tree
-
-    // A thread that has come in by an invitation.
-    void help() noexcept;
     void take_part(iterations first) noexcept;
     [[nodiscard]] bool begin(participant& self, iterations some) noexcept;
     void enter(participant& self) noexcept;
@@ -57,19 +58,19 @@ private:
     // Iterations of another participant, for begin(); or none: all have begun.
     [[nodiscard]] iterations steal() noexcept;
     [[nodiscard]] participant* choose_victim(steal_effort effort, bool& some_left) noexcept;
-    [[nodiscard]] int patience() const noexcept;
     [[nodiscard]] iterations steal_once(steal_effort effort, bool& some_left) noexcept;
 
     void run_range(participant& self);
-    void run_dynamic(participant& self);
+    [[nodiscard]] bool run_first_chunks(participant& self);
     void run_by_clock(participant& self);
-    void run_guided(participant& self);
-    [[nodiscard]] std::uint64_t begin_chunk(participant& self, std::uint64_t first, std::uint64_t count);
+    void run_batches(participant& self);
+    [[nodiscard]] bool run_next(participant& self, std::uint64_t count);
     void run_chunk(std::uint64_t begin, std::uint64_t end);
+    [[nodiscard]] std::uint64_t chunk_of(participant const& self) const noexcept;
+    [[nodiscard]] std::uint64_t adapt(std::uint64_t count, std::uint64_t elapsed_ns) const noexcept;
     [[nodiscard]] std::uint64_t part_begin(std::uint64_t part) const noexcept;
 
     void end_early() noexcept;
-    void fail(std::exception_ptr thrown) noexcept;
 
     detail::loop_body m_body;
     void* m_context;

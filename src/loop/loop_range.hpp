@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A range of iterations that one thread runs, in order, and others may take the end of.
 //   [position, border) the owner's own   [border, end) shared
-// The owner begins iterations of its own part with a store and a load (detail/loop_range.hpp). When that part is used up it takes half of
-// the shared one, under the lock. A thief takes from the shared part under the lock; if it is empty, it lowers `border`, makes every thread
+// The owner begins iterations of its own part with a store and a load (detail/loop_range.hpp). When that part is used up it takes some more
+// of the shared one, under the lock. A thief takes from the shared part under the lock; if it is empty, it lowers `border`, makes every thread
 // pass a full fence (membarrier), and reads `position` again, as a thief of the split deque does (deque/split_deque.hpp, with the papers).
-// open, take, take_cold, share: the owner. The others: anyone. docs/protocols/loop.md has the argument.
+// open, take, take_cold: the owner. The others: anyone. docs/protocols/loop.md has the argument.
 #pragma once
 
 #include "base/assert.hpp"
@@ -35,14 +35,14 @@ template <class Machine> class loop_range : public detail::basic_loop_front<type
     template <class T> using atomic = typename Machine::template atomic<T>;
 
 public:
-    // `asymmetric`: the machine has heavy_fence(). If not, the owner's own part is only what it has asked for.
+    // `asymmetric`: the machine has heavy_fence(). If not, the owner's own part is only what it begins at once.
     explicit loop_range(bool asymmetric) noexcept : m_asymmetric(asymmetric) {}
 
-    // By the owner, of an empty range.
+    // By the owner, of an empty range. All is shared at first.
     void open(iterations all) noexcept {
         m_lock.lock();
         this->position.store(all.begin, std::memory_order_relaxed); // relaxed: published by the lock, as all below
-        this->border.store(m_asymmetric ? all.end - (all.end - all.begin) / 2 : all.begin, std::memory_order_relaxed);
+        this->border.store(all.begin, std::memory_order_relaxed);
         m_end.store(all.end, std::memory_order_relaxed);
         m_lock.unlock();
     }
@@ -51,32 +51,21 @@ public:
     [[nodiscard]] std::uint64_t begun() const noexcept { return this->position.load(std::memory_order_relaxed); }
 
     // By the owner, after take(first, count) has failed: the end of what it has begun now, at most first + count; `first`: there is nothing.
-    [[nodiscard]] std::uint64_t take_cold(std::uint64_t first, std::uint64_t count) noexcept {
+    // `own`: so many from `first` on become its own, but not more than half of what is left.
+    [[nodiscard]] std::uint64_t take_cold(std::uint64_t first, std::uint64_t count, std::uint64_t own = 0) noexcept {
         m_lock.lock();
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);
         std::uint64_t split = this->border.load(std::memory_order_relaxed);
         std::uint64_t const wanted = first + count;
         if (wanted > split && split < end) {
-            std::uint64_t const half = m_asymmetric ? split + (end - split + 1) / 2 : 0;
-            split = std::min(end, std::max(wanted, half));
+            std::uint64_t const batch = m_asymmetric ? first + std::min(own, (end - first + 1) / 2) : 0;
+            split = std::min(end, std::max(wanted, batch));
             this->border.store(split, std::memory_order_relaxed);
         }
         std::uint64_t const last = std::max(first, std::min(wanted, split)); // below first: closed
         this->position.store(last, std::memory_order_relaxed);
         m_lock.unlock();
         return last;
-    }
-
-    // By the owner, between iterations: offers half of its own part when nothing is shared, so that no thief needs the fence.
-    void share() noexcept {
-        std::uint64_t const next = this->position.load(std::memory_order_relaxed);
-        std::uint64_t const seen = this->border.load(std::memory_order_relaxed); // relaxed: a guess, read again below
-        if (!m_asymmetric || seen < next + 2 || m_end.load(std::memory_order_relaxed) != seen) return;
-        m_lock.lock();
-        std::uint64_t const split = this->border.load(std::memory_order_relaxed);
-        // No fence: the owner itself moves it, and no thief is between D1 and D2.
-        if (split >= next + 2) this->border.store(split - (split - next) / 2, std::memory_order_relaxed);
-        m_lock.unlock();
     }
 
     // By anyone but the owner: pins the range, so that it stays where it is, if nobody else does at this moment. steal() releases it, and

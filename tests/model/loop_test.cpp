@@ -27,7 +27,6 @@ struct shape {
     int steals; // of each
     bool asymmetric = true;
     steal_effort effort = steal_effort::with_fence;
-    bool shares = false;       // the owner, after each chunk
     bool closes = false;       // the last thief, instead of stealing
     bool from_thieves = false; // thieves have ranges of their own, from which they run what they have stolen
 };
@@ -44,11 +43,10 @@ template <class Machine> struct bench {
     void drain(range& r, shape const& s) {
         for (;;) {
             std::uint64_t const first = r.begun();
-            std::uint64_t const last = r.take(first, s.chunk) ? first + s.chunk : r.take_cold(first, s.chunk);
+            std::uint64_t const last = r.take(first, s.chunk) ? first + s.chunk : r.take_cold(first, s.chunk, s.own);
             model::check(last - first <= s.chunk, "no more than was asked for");
             if (last == first) return;
             run({first, last});
-            if (s.shares) r.share();
         }
     }
     iterations steal(steal_effort effort) { return all.try_pin() ? all.steal(effort) : iterations{}; }
@@ -107,18 +105,17 @@ TEST(loop_range, one_iteration_one_thief) { expect_holds("loop_one", exhaustive(
 TEST(loop_range, few_iterations_one_thief) { expect_holds("loop_few", exhaustive(2), {.count = 3, .chunk = 1, .thieves = 1, .steals = 2}); }
 TEST(loop_range, chunks) { expect_holds("loop_chunks", exhaustive(2), {.count = 5, .chunk = 2, .thieves = 1, .steals = 2}); }
 TEST(loop_range, shared_part_only) {
-    expect_holds("loop_shared", random(40000),
-                 {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .effort = steal_effort::shared_only, .shares = true});
+    expect_holds("loop_shared", random(40000), {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .effort = steal_effort::shared_only});
 }
-TEST(loop_range, the_owner_shares) {
-    expect_holds("loop_shares", random(40000), {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .shares = true});
+TEST(loop_range, all_that_is_left_is_the_owners) {
+    expect_holds("loop_own", random(40000), {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .own = 6});
 }
 TEST(loop_range, stampede) { expect_holds("loop_stampede", random(60000), {.count = 4, .chunk = 1, .thieves = 3, .steals = 2}); }
 TEST(loop_range, without_heavy_fence) {
     expect_holds("loop_symmetric", random(40000), {.count = 5, .chunk = 2, .thieves = 2, .steals = 2, .asymmetric = false});
 }
 TEST(loop_range, closed_by_another) {
-    expect_holds("loop_closed", random(40000), {.count = 5, .chunk = 1, .thieves = 2, .steals = 2, .shares = true, .closes = true});
+    expect_holds("loop_closed", random(40000), {.count = 5, .chunk = 1, .thieves = 2, .steals = 2, .closes = true});
 }
 TEST(loop_range, thieves_have_ranges_too) {
     expect_holds("loop_two", random(40000), {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .from_thieves = true});
@@ -185,8 +182,7 @@ TEST(loop_range, thieves_are_not_idle) {
 }
 
 TEST(loop_range, no_order_is_idle) {
-    auto const mutants =
-        model::weaken_each("loop_weakened", random(40000), body({.count = 4, .chunk = 1, .thieves = 2, .steals = 2, .shares = true}));
+    auto const mutants = model::weaken_each("loop_weakened", random(40000), body({.count = 4, .chunk = 1, .thieves = 2, .steals = 2}));
     EXPECT_GE(mutants.size(), 2U);
     EXPECT_EQ(model::survivors(mutants), "");
 }

@@ -89,14 +89,16 @@ TEST_P(loop_range_test, a_pinned_range_is_left_alone) {
     static_cast<void>(r.steal(steal_effort::shared_only));
 }
 
-TEST(loop_range, the_owner_shares_again_what_thieves_have_taken) {
+TEST(loop_range, what_the_owner_has_made_its_own_takes_a_fence) {
     range r(true);
     r.open({0, 100});
+    ASSERT_EQ(r.take_cold(0, 1, 1000), 1U);
+    EXPECT_EQ(r.shared_hint(), 50U); // never more than half
+    ASSERT_EQ(steal(r, steal_effort::shared_only).begin, 51U);
     ASSERT_EQ(steal(r, steal_effort::shared_only).begin, 50U);
     EXPECT_TRUE(steal(r, steal_effort::shared_only).empty());
-    r.share();
-    EXPECT_EQ(steal(r, steal_effort::shared_only).begin, 25U);
-    EXPECT_EQ(drain(r, 1).size(), 25U);
+    EXPECT_EQ(steal(r, steal_effort::with_fence).begin, 25U);
+    EXPECT_EQ(drain(r, 1).size(), 24U);
 }
 
 TEST(loop_range, without_a_fence_all_that_has_not_begun_is_shared) {
