@@ -31,15 +31,11 @@ invitation::invitation(job& to) noexcept : m_job(to), m_deque(detail::current_de
     ::new (static_cast<void*>(m_slot->body)) job*(&to);
     m_slot->run = &come_in;
     if (TULLE_UNLIKELY(!m_deque->publish(m_slot))) detail::published_cold(m_deque);
+    if (m_job.width() > 1) sched::record_owner(*static_cast<sched::record_deque*>(m_deque)).share_all();
 }
 
 invitation::~invitation() {
     if (TULLE_UNLIKELY(!m_deque->retract(m_slot))) withdraw_cold();
-}
-
-void invitation::share() noexcept {
-    auto& deque = *static_cast<sched::record_deque*>(m_deque);
-    if (deque.is_asymmetric() && m_job.width() > 1) sched::record_owner(deque).share_all();
 }
 
 void invitation::come_in(detail::record* slot) noexcept {

@@ -19,9 +19,6 @@ public:
     // Takes it back; if somebody has come in by it, waits until that one has ended.
     ~invitation();
 
-    // Lets thieves have it without a fence. Then taking it back costs a lock.
-    void share() noexcept;
-
 private:
     static void come_in(detail::record* slot) noexcept;
     [[nodiscard]] bool is_stolen() const noexcept;

@@ -8,7 +8,6 @@
 #include <tulle/schedule_point.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <mutex>
 #include <utility>
 
@@ -16,13 +15,11 @@ namespace tulle::loop {
 
 namespace {
 
-constexpr std::uint64_t k_brief_ns = 4'000;  // what takes less is followed by more
-constexpr std::uint64_t k_long_ns = 16'000;  // and what takes longer, by less
-constexpr std::uint64_t k_guided_share = 4;  // of what is left: a guided chunk
-constexpr std::uint64_t k_few_chunks = 8;    // so many more of the present size: not worth a look at the clock
-constexpr std::uint64_t k_worth_ns = 300;    // a loop that has taken so long is worth somebody's coming
-constexpr std::uint64_t k_first_chunks = 16; // or one of so many chunks
-constexpr int k_patience = 128;              // rounds before a fence is paid: until an owner that runs has used up its own part
+constexpr std::uint64_t k_brief_ns = 4'000; // what takes less is followed by more
+constexpr std::uint64_t k_long_ns = 16'000; // and what takes longer, by less
+constexpr std::uint64_t k_guided_share = 4; // of what is left: a guided chunk
+constexpr std::uint64_t k_few_chunks = 8;   // so many more of the present size: not worth a look at the clock
+constexpr int k_patience = 128;             // rounds before a fence is paid: until an owner that runs has used up its own part
 constexpr int k_rounds_per_yield = 64;
 
 // Between two rounds of looking for something to steal. Who has it may have been preempted.
@@ -163,7 +160,6 @@ iterations job::steal() noexcept {
 void job::run_range(participant& self) {
     using enum detail::schedule_kind;
     bool const by_seed = sched::this_run() != nullptr; // what the clock says must not count
-    if (!self.is_known && !by_seed && !run_first_chunks(self)) return;
     if (m_kind == automatic && !by_seed) return run_by_clock(self);
     if (m_kind == dynamic && !m_until.is_possible() && !by_seed) return run_batches(self);
     while (run_next(self, chunk_of(self))) {}
@@ -191,21 +187,6 @@ void job::run_chunk(std::uint64_t begin, std::uint64_t end) {
     schedule_point();
     if (m_kind != detail::schedule_kind::even) return m_body.run(m_context, begin, end);
     for (std::uint64_t part = begin; part != end; ++part) m_body.run(m_context, part_begin(part), part_begin(part + 1));
-}
-
-// Until it is known that the loop is worth the coming of others: an empty one is over before. False: it is over.
-bool job::run_first_chunks(participant& self) {
-    self.is_known = true;
-    if (m_kind != detail::schedule_kind::even) {
-        std::uint64_t const start = os::monotonic_ns();
-        for (std::uint64_t k = 1; k <= k_first_chunks; ++k) {
-            if (!run_next(self, chunk_of(self))) return false;
-            if (std::has_single_bit(k) && os::monotonic_ns() - start > k_worth_ns) break;
-        }
-    }
-    for (auto& sent : self.out)
-        if (sent) sent->share();
-    return true;
 }
 
 // Doubles what the clock calls brief.

@@ -28,7 +28,6 @@ struct participant {
     loop_range<os::machine> range;
     std::array<std::optional<invitation>, 2> out; // its invitations: others come in as a binary tree
     std::uint64_t chunk;                          // iterations to begin at a time, or to make its own, as the clock decides
-    bool is_known = false;                        // whether the loop is worth the coming of others
     std::uint64_t number = 0;                     // in the order in which they came
     participant* next = nullptr;                  // guarded by the job's lock, like `prev`
     participant* prev = nullptr;
@@ -61,7 +60,6 @@ private:
     [[nodiscard]] iterations steal_once(steal_effort effort, bool& some_left) noexcept;
 
     void run_range(participant& self);
-    [[nodiscard]] bool run_first_chunks(participant& self);
     void run_by_clock(participant& self);
     void run_batches(participant& self);
     [[nodiscard]] bool run_next(participant& self, std::uint64_t count);

@@ -27,6 +27,7 @@ struct shape {
     int steals; // of each
     bool asymmetric = true;
     steal_effort effort = steal_effort::with_fence;
+    std::uint64_t own = 2;     // what the owner makes its own
     bool closes = false;       // the last thief, instead of stealing
     bool from_thieves = false; // thieves have ranges of their own, from which they run what they have stolen
 };
