@@ -158,7 +158,7 @@ struct fenceless : model::machine {
 TEST(loop_range, a_fence_on_the_thief_alone_is_not_enough) {
     model::options o = exhaustive(3);
     o.expect_failure = true;
-    model::result const r = model::explore("loop_fenceless", o, body<fenceless>({.count = 1, .chunk = 1, .thieves = 1, .steals = 1}));
+    model::result const r = model::explore("loop_fenceless", o, body<fenceless>({.count = 3, .chunk = 1, .thieves = 1, .steals = 2}));
     EXPECT_TRUE(r.failed);
 }
 
