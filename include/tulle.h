@@ -9,6 +9,7 @@
 
 #include <tulle/detail/feb.h>
 #include <tulle/detail/group.h>
+#include <tulle/detail/loop.h>
 #include <tulle/detail/sync.h>
 #include <tulle/detail/version.h>
 #include <tulle/detail/visibility.h>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tulle/address_lock.hpp>
+#include <tulle/algorithm.hpp>
 #include <tulle/barrier.hpp>
 #include <tulle/condition_variable.hpp>
 #include <tulle/feb.hpp>
@@ -10,8 +11,13 @@
 #include <tulle/full_empty.hpp>
 #include <tulle/future.hpp>
 #include <tulle/latch.hpp>
+#include <tulle/loop_options.hpp>
 #include <tulle/mutex.hpp>
 #include <tulle/once.hpp>
+#include <tulle/parallel_for.hpp>
+#include <tulle/parallel_reduce.hpp>
+#include <tulle/parallel_scan.hpp>
+#include <tulle/parallel_sort.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>

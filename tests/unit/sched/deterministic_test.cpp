@@ -177,6 +177,8 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
     tulle::future<int> future = promise.get_future();
     tulle::thread<void> ended = tulle::spawn([] {});
     std::map<std::string, std::function<void()>> const calls{{"fork and join", [] { tulle::fork([] {}).join(); }},
+                                                             {"parallel_for", [] { tulle::parallel_for(0, 2, [](int) {}); }},
+                                                             {"parallel_for, one iteration", [] { tulle::parallel_for(0, 1, [](int) {}); }},
                                                              {"scope", [] { tulle::scope().spawn([] {}); }},
                                                              {"spawn and join", [] { tulle::spawn([] {}).join(); }},
                                                              {"spawn, placed", [] { tulle::spawn_detached({.shepherd = 0}, [] {}); }},
@@ -257,7 +259,11 @@ TEST(deterministic, every_c_function_is_a_scheduling_point) {
                                                                   {-EBUSY, [&] { return tulle_feb_try_write_ef(&word, &word, 8); }},
                                                                   {0, [&] { return tulle_feb_read_xx(nullptr, &word, 8); }},
                                                                   {1, [&] { return tulle_feb_is_full(&word); }},
-                                                                  {-EBUSY, [&] { return tulle_signal_trywait(&signal); }}};
+                                                                  {-EBUSY, [&] { return tulle_signal_trywait(&signal); }},
+                                                                  {0, [] {
+                                                                       return tulle_loop_for(
+                                                                           0, 3, 1, [](int64_t, void*) {}, nullptr, nullptr);
+                                                                   }}};
     for (std::size_t k = 0; k < calls.size(); ++k) {
         std::uint64_t const before = steps();
         EXPECT_EQ(calls[k].second(), calls[k].first) << k;
@@ -380,6 +386,26 @@ TEST(deterministic, trees_of_forks_come_out_right) {
         seeded const run(seed);
         EXPECT_EQ(fib(12), 144);
     }
+}
+
+// The clock, which chooses chunks otherwise, has no say.
+void loop_program(std::string& order) {
+    tulle::parallel_for(0, 12, [&order](int i) {
+        order += static_cast<char>('a' + i);
+        tulle::this_thread::yield();
+    });
+}
+TEST(deterministic, a_loop_runs_each_iteration_once_in_an_order_that_the_seed_decides) {
+    std::set<std::string> orders;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        observed const first = observe(seed, &loop_program);
+        EXPECT_EQ(observe(seed, &loop_program), first) << seed;
+        orders.insert(first.order);
+        std::string sorted = first.order;
+        std::sort(sorted.begin(), sorted.end());
+        EXPECT_EQ(sorted, "abcdefghijkl");
+    }
+    EXPECT_GE(orders.size(), 50U);
 }
 
 TEST(deterministic, exceptions_arrive_at_the_join) {
