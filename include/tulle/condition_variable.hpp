@@ -65,7 +65,7 @@ private:
     std::cv_status wait_before(std::unique_lock<mutex>& held, detail::limit until) {
         mutex& m = *held.mutex();
         m.clear_owner();
-        bool const notified = wait_cold(m, until);
+        bool const notified = wait_until_cold(m, until);
         m.set_owner();
         return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
     }
@@ -75,7 +75,8 @@ private:
         }
         return true;
     }
-    TULLE_API bool wait_cold(mutex& m, detail::limit until) noexcept;
+    TULLE_API bool wait_cold(mutex& m, std::uint64_t deadline) noexcept;
+    TULLE_API bool wait_until_cold(mutex& m, detail::limit until) noexcept;
 
     detail::opaque<32> m_core;
 };

@@ -133,7 +133,7 @@ private:
         unlock();
     }
     [[nodiscard]] sched::wait_reason reason() const noexcept {
-        if (m_count != 1) return {sched::wait_kind::channel_select, m_first};
+        if (m_count != 1) return {sched::wait_kind::channel_select, m_first->channel};
         return {m_first->is_send ? sched::wait_kind::channel_send : sched::wait_kind::channel_receive, m_first->channel};
     }
 

@@ -55,8 +55,8 @@ void inspect_shared_mutex(shared_mutex_core<parking> const& m, wait_facts& facts
     if (m.is_written())
         static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "held for writing"));
     else
-        static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "held for reading by %llu threads",
-                                        static_cast<unsigned long long>(m.readers())));
+        static_cast<void>(
+            std::snprintf(facts.numbers, sizeof facts.numbers, "held for reading by %llu", static_cast<unsigned long long>(m.readers())));
 }
 
 TULLE_NO_SANITIZE void inspect_phases(phased_barrier_core<parking> const& b, wait_facts& facts) noexcept {
@@ -98,8 +98,8 @@ char const* text(sched::wait_kind kind) noexcept {
         case semaphore: return "semaphore";
         case shared_mutex: return "shared mutex";
         case channel_send:
-        case channel_receive: return "channel";
-        case channel_select: return "one of several channels";
+        case channel_receive:
+        case channel_select: return "channel";
         case cancellation: return "cancellation";
         case stolen_child: return "forked thread";
         case spawned_thread: return "thread";
@@ -121,6 +121,7 @@ wait_facts inspect(sched::wait_reason reason) noexcept {
         case channel_send: inspect_channel(*static_cast<channel_core<parking> const*>(reason.object), "send", facts); break;
         case channel_receive: inspect_channel(*static_cast<channel_core<parking> const*>(reason.object), "receive", facts); break;
         case phased_barrier: inspect_phases(*static_cast<phased_barrier_core<parking> const*>(reason.object), facts); break;
+        case channel_select: static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "or for another: select")); break;
         case spawned_thread: facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object)); break;
         case word_full: say(facts, "until it is full"); break;
         case word_empty: say(facts, "until it is empty"); break;

@@ -178,6 +178,27 @@ static void test_cancellation(void) {
 static atomic_int calls;
 static void count_call(void* by) { atomic_fetch_add(&calls, *(int*)by); }
 
+static void* wait_for_latch(void* latch) {
+    expect(tulle_latch_wait(latch) == 0, "latch");
+    return latch;
+}
+
+static void test_joins(void) {
+    tulle_latch_t latch = TULLE_LATCH_INIT(1);
+    tulle_limit_t limit = {MILLISECOND, NULL};
+    tulle_thread* thread = NULL;
+    void* result = NULL;
+    expect(tulle_spawn(&thread, NULL, wait_for_latch, &latch) == 0, "spawn");
+    expect(tulle_thread_join_within(thread, &result, &limit) == -ETIMEDOUT, "join time-out");
+    expect(tulle_cancellation_create(&limit.cancellation, NULL) == 0, "create");
+    expect(tulle_cancellation_request(limit.cancellation) == 0, "request");
+    limit.timeout_ns = TULLE_FOREVER;
+    expect(tulle_thread_join_within(thread, &result, &limit) == -ECANCELED, "join cancelled");
+    expect(tulle_thread_join_within(thread, &result, NULL) == -EINVAL, "no limit");
+    expect(tulle_latch_count_down(&latch, 1) == 0 && tulle_thread_join(thread, &result) == 0 && result == &latch, "join");
+    expect(tulle_cancellation_destroy(limit.cancellation) == 0, "destroy");
+}
+
 static void test_timers(void) {
     tulle_timer_t* timer = NULL;
     int one = 1;
@@ -196,6 +217,7 @@ int main(void) {
     test_phases();
     test_channels();
     test_cancellation();
+    test_joins();
     test_timers();
     return 0;
 }

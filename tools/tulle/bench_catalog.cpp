@@ -30,6 +30,8 @@ std::vector<workload> const& workloads() {
         {"reduce", "sum of 10 million doubles", {1, 2}},
         {"scan", "sums of all beginnings of 10 million doubles", {1, 2}},
         {"sort", "sort 2 million random doubles with the sort that each library has", {1, 2}},
+        {"rwlock", "read alone; 8 threads of whose sections a tenth writes; longest wait", {1, 2}},
+        {"channel", "one thread sends numbers to another, through a buffer and without one", {1, 2}},
         {"quicksort", "sort 2 million random doubles", {1, 2}},
         {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
         {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},

@@ -227,6 +227,27 @@ wait_case semaphore_case() {
     return {[s](auto const& until) { return s->acquire(until); }, [s] { s->release(); }};
 }
 
+wait_case thread_case() {
+    auto const release = std::make_shared<tulle::latch>(1);
+    auto const t = std::make_shared<tulle::thread<void>>(tulle::spawn([release] { release->wait(); }));
+    return {[t](auto const& until) { return t->try_join(until); }, [release] { release->count_down(); }};
+}
+wait_case send_case() {
+    auto const c = std::make_shared<tulle::channel<int>>(1);
+    c->send(1);
+    auto const wait = [c](tulle::wait_limit const& until) { return c->send(2, until) == tulle::channel_status::success; };
+    return {wait, [c] { static_cast<void>(c->receive()); }};
+}
+wait_case receive_case() {
+    auto const c = std::make_shared<tulle::channel<int>>(1);
+    return {[c](auto const& until) { return c->receive(until).has_value(); }, [c] { c->send(1); }};
+}
+wait_case phase_case() {
+    auto const b = std::make_shared<tulle::phased_barrier<>>(2);
+    auto const arrival = std::make_shared<tulle::phased_barrier<>::arrival_token>(b->arrive());
+    return {[b, arrival](auto const& until) { return b->wait(*arrival, until); }, [b] { static_cast<void>(b->arrive()); }};
+}
+
 INSTANTIATE_TEST_SUITE_P(of_the_library, every_wait,
                          ::testing::Values(named_case{"latch", &latch_case}, named_case{"signal", &signal_case},
                                            named_case{"mutex", &lock_case<tulle::mutex>}, named_case{"barrier", &barrier_case},
@@ -234,7 +255,9 @@ INSTANTIATE_TEST_SUITE_P(of_the_library, every_wait,
                                            named_case{"shared_mutex", &lock_case<tulle::shared_mutex>},
                                            named_case{"shared_mutex_shared", &shared_case},
                                            named_case{"recursive_mutex", &lock_case<tulle::recursive_mutex>},
-                                           named_case{"spin_lock", &lock_case<tulle::spin_lock>}),
+                                           named_case{"spin_lock", &lock_case<tulle::spin_lock>}, named_case{"thread", &thread_case},
+                                           named_case{"channel_send", &send_case}, named_case{"channel_receive", &receive_case},
+                                           named_case{"phase", &phase_case}),
                          [](auto const& chosen) { return std::string(chosen.param.name); });
 
 TEST(cancellation, ends_very_many_waits) {
