@@ -19,6 +19,10 @@
 
 namespace tulle {
 
+namespace detail {
+struct select_access;
+}
+
 // Not copied, not moved; may be used again and again. The channel must outlive it.
 class select_case {
 public:
@@ -37,10 +41,7 @@ protected:
     ~select_case() = default;
 
 private:
-    friend struct select_access;
-
-    virtual void prepare() noexcept = 0; // for the select that begins
-    virtual void finish() = 0;           // when it was chosen
+    friend struct detail::select_access;
 
     detail::channel_case m_case;
 };
@@ -52,8 +53,10 @@ public:
     std::optional<T> item; // what the last select has received here
 
 private:
-    void prepare() noexcept override { item.reset(); }
-    void finish() override {
+    friend struct detail::select_access;
+
+    void prepare() noexcept { item.reset(); } // for the select that begins
+    void finish() noexcept {                  // when it was chosen
         if (status() == channel_status::success) item.emplace(m_slot.take());
     }
 
@@ -68,26 +71,27 @@ public:
     T item;
 
 private:
-    void prepare() noexcept override {}
-    void finish() override {}
+    friend struct detail::select_access;
+
+    void prepare() noexcept {}
+    void finish() noexcept {}
 };
 
+namespace detail {
+
 struct select_access {
-    [[nodiscard]] static std::size_t run(select_case* const* cases, detail::channel_case** raw, std::size_t count, detail::limit until) {
-        for (std::size_t k = 0; k < count; ++k) {
-            cases[k]->prepare();
-            raw[k] = &cases[k]->m_case;
-        }
-        std::size_t const chosen = detail::select(raw, count, until);
-        if (chosen != count) cases[chosen]->finish();
+    template <class... Case> [[nodiscard]] static std::size_t run(limit until, Case&... cases) {
+        static_assert(sizeof...(Case) > 0);
+        (cases.prepare(), ...);
+        std::array<channel_case*, sizeof...(Case)> raw{&static_cast<select_case&>(cases).m_case...};
+        std::size_t const chosen = detail::select(raw.data(), raw.size(), until);
+        std::size_t index = 0;
+        ((index++ == chosen ? cases.finish() : void()), ...);
         return chosen;
     }
-    template <class... Case> [[nodiscard]] static std::size_t run_all(detail::limit until, Case&... cases) {
-        std::array<select_case*, sizeof...(Case)> const all{&cases...};
-        std::array<detail::channel_case*, sizeof...(Case)> raw{};
-        return run(all.data(), raw.data(), all.size(), until);
-    }
 };
+
+} // namespace detail
 
 // What select() returns when the limit was reached.
 inline constexpr std::size_t no_case = ~std::size_t{0};
@@ -98,18 +102,16 @@ template <class C>
 concept selectable = std::derived_from<C, select_case>;
 
 template <class... Case> std::size_t select_within(limit until, Case&... cases) {
-    std::size_t const chosen = select_access::run_all(until, cases...);
+    std::size_t const chosen = select_access::run(until, cases...);
     return chosen == sizeof...(Case) ? no_case : chosen;
 }
 
 } // namespace detail
 
-// Waits until one of the cases, each given once, can go on, and does it; a closed channel can. The index of the case. If several can, any of them is chosen.
+// Waits until one of the cases, each given once, can go on, and does it; a closed channel can. The index of the case. If several can, any
+// of them is chosen.
 // Errors: std::bad_alloc, by a case that sends to an unbounded channel; nothing was done then.
-template <detail::selectable... Case> std::size_t select(Case&... cases) {
-    static_assert(sizeof...(Case) > 0);
-    return detail::select_within(detail::k_no_deadline, cases...);
-}
+template <detail::selectable... Case> std::size_t select(Case&... cases) { return detail::select_within(detail::k_no_deadline, cases...); }
 // no_case: none can go on at once, or could before the limit was reached.
 template <detail::selectable... Case> [[nodiscard]] std::size_t try_select(Case&... cases) {
     return detail::select_within(std::uint64_t{0}, cases...);
