@@ -139,7 +139,7 @@ TEST(shared_mutex, a_writer_that_gives_up_lets_readers_in) {
             stays.store(0, release);
             d.lock.unlock_shared();
         });
-        t.thread([&d, &stays] {
+        t.thread([&d] {
             if (!d.lock.lock_until({detail::k_no_deadline, &d.token})) return static_cast<void>(d.refused.fetch_add(1, relaxed));
             d.lock.unlock();
         });
