@@ -2,6 +2,6 @@
 #include "../common/libraries/tbb.hpp"
 #include "rwlock.hpp"
 
-#include <tbb/rw_mutex.h>
+#include <oneapi/tbb/rw_mutex.h>
 
-int main(int argc, char** argv) { return tulle::bench::rwlock_main<tulle::bench::tbb_runtime, tbb::rw_mutex>(argc, argv); }
+int main(int argc, char** argv) { return tulle::bench::rwlock_main<tulle::bench::tbb_runtime, oneapi::tbb::rw_mutex>(argc, argv); }
