@@ -19,13 +19,14 @@ protected:
 INSTANTIATE_TEST_SUITE_P(workers, fork_test, ::testing::Values(1, 2, 4));
 
 TEST_P(fork_test, results_of_all_kinds) {
+    static std::string const s_long(100, 'a');
     int x = 0;
     auto number = tulle::fork([] { return 42; });
     auto nothing = tulle::fork([&x] { x = 1; });
     auto movable = tulle::fork([] { return std::make_unique<int>(7); });
     auto reference = tulle::fork([&x]() -> int& { return x; });
-    auto text = tulle::fork([s = std::string(100, 'a')] { return s + "b"; });
-    EXPECT_EQ(text.join(), std::string(100, 'a') + "b");
+    auto text = tulle::fork([s = s_long] { return s + 'b'; });
+    EXPECT_EQ(text.join(), s_long + 'b');
     EXPECT_EQ(&reference.join(), &x);
     EXPECT_EQ(*movable.join(), 7);
     nothing.join();
