@@ -52,7 +52,9 @@ struct qt_dictionary_iterator {
     list_entry* current = nullptr;
 
     // relaxed: the lock of a segment publishes the count.
-    qt_dictionary_iterator(qt_dictionary* d, state s) : dict(d), where(s), segment(s == state::end ? k_segments : 0) { dict->iterators.fetch_add(1, std::memory_order_relaxed); }
+    qt_dictionary_iterator(qt_dictionary* d, state s) : dict(d), where(s), segment(s == state::end ? k_segments : 0) {
+        dict->iterators.fetch_add(1, std::memory_order_relaxed);
+    }
     qt_dictionary_iterator(qt_dictionary_iterator const& other)
         : dict(other.dict), where(other.where), segment(other.segment), current(other.current) {
         dict->iterators.fetch_add(1, std::memory_order_relaxed);
@@ -164,8 +166,7 @@ void* qt_dictionary_delete(qt_dictionary* dict, void* key) {
 }
 
 qt_dictionary_iterator* qt_dictionary_iterator_create(qt_dictionary* dict) {
-    auto* const it =
-        dict != nullptr ? new (std::nothrow) qt_dictionary_iterator(dict, qt_dictionary_iterator::state::fresh) : nullptr;
+    auto* const it = dict != nullptr ? new (std::nothrow) qt_dictionary_iterator(dict, qt_dictionary_iterator::state::fresh) : nullptr;
     return it != nullptr ? it : error<qt_dictionary_iterator>();
 }
 void qt_dictionary_iterator_destroy(qt_dictionary_iterator* it) {

@@ -63,7 +63,7 @@ struct alignas(64) dictionary_segment {
     }
 
 private:
-    [[nodiscard]] int shift() const noexcept { return 65 - std::bit_width(buckets.size()); }
+    [[nodiscard]] int shift() const noexcept { return 65 - static_cast<int>(std::bit_width(buckets.size())); }
     // An entry that is deleted has left no trace of its place among entries with the same hash: those that came behind it are left out.
     [[nodiscard]] list_entry* first_above(std::uint64_t hash) const noexcept {
         list_entry* e = buckets[bucket_of(hash)];

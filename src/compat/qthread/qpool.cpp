@@ -55,7 +55,7 @@ struct qt_mpool_s {
           first_in_slab((sizeof(slab) + align - 1) / align * align),
           pieces_in_slab(std::max<std::size_t>(k_slab_bytes / piece, 1)) {}
     ~qt_mpool_s() {
-        while (slabs != nullptr) ::operator delete(std::exchange(slabs, slabs->next), std::align_val_t{alignment});
+        while (slabs != nullptr) ::operator delete (std::exchange(slabs, slabs->next), std::align_val_t{alignment});
     }
     qt_mpool_s(qt_mpool_s const&) = delete;
     qt_mpool_s& operator=(qt_mpool_s const&) = delete;
@@ -72,7 +72,7 @@ struct qt_mpool_s {
     // The pieces of a new slab as a list; null: no memory.
     [[nodiscard]] free_piece* make_slab() noexcept {
         auto* const memory =
-            static_cast<std::byte*>(::operator new(first_in_slab + pieces_in_slab * piece, std::align_val_t{alignment}, std::nothrow));
+            static_cast<std::byte*>(::operator new (first_in_slab + pieces_in_slab * piece, std::align_val_t{alignment}, std::nothrow));
         if (memory == nullptr) return nullptr;
         free_piece* first = nullptr;
         for (std::size_t k = pieces_in_slab; k != 0; --k) first = new (memory + first_in_slab + (k - 1) * piece) free_piece{first, nullptr};

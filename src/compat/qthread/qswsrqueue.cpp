@@ -25,7 +25,7 @@ struct alignas(64) ring_side {
     tulle::binary_semaphore wake{0};
 
     void move_on(std::uint64_t to, ring_side& sleeper) noexcept {
-        index.store(to, std::memory_order_seq_cst);              // B1; release: pairs with look()
+        index.store(to, std::memory_order_seq_cst);                            // B1; release: pairs with look()
         if (sleeper.sleeps.load(std::memory_order_seq_cst)) sleeper.wake_up(); // B2
     }
     void wake_up() noexcept {

@@ -13,19 +13,19 @@ Q_STARTCXX
 typedef struct qlfqueue_s qlfqueue_t;
 
 /* NULL: no memory. */
-qlfqueue_t *qlfqueue_create(void);
+qlfqueue_t* qlfqueue_create(void);
 
 /* Forgets the elements that are left. Nobody may use the queue meanwhile. QTHREAD_BADARGS: NULL. */
-int qlfqueue_destroy(qlfqueue_t *q);
+int qlfqueue_destroy(qlfqueue_t* q);
 
 /* QTHREAD_BADARGS: a null queue or element; QTHREAD_MALLOC_ERROR. */
-int qlfqueue_enqueue(qlfqueue_t *q, void *elem);
+int qlfqueue_enqueue(qlfqueue_t* q, void* elem);
 
 /* NULL: empty, or no queue. */
-void *qlfqueue_dequeue(qlfqueue_t *q);
+void* qlfqueue_dequeue(qlfqueue_t* q);
 
 /* 1: empty, 0: not; a snapshot. QTHREAD_BADARGS: NULL. */
-int qlfqueue_empty(qlfqueue_t *q);
+int qlfqueue_empty(qlfqueue_t* q);
 
 Q_ENDCXX
 
