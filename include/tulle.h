@@ -7,8 +7,13 @@
 #ifndef TULLE_H
 #define TULLE_H
 
+#include <tulle/detail/cancel.h>
+#include <tulle/detail/channel.h>
 #include <tulle/detail/feb.h>
 #include <tulle/detail/group.h>
+#include <tulle/detail/loop.h>
+#include <tulle/detail/locks.h>
+#include <tulle/detail/phases.h>
 #include <tulle/detail/sync.h>
 #include <tulle/detail/version.h>
 #include <tulle/detail/visibility.h>
@@ -85,6 +90,8 @@ TULLE_API int tulle_thread_join(tulle_thread* thread, void** result);
 TULLE_API int tulle_thread_try_join(tulle_thread* thread, void** result);
 /* The same, waiting for at most `timeout_ns` nanoseconds; then -ETIMEDOUT, and the handle stays. */
 TULLE_API int tulle_thread_timed_join(tulle_thread* thread, void** result, uint64_t timeout_ns);
+/* The same within a limit (detail/cancel.h); then -ETIMEDOUT or -ECANCELED. */
+TULLE_API int tulle_thread_join_within(tulle_thread* thread, void** result, const tulle_limit_t* limit);
 /* Nobody will join it; frees the handle. */
 TULLE_API int tulle_thread_detach(tulle_thread* thread);
 TULLE_API uint64_t tulle_thread_id(const tulle_thread* thread); /* 0: null */

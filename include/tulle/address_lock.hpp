@@ -6,6 +6,7 @@
 
 #include <tulle/detail/attributes.hpp>
 #include <tulle/detail/deadline.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace tulle {
 
 namespace detail {
 
-// False: the time was up.
-[[nodiscard]] TULLE_API bool lock_address(void const* address, std::uint64_t deadline);
+// False: the limit was reached.
+[[nodiscard]] TULLE_API bool lock_address(void const* address, limit until);
 TULLE_API void unlock_address(void const* address) noexcept;
 
 } // namespace detail
@@ -31,6 +32,8 @@ public:
     explicit address_lock(void const* address) noexcept : m_address(address) {}
 
     void lock() { static_cast<void>(detail::lock_address(m_address, detail::k_no_deadline)); }
+    // False: the limit was reached.
+    [[nodiscard]] bool lock(wait_limit const& limit) { return detail::lock_address(m_address, limit.get()); }
     [[nodiscard]] bool try_lock() { return detail::lock_address(m_address, 0); }
     template <class Rep, class Period> [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
         return detail::lock_address(m_address, detail::deadline_after(timeout));

@@ -5,6 +5,7 @@
 #include <tulle/detail/attributes.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/opaque.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -23,6 +24,8 @@ public:
     TULLE_API void arrive_and_wait() noexcept;
     // Arrives only if all others have: then true, and they go on.
     [[nodiscard]] TULLE_API bool try_arrive_and_wait() noexcept;
+    // False: the limit was reached, and the caller does not count as arrived, as below.
+    [[nodiscard]] bool arrive_and_wait(wait_limit const& limit) noexcept { return arrive_and_wait_before(limit.get()); }
     // False: the time was up, and the caller does not count as arrived. A time-out in the past behaves as try_arrive_and_wait().
     template <class Rep, class Period> [[nodiscard]] bool arrive_and_wait_for(std::chrono::duration<Rep, Period> const& timeout) {
         return arrive_and_wait_before(detail::deadline_after(timeout));
@@ -33,7 +36,7 @@ public:
     }
 
 private:
-    [[nodiscard]] TULLE_API bool arrive_and_wait_before(std::uint64_t deadline) noexcept;
+    [[nodiscard]] TULLE_API bool arrive_and_wait_before(detail::limit until) noexcept;
 
     detail::opaque<48> m_core;
 };

@@ -34,6 +34,15 @@ public:
         while (!is_true()) wait(held);
     }
 
+    // False: the limit was reached.
+    [[nodiscard]] bool wait(std::unique_lock<mutex>& held, wait_limit const& limit) {
+        return wait_before(held, limit.get()) == std::cv_status::no_timeout;
+    }
+    // What the predicate says in the end.
+    template <class Predicate> [[nodiscard]] bool wait(std::unique_lock<mutex>& held, wait_limit const& limit, Predicate is_true) {
+        return wait_before(held, limit.get(), is_true);
+    }
+
     template <class Rep, class Period>
     std::cv_status wait_for(std::unique_lock<mutex>& held, std::chrono::duration<Rep, Period> const& timeout) {
         return wait_before(held, detail::deadline_after(timeout));
@@ -53,20 +62,21 @@ public:
     }
 
 private:
-    std::cv_status wait_before(std::unique_lock<mutex>& held, std::uint64_t deadline) {
+    std::cv_status wait_before(std::unique_lock<mutex>& held, detail::limit until) {
         mutex& m = *held.mutex();
         m.clear_owner();
-        bool const notified = wait_cold(m, deadline);
+        bool const notified = wait_until_cold(m, until);
         m.set_owner();
         return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
     }
-    template <class Predicate> bool wait_before(std::unique_lock<mutex>& held, std::uint64_t deadline, Predicate& is_true) {
+    template <class Predicate> bool wait_before(std::unique_lock<mutex>& held, detail::limit until, Predicate& is_true) {
         while (!is_true()) {
-            if (wait_before(held, deadline) == std::cv_status::timeout) return is_true();
+            if (wait_before(held, until) == std::cv_status::timeout) return is_true();
         }
         return true;
     }
     TULLE_API bool wait_cold(mutex& m, std::uint64_t deadline) noexcept;
+    TULLE_API bool wait_until_cold(mutex& m, detail::limit until) noexcept;
 
     detail::opaque<32> m_core;
 };

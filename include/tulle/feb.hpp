@@ -8,6 +8,7 @@
 #include <tulle/detail/feb_calls.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/thread.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -39,13 +40,13 @@ template <feb::word T> struct feb_word {
     using calls = feb_calls<bits>;
 
     static bits* of(T& word) noexcept { return reinterpret_cast<bits*>(&word); }
-    static bool write(feb_operation what, T& word, T value, std::uint64_t deadline) {
+    static bool write(feb_operation what, T& word, T value, limit until) {
         bits given = std::bit_cast<bits>(value);
-        return calls::apply(what, of(word), given, deadline);
+        return calls::apply(what, of(word), given, until);
     }
-    static std::optional<T> read(feb_operation what, T& word, std::uint64_t deadline) {
+    static std::optional<T> read(feb_operation what, T& word, limit until) {
         bits found{};
-        if (!calls::apply(what, of(word), found, deadline)) return std::nullopt;
+        if (!calls::apply(what, of(word), found, until)) return std::nullopt;
         return std::bit_cast<T>(found);
     }
 };
@@ -62,7 +63,8 @@ namespace tulle::feb {
 // Between operations the owner of a word may use it as any variable; while others may read it by read_ff, it is written by these functions only.
 // Errors: what may empty a word (empty, purge, read_fe) throws std::bad_alloc, with nothing done, when there is no memory to remember it.
 //
-// Forms: plain, waits as long as it takes; try_*, not at all; try_*_for and try_*_until, until the time is up. A time-out in the past only tries.
+// Forms: plain, waits as long as it takes, or, with a wait_limit, until that is reached; try_*, not at all; try_*_for and try_*_until, until the time is
+// up. A limit that has been reached only tries.
 
 [[nodiscard]] inline bool is_full(auto const& w) noexcept { return detail::feb_is_full(&w); }
 // The numbers of the threads that wait for this word; 0 for a forked thread that has none. A snapshot, for people.
@@ -101,6 +103,9 @@ template <word T> [[nodiscard]] T read_ff(T const& w) noexcept {
     using as = detail::feb_word<T>;
     return std::bit_cast<T>(as::calls::read_ff(as::of(const_cast<T&>(w))));
 }
+template <word T> [[nodiscard]] std::optional<T> read_ff(T const& w, wait_limit const& limit) {
+    return detail::feb_word<T>::read(detail::feb_operation::read_ff, const_cast<T&>(w), limit.get());
+}
 template <word T> [[nodiscard]] std::optional<T> try_read_ff(T const& w) {
     return detail::feb_word<T>::read(detail::feb_operation::read_ff, const_cast<T&>(w), 0);
 }
@@ -115,6 +120,9 @@ template <word T, class Clock, class Duration>
 
 // Reads, and makes it empty.
 template <word T> T read_fe(T& w) { return std::bit_cast<T>(detail::feb_word<T>::calls::read_fe(detail::feb_word<T>::of(w))); }
+template <word T> [[nodiscard]] std::optional<T> read_fe(T& w, wait_limit const& limit) {
+    return detail::feb_word<T>::read(detail::feb_operation::read_fe, w, limit.get());
+}
 template <word T> [[nodiscard]] std::optional<T> try_read_fe(T& w) {
     return detail::feb_word<T>::read(detail::feb_operation::read_fe, w, 0);
 }
@@ -130,6 +138,9 @@ template <word T, class Clock, class Duration>
 // Writes, and leaves it full.
 template <word T> void write_ff(T& w, std::type_identity_t<T> value) {
     static_cast<void>(detail::feb_word<T>::write(detail::feb_operation::write_ff, w, value, detail::k_no_deadline));
+}
+template <word T> [[nodiscard]] bool write_ff(T& w, std::type_identity_t<T> value, wait_limit const& limit) {
+    return detail::feb_word<T>::write(detail::feb_operation::write_ff, w, value, limit.get());
 }
 template <word T> [[nodiscard]] bool try_write_ff(T& w, std::type_identity_t<T> value) {
     return detail::feb_word<T>::write(detail::feb_operation::write_ff, w, value, 0);
@@ -149,6 +160,9 @@ template <word T, class Clock, class Duration>
 template <word T> void write_ef(T& w, std::type_identity_t<T> value) noexcept {
     using as = detail::feb_word<T>;
     as::calls::write_ef(as::of(w), std::bit_cast<typename as::bits>(value));
+}
+template <word T> [[nodiscard]] bool write_ef(T& w, std::type_identity_t<T> value, wait_limit const& limit) {
+    return detail::feb_word<T>::write(detail::feb_operation::write_ef, w, value, limit.get());
 }
 template <word T> [[nodiscard]] bool try_write_ef(T& w, std::type_identity_t<T> value) {
     return detail::feb_word<T>::write(detail::feb_operation::write_ef, w, value, 0);

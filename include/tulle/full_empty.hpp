@@ -7,6 +7,7 @@
 #include <tulle/detail/full_empty_front.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/thread.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -133,6 +134,10 @@ public:
         static_cast<void>(apply_cold(operation::read_ff, value, detail::k_no_deadline));
         return value;
     }
+    // With a limit, here and below: nothing, or false, when it was reached.
+    [[nodiscard]] std::optional<T> read_ff(wait_limit const& limit) const noexcept requires k_can_copy {
+        return read(operation::read_ff, limit.get());
+    }
     [[nodiscard]] std::optional<T> try_read_ff() const noexcept requires k_can_copy { return read(operation::read_ff, 0); }
     template <class Rep, class Period>
     [[nodiscard]] std::optional<T> try_read_ff_for(std::chrono::duration<Rep, Period> const& timeout) const requires k_can_copy {
@@ -159,6 +164,7 @@ public:
         }
         return value;
     }
+    [[nodiscard]] std::optional<T> read_fe(wait_limit const& limit) noexcept { return read(operation::read_fe, limit.get()); }
     [[nodiscard]] std::optional<T> try_read_fe() noexcept { return read(operation::read_fe, 0); }
     template <class Rep, class Period> [[nodiscard]] std::optional<T> try_read_fe_for(std::chrono::duration<Rep, Period> const& timeout) {
         return read(operation::read_fe, detail::deadline_after(timeout));
@@ -170,6 +176,9 @@ public:
 
     void write_ff(T value) noexcept { static_cast<void>(apply(operation::write_ff, value, detail::k_no_deadline)); }
     // The forms that may fail, here and below, take a value that they leave as it is when they fail, if it is an rvalue of T.
+    template <class U> [[nodiscard]] bool write_ff(U&& value, wait_limit const& limit) {
+        return write(operation::write_ff, std::forward<U>(value), limit.get());
+    }
     template <class U> [[nodiscard]] bool try_write_ff(U&& value) { return write(operation::write_ff, std::forward<U>(value), 0); }
     template <class U, class Rep, class Period>
     [[nodiscard]] bool try_write_ff_for(U&& value, std::chrono::duration<Rep, Period> const& timeout) {
@@ -193,6 +202,9 @@ public:
             static_cast<void>(apply_locked(before, operation::write_ef, value, detail::k_no_deadline));
         }
     }
+    template <class U> [[nodiscard]] bool write_ef(U&& value, wait_limit const& limit) {
+        return write(operation::write_ef, std::forward<U>(value), limit.get());
+    }
     template <class U> [[nodiscard]] bool try_write_ef(U&& value) { return write(operation::write_ef, std::forward<U>(value), 0); }
     template <class U, class Rep, class Period>
     [[nodiscard]] bool try_write_ef_for(U&& value, std::chrono::duration<Rep, Period> const& timeout) {
@@ -211,28 +223,28 @@ private:
     // Reading waits and looks as others do; the value stays.
     [[nodiscard]] front& unconst() const noexcept { return const_cast<front&>(m_front); }
 
-    bool apply_locked(front::value before, operation what, T& place, std::uint64_t deadline) const noexcept {
-        return detail::apply_full_empty(unconst(), before, const_cast<T*>(&m_value), values::k_operations, what, &place, deadline);
+    bool apply_locked(front::value before, operation what, T& place, detail::limit until) const noexcept {
+        return detail::apply_full_empty(unconst(), before, const_cast<T*>(&m_value), values::k_operations, what, &place, until);
     }
-    bool apply_cold(operation what, T& place, std::uint64_t deadline) const noexcept {
+    bool apply_cold(operation what, T& place, detail::limit until) const noexcept {
         auto const before = unconst().lock();
-        return apply_locked(before, what, place, deadline);
+        return apply_locked(before, what, place, until);
     }
-    bool apply(operation what, T& place, std::uint64_t deadline) const noexcept {
+    bool apply(operation what, T& place, detail::limit until) const noexcept {
         schedule_point();
-        return apply_cold(what, place, deadline);
+        return apply_cold(what, place, until);
     }
-    std::optional<T> read(operation what, std::uint64_t deadline) const noexcept {
+    std::optional<T> read(operation what, detail::limit until) const noexcept {
         T value{};
-        if (!apply(what, value, deadline)) return std::nullopt;
+        if (!apply(what, value, until)) return std::nullopt;
         return std::optional<T>(std::move(value));
     }
-    template <class U> bool write(operation what, U&& value, std::uint64_t deadline) {
+    template <class U> bool write(operation what, U&& value, detail::limit until) {
         if constexpr (std::is_same_v<U, T>) {
-            return apply(what, value, deadline);
+            return apply(what, value, until);
         } else {
             T copy(std::forward<U>(value));
-            return apply(what, copy, deadline);
+            return apply(what, copy, until);
         }
     }
 

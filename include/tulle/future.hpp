@@ -9,6 +9,7 @@
 #include <tulle/detail/future_state.hpp>
 #include <tulle/spawn_group.hpp>
 #include <tulle/thread.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <chrono>
 #include <exception>
@@ -40,6 +41,8 @@ public:
         return last->take();
     }
     void wait() const { state().wait(); }
+    // False: not there when the limit was reached.
+    [[nodiscard]] bool wait(wait_limit const& limit) const { return state().wait_before(limit.get()); }
     // Whether it has come; get() will not wait then.
     [[nodiscard]] bool try_wait() const { return state().is_ready(); }
     // False: not there when the time was up. A time-out in the past behaves as try_wait().

@@ -5,6 +5,7 @@
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/mutex_front.hpp>
 #include <tulle/detail/opaque.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -41,6 +42,8 @@ public:
         if (locked) set_owner();
         return locked;
     }
+    // False if the limit is reached, as below.
+    [[nodiscard]] bool lock(wait_limit const& limit) noexcept { return try_lock() || lock_before(limit.get()); }
     // False if the time is up. A time-out in the past behaves as try_lock().
     template <class Rep, class Period> [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
         return try_lock() || lock_before(detail::deadline_after(timeout));
@@ -56,17 +59,19 @@ public:
 
 private:
     friend class condition_variable;
+    friend class condition_variable_any;
     friend struct detail::mutex_owner; // the library's reports
 
-    [[nodiscard]] bool lock_before(std::uint64_t deadline) noexcept {
+    [[nodiscard]] bool lock_before(detail::limit until) noexcept {
         check_not_owner();
-        bool const locked = lock_cold(deadline);
+        bool const locked = lock_until_cold(until);
         if (locked) set_owner();
         return locked;
     }
 
     // The library's part. The deadline in ns of the monotonic clock.
     TULLE_API TULLE_COLD bool lock_cold(std::uint64_t deadline) noexcept;
+    TULLE_API TULLE_COLD bool lock_until_cold(detail::limit until) noexcept;
     TULLE_API TULLE_COLD bool try_lock_cold() noexcept;
     TULLE_API TULLE_COLD void unlock_cold(detail::unlock_result how_far) noexcept;
     TULLE_API TULLE_NOINLINE void check_not_owner_outlined() const noexcept;

@@ -5,6 +5,7 @@
 #include <tulle/detail/attributes.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/opaque.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -30,6 +31,8 @@ public:
     [[nodiscard]] TULLE_API bool try_wait() const noexcept;
     // Ends the program with a message when another thread waits already; so do the timed forms.
     TULLE_API void wait() noexcept;
+    // False: not zero when the limit was reached, as below.
+    [[nodiscard]] bool wait(wait_limit const& limit) noexcept { return wait_before(limit.get()); }
     // False: not zero when the time was up. A time-out in the past behaves as try_wait().
     template <class Rep, class Period> [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) {
         return wait_before(detail::deadline_after(timeout));
@@ -39,7 +42,7 @@ public:
     }
 
 private:
-    [[nodiscard]] TULLE_API bool wait_before(std::uint64_t deadline) noexcept;
+    [[nodiscard]] TULLE_API bool wait_before(detail::limit until) noexcept;
 
     detail::opaque<16> m_core;
 };

@@ -10,6 +10,7 @@
 #include <tulle/detail/thread_core.hpp>
 #include <tulle/feb.hpp>
 #include <tulle/thread.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -67,9 +68,9 @@ struct group_ticket {
 TULLE_API group_core* open_group(std::size_t most, when_full policy);
 TULLE_API group_core* open_group(per_shepherd most, when_full policy);
 TULLE_API void close_group(group_core* g) noexcept;
-// Waits until the deadline, or as the policy says if there is none; or throws. Then start_in_group or leave_group follows, but for `none` and `refused`.
+// Waits until the limit is reached, or as the policy says if there is none; or throws. Then start_in_group or leave_group follows, but for `none` and `refused`.
 TULLE_API void enter_group(group_core& g, group_ticket& t, int shepherd);
-TULLE_API void enter_group_until(group_core& g, group_ticket& t, int shepherd, std::uint64_t deadline);
+TULLE_API void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until);
 // What the thread is told: the group, or who has lent it its place.
 [[nodiscard]] TULLE_API std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept;
 TULLE_API void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept;
@@ -152,8 +153,11 @@ public:
         detail::enter_group(*m_core, held, shepherd);
         start(held, std::forward<F>(callable));
     }
-    // Whatever the policy is: false, with nothing done, and the callable as it was, when there was no place until the time was up. Without memory for
+    // Whatever the policy is: false, with nothing done, and the callable as it was, when there was no place until the limit was reached. Without memory for
     // a thread as above.
+    template <class F> [[nodiscard]] TULLE_INLINE bool spawn(wait_limit const& limit, F&& callable) {
+        return spawn_before(limit.get(), -1, std::forward<F>(callable));
+    }
     template <class F> [[nodiscard]] TULLE_INLINE bool try_spawn(F&& callable) { return spawn_before(0, -1, std::forward<F>(callable)); }
     template <class Rep, class Period, class F>
     [[nodiscard]] TULLE_INLINE bool try_spawn_for(std::chrono::duration<Rep, Period> const& timeout, F&& callable) {
@@ -218,16 +222,16 @@ private:
         }
         ~ticket() { leave(); }
     };
-    template <class F> TULLE_INLINE bool spawn_before(std::uint64_t deadline, int shepherd, F&& callable) {
+    template <class F> TULLE_INLINE bool spawn_before(detail::limit until, int shepherd, F&& callable) {
         ticket held{*m_core};
-        detail::enter_group_until(*m_core, held, shepherd, deadline);
+        detail::enter_group_until(*m_core, held, shepherd, until);
         if (held.at == detail::group_place::refused) return false;
         start(held, std::forward<F>(callable));
         return true;
     }
-    template <feb::word T, class F> TULLE_INLINE bool spawn_into_before(std::uint64_t deadline, int shepherd, T& result, F&& callable) {
+    template <feb::word T, class F> TULLE_INLINE bool spawn_into_before(detail::limit until, int shepherd, T& result, F&& callable) {
         ticket held{*m_core};
-        detail::enter_group_until(*m_core, held, shepherd, deadline);
+        detail::enter_group_until(*m_core, held, shepherd, until);
         if (held.at == detail::group_place::refused) return false;
         start_into(held, result, std::forward<F>(callable));
         return true;

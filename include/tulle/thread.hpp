@@ -5,6 +5,7 @@
 #include <tulle/detail/closure.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/thread_core.hpp>
+#include <tulle/wait_limit.hpp>
 
 #include <chrono>
 #include <functional>
@@ -139,6 +140,11 @@ public:
     template <class Rep, class Period> [[nodiscard]] bool join_for(std::chrono::duration<Rep, Period> timeout) const {
         require();
         return detail::wait_thread_until(m_core, detail::deadline_after(timeout));
+    }
+    // The same, until the limit is reached.
+    [[nodiscard]] bool try_join(wait_limit const& limit) const {
+        require();
+        return detail::wait_thread_until(m_core, limit.get());
     }
     // Nobody will join it. An exception that leaves a detached thread ends the program.
     void detach() {

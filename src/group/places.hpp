@@ -71,9 +71,9 @@ public:
         sync::park(reason(), self, m_lock, [this, &self] { return enter(self); });
         return self.got;
     }
-    // k_any_column: the time was up.
-    [[nodiscard]] std::size_t take_until(std::size_t wanted, std::uint64_t deadline) noexcept {
-        sync::timed_waiter<Parking, request> self(deadline);
+    // k_any_column: the limit was reached.
+    [[nodiscard]] std::size_t take_until(std::size_t wanted, sync::limit<Parking> until) noexcept {
+        sync::timed_waiter<Parking, request> self(until);
         self.wanted = wanted;
         bool const served = sync::park_until(
             reason(), self, m_lock, list_of(wanted), [this, &self] { return enter(self); }, [] {});

@@ -129,13 +129,14 @@ void enter_group(group_core& g, group_ticket& t, int shepherd) {
     column != k_any_column ? admit(g, t, column, group_place::own) : enter_full(g, t, wanted);
 }
 
-void enter_group_until(group_core& g, group_ticket& t, int shepherd, std::uint64_t deadline) {
+void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until) {
     schedule_point();
     std::size_t const wanted = column_of(g, shepherd);
     t.shepherd = shepherd;
     std::size_t column = g.places.try_take(wanted, [] {});
-    if (column == k_any_column && deadline == k_no_deadline) column = g.places.take(wanted);
-    if (column == k_any_column && now_ns() < deadline) column = g.places.take_until(wanted, deadline);
+    sync::limit<sync::parking> const bounds(until);
+    if (column == k_any_column && bounds.is_none()) column = g.places.take(wanted);
+    if (column == k_any_column && !bounds.is_over()) column = g.places.take_until(wanted, bounds);
     column != k_any_column ? admit(g, t, column, group_place::own) : void(t.at = group_place::refused);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C face of the run time and of threads. Out of line: measured, that costs no more than an inline header.
+#include "sync/c_limit.hpp"
+
 #include <tulle.h>
 #include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/deadline.hpp>
@@ -181,6 +183,11 @@ int tulle_thread_try_join(tulle_thread* thread, void** result) {
 int tulle_thread_timed_join(tulle_thread* thread, void** result, uint64_t timeout_ns) {
     if (thread == nullptr) return -EINVAL;
     if (!tulle::detail::wait_thread_until(core_of(thread), after(timeout_ns))) return -ETIMEDOUT;
+    return take_result(core_of(thread), result);
+}
+int tulle_thread_join_within(tulle_thread* thread, void** result, tulle_limit_t const* limit) {
+    if (thread == nullptr || limit == nullptr) return -EINVAL;
+    if (!tulle::detail::wait_thread_until(core_of(thread), tulle::sync::limit_of(*limit))) return tulle::sync::reason_of(*limit);
     return take_result(core_of(thread), result);
 }
 int tulle_thread_detach(tulle_thread* thread) {

@@ -2,6 +2,7 @@
 // The library calls under <tulle/thread.hpp> and <tulle/this_thread.hpp>.
 #include "base/error.hpp"
 #include "os/dynamic_link.hpp"
+#include "sched/cancellation.hpp"
 #include "sched/guest.hpp"
 #include "sched/join_word.hpp"
 #include "sched/names.hpp"
@@ -131,33 +132,49 @@ TULLE_COLD bool must_run_in_place(thread_record const& t, fiber const& self) noe
     return t.own_stack && fits && !w.owner->can_go_on_without(w);
 }
 
-struct timed_join : timer {
-    thread_record* joined = nullptr;
-    fiber* waiter = nullptr;
-    std::atomic<std::uint32_t> posted{0}; // 1: post_timed_join is over
+// A limit ends the wait by taking the waiter out of the word, whoever comes first: timer or canceller.
+struct limited_join : timer, cancellation_node {
+    limited_join(thread_record& t, fiber& self, detail::limit until) noexcept : joined(t), waiter(self), token(until.token) {
+        deadline = until.deadline;
+        fire = [](timer& by) noexcept { static_cast<limited_join&>(by).end_wait(); };
+        cancel = [](cancellation_node& by) noexcept { static_cast<limited_join&>(by).end_wait(); };
+    }
+    void start() noexcept {
+        if (deadline != k_never) scheduler::instance().insert_timer(*this);
+        if (token != nullptr) token->insert(*this);
+    }
+    void stop() noexcept {
+        if (deadline != k_never) scheduler::instance().timers().remove(*this);
+        if (token != nullptr) token->remove(*this);
+    }
+    void end_wait() noexcept {
+        if (join_word(joined.word).clear_waiter(reinterpret_cast<std::uintptr_t>(&waiter))) resume(waiter);
+    }
+
+    thread_record& joined;
+    fiber& waiter;
+    detail::cancellation* token;
+    std::atomic<std::uint32_t> posted{0}; // 1: post_limited_join is over
 };
 
-void post_timed_join(void* pending, void*) noexcept {
-    auto& p = *static_cast<timed_join*>(pending);
-    fiber& f = *p.waiter;
-    bool const waits = join_word(p.joined->word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
-    if (waits) scheduler::instance().insert_timer(p);
+void post_limited_join(void* pending, void*) noexcept {
+    auto& p = *static_cast<limited_join*>(pending);
+    fiber& f = p.waiter;
+    bool const waits = join_word(p.joined.word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
+    if (waits) p.start();
     p.posted.store(1, std::memory_order_release); // pairs with the acquire in wait_thread_until
     if (!waits) resume(f);
 }
 
-void fire_timed_join(timer& t) noexcept {
-    auto& p = static_cast<timed_join&>(t);
-    fiber& f = *p.waiter;
-    if (join_word(p.joined->word).clear_waiter(reinterpret_cast<std::uintptr_t>(&f))) resume(f);
-}
-
 // Nobody but the guest itself looks at its deadline: the workers may all be busy.
-void wait_as_guest_until(thread_record& t, fiber& self, std::uint64_t deadline) noexcept {
+void wait_as_guest_until(thread_record& t, fiber& self, detail::limit until) noexcept {
     auto const waiter = reinterpret_cast<std::uintptr_t>(&self);
     if (!join_word(t.word).set_waiter(waiter)) return;
-    if (wait_guest(self, deadline) || join_word(t.word).clear_waiter(waiter)) return;
-    static_cast<void>(wait_guest(self, k_never)); // finish() came first: take its wake-up
+    limited_join pending(t, self, {k_never, until.token});
+    pending.start();
+    bool const resumed = wait_guest(self, until.deadline) || join_word(t.word).clear_waiter(waiter);
+    if (!resumed) static_cast<void>(wait_guest(self, k_never)); // finish() or the canceller came first: take its wake-up
+    pending.stop();
 }
 
 } // namespace
@@ -231,7 +248,7 @@ void wait_thread(thread_core* core) noexcept {
     schedule_point();
 }
 
-bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
+bool wait_thread_until(thread_core* core, limit until) noexcept {
     thread_record& t = sched::as_record(core);
     schedule_point();
     if (join_word(t.word).is_done()) return true;
@@ -242,19 +259,15 @@ bool wait_thread_until(thread_core* core, std::uint64_t deadline) noexcept {
     }
     self.set_wait({wait_kind::spawned_thread, &t});
     if (self.kind_of_stack == fiber_kind::guest) {
-        sched::wait_as_guest_until(t, self, deadline);
+        sched::wait_as_guest_until(t, self, until);
         self.clear_wait();
         return join_word(t.word).is_done();
     }
-    sched::timed_join pending;
-    pending.joined = &t;
-    pending.waiter = &self;
-    pending.deadline = deadline;
-    pending.fire = &sched::fire_timed_join;
-    suspend(&sched::post_timed_join, &pending, nullptr);
-    // The thread may have ended, and resumed this one, before the timer was started. acquire pairs with post_timed_join.
+    sched::limited_join pending(t, self, until);
+    suspend(&sched::post_limited_join, &pending, nullptr);
+    // The thread may have ended, and resumed this one, before the limit was started. acquire pairs with post_limited_join.
     while (pending.posted.load(std::memory_order_acquire) == 0) sched::yield();
-    scheduler::instance().timers().remove(pending);
+    pending.stop();
     return join_word(t.word).is_done();
 }
 

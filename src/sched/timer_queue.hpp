@@ -33,10 +33,11 @@ public:
     // relaxed: a hint; a sleeper reads it again after its heavy fence.
     [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next.load(std::memory_order_relaxed); }
 
-    // While the process is forked; the child has no waiters.
+    // While the process is forked; the child has no waiters, but timers of its own may have been in the queue.
     void lock_for_process_fork() noexcept { m_lock.lock(); }
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
     void clear() noexcept {
+        for (std::size_t k = m_count; k > 0; --k) at(k)->queued = false;
         m_first = nullptr;
         m_count = 0;
         publish_next();

@@ -8,22 +8,29 @@
 namespace tulle::sched {
 
 enum class wait_kind : std::uint8_t {
-    nothing,        // it runs, is ready, or has yielded
-    mutex,          // a tulle_mutex_t
-    owned_mutex,    // a tulle::mutex, which knows its owner where its users are compiled without NDEBUG
-    condition,      // a condition variable
-    barrier,        //
-    latch,          //
-    signal,         //
-    once,           // a once_flag
-    word_full,      // a full/empty word or a tulle::full_empty, until it is full
-    word_empty,     // likewise, until it is empty
-    address_lock,   // an address that is locked
-    group_place,    // the places of a spawn_group (group/places.hpp)
-    future,         // a future's state
-    stolen_child,   // the `state` of a forked thread's record
-    spawned_thread, // a thread_record
-    sleep,          // a point in time
+    nothing,         // it runs, is ready, or has yielded
+    mutex,           // a tulle_mutex_t
+    owned_mutex,     // a tulle::mutex, which knows its owner where its users are compiled without NDEBUG
+    condition,       // a condition variable
+    barrier,         //
+    phased_barrier,  //
+    latch,           //
+    signal,          //
+    once,            // a once_flag
+    semaphore,       //
+    shared_mutex,    // for reading or for writing
+    channel_send,    // until there is room, or it is closed
+    channel_receive, // until there is an item, or it is closed
+    channel_select,  // one of several
+    cancellation,    // of a token
+    word_full,       // a full/empty word or a tulle::full_empty, until it is full
+    word_empty,      // likewise, until it is empty
+    address_lock,    // an address that is locked
+    group_place,     // the places of a spawn_group (group/places.hpp)
+    future,          // a future's state
+    stolen_child,    // the `state` of a forked thread's record
+    spawned_thread,  // a thread_record
+    sleep,           // a point in time
 };
 
 struct wait_reason {

@@ -40,19 +40,19 @@ private:
 
 using word = sync::full_empty_word<parking, no_cell>;
 
-word_result lock(word w, std::uint64_t deadline) noexcept {
+word_result lock(word w, limit until) noexcept {
     char nothing = 0;
-    return deadline == k_no_deadline ? w.read_fe(nothing, deadline) : w.perform(sync::feb_operation::read_fe, nothing, deadline);
+    return sync::limit<parking>(until).is_none() ? w.read_fe(nothing, until) : w.perform(sync::feb_operation::read_fe, nothing, until);
 }
 
 } // namespace
 
-bool lock_address(void const* address, std::uint64_t deadline) {
+bool lock_address(void const* address, limit until) {
     parking::schedule_point();
     word w(sync::process_words(), no_cell(address));
     auto const number = reinterpret_cast<std::uintptr_t>(address);
     if constexpr (k_check_addresses) locked_addresses::instance().will_lock(number, [&w] { return !w.is_full(); });
-    word_result const result = lock(w, deadline);
+    word_result const result = lock(w, until);
     if constexpr (k_check_addresses) {
         if (result == word_result::done)
             locked_addresses::instance().has_locked(number, this_thread::get_id());

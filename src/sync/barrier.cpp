@@ -20,6 +20,6 @@ void barrier::arrive_and_wait() noexcept { sync::open<core>(m_core).arrive_and_w
 
 bool barrier::try_arrive_and_wait() noexcept { return sync::open<core>(m_core).try_arrive(); }
 
-bool barrier::arrive_and_wait_before(std::uint64_t deadline) noexcept { return sync::open<core>(m_core).arrive_and_wait_until(deadline); }
+bool barrier::arrive_and_wait_before(detail::limit until) noexcept { return sync::open<core>(m_core).arrive_and_wait_until(until); }
 
 } // namespace tulle

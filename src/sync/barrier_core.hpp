@@ -44,11 +44,11 @@ public:
         park({sched::wait_kind::barrier, this}, self, m_lock, [this, &self, &others] { return enter(self, others); });
         others.wake_all();
     }
-    // False: the time was up; it is as if the caller had not arrived.
-    [[nodiscard]] bool arrive_and_wait_until(std::uint64_t deadline) noexcept {
+    // False: the limit was reached; it is as if the caller had not arrived.
+    [[nodiscard]] bool arrive_and_wait_until(limit<Parking> until) noexcept {
         if (try_arrive()) return true;
-        if (Parking::now() >= deadline) return false;
-        timed_waiter<Parking> self(deadline);
+        if (until.is_over()) return false;
+        timed_waiter<Parking> self(until);
         wait_batch<Parking> others(nullptr);
         auto const join = [this, &self, &others] { return enter(self, others); };
         bool const met = park_until({sched::wait_kind::barrier, this}, self, m_lock, m_waiting, join, [this] { --m_arrived; });

@@ -2,6 +2,7 @@
 // The C functions of <tulle/detail/sync.h>: thin calls onto the cores, on storage whose first words are the cores' own.
 #include "sync/barrier_core.hpp"
 #include "sync/c_deadline.hpp"
+#include "sync/c_limit.hpp"
 #include "sync/condition_ops.hpp"
 #include "sync/latch_core.hpp"
 #include "sync/once_core.hpp"
@@ -11,9 +12,7 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <type_traits>
 
 namespace tulle::sync {
 namespace {
@@ -27,29 +26,20 @@ struct c_once {
     once_queue<parking> queue;
 };
 
-template <class T, class Storage> T& in(Storage* storage) noexcept {
-    static_assert(sizeof(T) <= sizeof(Storage) && alignof(T) <= alignof(Storage) && std::is_trivially_destructible_v<T>);
-    return *reinterpret_cast<T*>(storage);
-}
-c_mutex& core(tulle_mutex_t* m) noexcept { return in<c_mutex>(m); }
-condition_core<parking>& core(tulle_cond_t* c) noexcept { return in<condition_core<parking>>(c); }
-barrier_core<parking>& core(tulle_barrier_t* b) noexcept { return in<barrier_core<parking>>(b); }
-latch_core<parking>& core(tulle_latch_t* l) noexcept { return in<latch_core<parking>>(l); }
-signal_core<parking>& core(tulle_signal_t* s) noexcept { return in<signal_core<parking>>(s); }
-c_once& core(tulle_once_t* o) noexcept { return in<c_once>(o); }
+c_mutex& core(tulle_mutex_t* m) noexcept { return object_in<c_mutex>(m); }
+condition_core<parking>& core(tulle_cond_t* c) noexcept { return object_in<condition_core<parking>>(c); }
+barrier_core<parking>& core(tulle_barrier_t* b) noexcept { return object_in<barrier_core<parking>>(b); }
+latch_core<parking>& core(tulle_latch_t* l) noexcept { return object_in<latch_core<parking>>(l); }
+signal_core<parking>& core(tulle_signal_t* s) noexcept { return object_in<signal_core<parking>>(s); }
+c_once& core(tulle_once_t* o) noexcept { return object_in<c_once>(o); }
 
 template <class... Pointer> bool any_null(Pointer... p) noexcept { return ((p == nullptr) || ...); }
 
-template <class Storage> int clear(Storage* storage) noexcept {
-    if (storage == nullptr) return -EINVAL;
-    std::memset(storage, 0, sizeof *storage);
-    return 0;
-}
 // relaxed, both: the caller's own store
 bool is_held(c_mutex const& m) noexcept {
     return m.front.free.load(std::memory_order_relaxed) == 0 && m.queue.inherited.load(std::memory_order_relaxed);
 }
-int wait_c(tulle_cond_t* cond, tulle_mutex_t* mutex, std::uint64_t deadline) noexcept {
+int wait_c(tulle_cond_t* cond, tulle_mutex_t* mutex, detail::limit deadline) noexcept {
     if (any_null(cond, mutex)) return -EINVAL;
     c_mutex& m = core(mutex);
     if (!is_held(m)) return -EPERM;
@@ -73,7 +63,7 @@ using namespace tulle::sync;
 
 // --- mutex ---------------------------------------------------------------------------------------------------------------
 
-int tulle_mutex_init(tulle_mutex_t* mutex) { return clear(mutex); }
+int tulle_mutex_init(tulle_mutex_t* mutex) { return clear_object(mutex); }
 
 int tulle_mutex_destroy(tulle_mutex_t* mutex) {
     if (mutex == nullptr) return -EINVAL;
@@ -97,6 +87,12 @@ int tulle_mutex_timedlock(tulle_mutex_t* mutex, uint64_t timeout_ns) {
     return try_lock(m.front, m.queue) || lock_contended(m.front, m.queue, deadline_in(timeout_ns)) ? 0 : -ETIMEDOUT;
 }
 
+int tulle_mutex_lock_within(tulle_mutex_t* mutex, const tulle_limit_t* limit) {
+    if (any_null(mutex, limit)) return -EINVAL;
+    c_mutex& m = core(mutex);
+    return within(*limit, [&m](tulle::detail::limit l) { return try_lock(m.front, m.queue) || lock_contended(m.front, m.queue, l); });
+}
+
 int tulle_mutex_unlock(tulle_mutex_t* mutex) {
     if (mutex == nullptr) return -EINVAL;
     if (!is_held(core(mutex))) return -EPERM;
@@ -107,7 +103,7 @@ int tulle_mutex_unlock(tulle_mutex_t* mutex) {
 
 // --- condition -----------------------------------------------------------------------------------------------------------
 
-int tulle_cond_init(tulle_cond_t* cond) { return clear(cond); }
+int tulle_cond_init(tulle_cond_t* cond) { return clear_object(cond); }
 
 int tulle_cond_destroy(tulle_cond_t* cond) {
     if (cond == nullptr) return -EINVAL;
@@ -118,6 +114,12 @@ int tulle_cond_wait(tulle_cond_t* cond, tulle_mutex_t* mutex) { return wait_c(co
 
 int tulle_cond_timedwait(tulle_cond_t* cond, tulle_mutex_t* mutex, uint64_t timeout_ns) {
     return wait_c(cond, mutex, deadline_in(timeout_ns));
+}
+
+int tulle_cond_wait_within(tulle_cond_t* cond, tulle_mutex_t* mutex, const tulle_limit_t* limit) {
+    if (limit == nullptr) return -EINVAL;
+    int const error = wait_c(cond, mutex, limit_of(*limit));
+    return error == -ETIMEDOUT ? reason_of(*limit) : error;
 }
 
 int tulle_cond_signal(tulle_cond_t* cond) {
@@ -135,7 +137,7 @@ int tulle_cond_broadcast(tulle_cond_t* cond) {
 // --- barrier -------------------------------------------------------------------------------------------------------------
 
 int tulle_barrier_init(tulle_barrier_t* barrier, uint64_t participants) {
-    if (participants == 0 || !is_count(participants) || clear(barrier) != 0) return -EINVAL;
+    if (participants == 0 || !is_count(participants) || clear_object(barrier) != 0) return -EINVAL;
     core(barrier).open(participants);
     return 0;
 }
@@ -162,10 +164,15 @@ int tulle_barrier_timedwait(tulle_barrier_t* barrier, uint64_t timeout_ns) {
     return core(barrier).arrive_and_wait_until(deadline_in(timeout_ns)) ? 0 : -ETIMEDOUT;
 }
 
+int tulle_barrier_wait_within(tulle_barrier_t* barrier, const tulle_limit_t* limit) {
+    if (any_null(barrier, limit) || !core(barrier).is_open()) return -EINVAL;
+    return within(*limit, [barrier](tulle::detail::limit l) { return core(barrier).arrive_and_wait_until(l); });
+}
+
 // --- latch ---------------------------------------------------------------------------------------------------------------
 
 int tulle_latch_init(tulle_latch_t* latch, uint64_t count) {
-    if (!is_count(count) || clear(latch) != 0) return -EINVAL;
+    if (!is_count(count) || clear_object(latch) != 0) return -EINVAL;
     core(latch).open(static_cast<std::int64_t>(count));
     return 0;
 }
@@ -198,6 +205,11 @@ int tulle_latch_timedwait(tulle_latch_t* latch, uint64_t timeout_ns) {
     return core(latch).wait_until(deadline_in(timeout_ns)) ? 0 : -ETIMEDOUT;
 }
 
+int tulle_latch_wait_within(tulle_latch_t* latch, const tulle_limit_t* limit) {
+    if (any_null(latch, limit)) return -EINVAL;
+    return within(*limit, [latch](tulle::detail::limit l) { return core(latch).wait_until(l); });
+}
+
 int tulle_latch_arrive_and_wait(tulle_latch_t* latch, uint64_t by) {
     int const error = tulle_latch_count_down(latch, by);
     return error != 0 ? error : tulle_latch_wait(latch);
@@ -206,7 +218,7 @@ int tulle_latch_arrive_and_wait(tulle_latch_t* latch, uint64_t by) {
 // --- signal --------------------------------------------------------------------------------------------------------------
 
 int tulle_signal_init(tulle_signal_t* signal, uint32_t count) {
-    if (count > signal_core<parking>::k_most || clear(signal) != 0) return -EINVAL;
+    if (count > signal_core<parking>::k_most || clear_object(signal) != 0) return -EINVAL;
     core(signal).open(count);
     return 0;
 }
@@ -236,6 +248,13 @@ int tulle_signal_timedwait(tulle_signal_t* signal, uint64_t timeout_ns) {
     bool in_time = false;
     int const error = as_errno(core(signal).wait_until(deadline_in(timeout_ns), in_time));
     return error != 0 || in_time ? error : -ETIMEDOUT;
+}
+
+int tulle_signal_wait_within(tulle_signal_t* signal, const tulle_limit_t* limit) {
+    if (any_null(signal, limit)) return -EINVAL;
+    bool in_time = false;
+    int const error = as_errno(core(signal).wait_until(limit_of(*limit), in_time));
+    return error != 0 || in_time ? error : reason_of(*limit);
 }
 
 // --- once ----------------------------------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ public:
         waiter<Parking> self;
         park({sched::wait_kind::condition, this}, self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
     }
-    // False: the time was up.
-    template <class Unlock> [[nodiscard]] bool wait_until(std::uint64_t deadline, Unlock unlock) noexcept {
+    // False: the limit was reached.
+    template <class Unlock> [[nodiscard]] bool wait_until(limit<Parking> until, Unlock unlock) noexcept {
         Parking::schedule_point();
-        timed_waiter<Parking> self(deadline);
+        timed_waiter<Parking> self(until);
         return park_until(
             {sched::wait_kind::condition, this}, self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
     }

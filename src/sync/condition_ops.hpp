@@ -7,20 +7,22 @@
 
 namespace tulle::sync {
 
-// False: the time was up. A deadline in the past only lets others have the mutex for a moment.
-inline bool wait_condition(condition_core<parking>& condition, detail::mutex_front& front, native_mutex_queue& queue,
-                           std::uint64_t deadline, sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
-    auto const let_go = [&front, &queue] { unlock(front, queue); };
-    bool notified = true;
-    if (deadline == detail::k_no_deadline) {
+// False: the limit was reached. One that was reached before only lets others go on for a moment. `let_go` gives the mutex up.
+template <class LetGo>
+[[nodiscard]] bool wait_without_lock(condition_core<parking>& condition, limit<parking> until, LetGo let_go) noexcept {
+    if (until.is_none()) {
         condition.wait(let_go);
-    } else if (parking::now() < deadline) {
-        notified = condition.wait_until(deadline, let_go);
-    } else {
-        let_go();
-        parking::relax();
-        notified = false;
+        return true;
     }
+    if (!until.is_over()) return condition.wait_until(until, let_go);
+    let_go();
+    parking::relax();
+    return false;
+}
+
+inline bool wait_condition(condition_core<parking>& condition, detail::mutex_front& front, native_mutex_queue& queue, limit<parking> until,
+                           sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
+    bool const notified = wait_without_lock(condition, until, [&front, &queue] { unlock(front, queue); });
     lock(front, queue, kind);
     return notified;
 }

@@ -45,11 +45,11 @@ template <class F> auto locked(front const& of, F look) noexcept {
 namespace tulle::detail {
 
 bool apply_full_empty(full_empty_front& front, full_empty_front::value before, void* object, value_operations const& type,
-                      feb_operation what, void* place, std::uint64_t deadline) noexcept {
+                      feb_operation what, void* place, limit until) noexcept {
     sync::home h(front, sync::object_cell(object, type));
     h.adopt_lock(before);
     sync::word_wait<sync::parking, sync::home> waiting(h, &front);
-    return waiting.perform_locked(what, place, deadline) == sync::word_result::done;
+    return waiting.perform_locked(what, place, until) == sync::word_result::done;
 }
 
 void wait_full_empty(full_empty_front& front, void* object, value_operations const& type, feb_operation what, void* place) noexcept {

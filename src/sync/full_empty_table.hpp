@@ -174,23 +174,23 @@ public:
 
     full_empty_word(table const& of, Cell cell) noexcept : m_cell(cell), m_address(cell.address()), m_at(of.place_of(m_address)) {}
 
-    // waits: only with a deadline.
-    [[nodiscard]] word_result read_ff(value& to, std::uint64_t deadline) noexcept {
+    // waits: only with a limit.
+    [[nodiscard]] word_result read_ff(value& to, limit<Parking> until) noexcept {
         if (read_unlocked(to)) return word_result::done;
-        return perform(feb_operation::read_ff, to, deadline);
+        return perform(feb_operation::read_ff, to, until);
     }
-    [[nodiscard]] word_result read_fe(value& to, std::uint64_t deadline) noexcept {
-        if (looks_like(slot::marks_of(m_address))) return wait(feb_operation::read_fe, to, deadline);
+    [[nodiscard]] word_result read_fe(value& to, limit<Parking> until) noexcept {
+        if (looks_like(slot::marks_of(m_address))) return wait(feb_operation::read_fe, to, until);
         slot_value const before = table::lock(m_at.slot);
-        if (before != 0) return perform_locked(before, feb_operation::read_fe, to, deadline);
+        if (before != 0) return perform_locked(before, feb_operation::read_fe, to, until);
         to = m_cell.load();
         empty_locked();
         return word_result::done;
     }
-    [[nodiscard]] word_result write_ef(value from, std::uint64_t deadline) noexcept {
-        if (looks_like(0)) return wait(feb_operation::write_ef, from, deadline);
+    [[nodiscard]] word_result write_ef(value from, limit<Parking> until) noexcept {
+        if (looks_like(0)) return wait(feb_operation::write_ef, from, until);
         slot_value const before = table::lock(m_at.slot);
-        if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::write_ef, from, deadline);
+        if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::write_ef, from, until);
         m_cell.store(from);
         m_at.slot.store(0, std::memory_order_release); // pairs with lock
         return word_result::done;
@@ -210,9 +210,9 @@ public:
         return word_result::done;
     }
     // Any of them.
-    [[nodiscard]] TULLE_COLD word_result perform(feb_operation what, value& v, std::uint64_t deadline) noexcept {
+    [[nodiscard]] TULLE_COLD word_result perform(feb_operation what, value& v, limit<Parking> until) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
-        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform(what, &v, deadline);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform(what, &v, until);
     }
 
     [[nodiscard]] bool is_full() noexcept {
@@ -250,14 +250,14 @@ private:
     }
     // A hint that saves an attempt in vain. relaxed: who waits looks again under the lock.
     [[nodiscard]] bool looks_like(slot_value v) const noexcept { return m_at.slot.load(std::memory_order_relaxed) == v; }
-    [[nodiscard]] TULLE_COLD word_result wait(feb_operation what, value& v, std::uint64_t deadline) noexcept {
+    [[nodiscard]] TULLE_COLD word_result wait(feb_operation what, value& v, limit<Parking> until) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
-        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).wait(what, &v, deadline);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).wait(what, &v, until);
     }
-    [[nodiscard]] TULLE_COLD word_result perform_locked(slot_value before, feb_operation what, value& v, std::uint64_t deadline) noexcept {
+    [[nodiscard]] TULLE_COLD word_result perform_locked(slot_value before, feb_operation what, value& v, limit<Parking> until) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
         home.adopt_lock(before);
-        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform_locked(what, &v, deadline);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform_locked(what, &v, until);
     }
     template <class F> auto locked(F look) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);

@@ -50,9 +50,9 @@ void future_core::wait() noexcept {
     sync::open<latch_type>(m_ready).wait(k_kind);
 }
 
-bool future_core::wait_before(std::uint64_t deadline) noexcept {
+bool future_core::wait_before(limit until) noexcept {
     if (is_ready()) return true;
-    return sync::open<latch_type>(m_ready).wait_until(deadline, k_kind);
+    return sync::open<latch_type>(m_ready).wait_until(until, k_kind);
 }
 
 bool future_core::add(future_callback& c) noexcept {

@@ -4,9 +4,13 @@
 #include "base/sanitize.hpp"
 #include "sched/thread_record.hpp"
 #include "sync/barrier_core.hpp"
+#include "sync/channel_core.hpp"
 #include "sync/latch_core.hpp"
 #include "sync/locked_addresses.hpp"
 #include "sync/parking.hpp"
+#include "sync/phased_barrier_core.hpp"
+#include "sync/semaphore_core.hpp"
+#include "sync/shared_mutex_core.hpp"
 #include "sync/signal_core.hpp"
 
 #include <tulle/mutex.hpp>
@@ -43,6 +47,33 @@ void say(wait_facts& facts, char const* what) noexcept {
     static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "%s", what));
 }
 
+void inspect_semaphore(semaphore_core<parking> const& s, wait_facts& facts) noexcept {
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "count %llu", static_cast<unsigned long long>(s.count())));
+}
+
+void inspect_shared_mutex(shared_mutex_core<parking> const& m, wait_facts& facts) noexcept {
+    if (m.is_written())
+        static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "held for writing"));
+    else
+        static_cast<void>(
+            std::snprintf(facts.numbers, sizeof facts.numbers, "held for reading by %llu", static_cast<unsigned long long>(m.readers())));
+}
+
+TULLE_NO_SANITIZE void inspect_phases(phased_barrier_core<parking> const& b, wait_facts& facts) noexcept {
+    static_cast<void>(
+        std::snprintf(facts.numbers, sizeof facts.numbers, "%llu more to arrive", static_cast<unsigned long long>(b.remaining())));
+}
+
+TULLE_NO_SANITIZE void inspect_channel(channel_core<parking> const& c, char const* what, wait_facts& facts) noexcept {
+    item_store const& items = c.seen_items();
+    auto const count = static_cast<unsigned long long>(items.count());
+    if (items.capacity() == detail::k_unbounded)
+        static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "to %s, %llu items", what, count));
+    else
+        static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "to %s, %llu of %llu items", what, count,
+                                        static_cast<unsigned long long>(items.capacity())));
+}
+
 TULLE_NO_SANITIZE thread_id id_of(sched::thread_record const& t) noexcept { return t.id; }
 
 } // namespace
@@ -55,6 +86,7 @@ char const* text(sched::wait_kind kind) noexcept {
         case owned_mutex: return "mutex";
         case condition: return "condition variable";
         case barrier: return "barrier";
+        case phased_barrier: return "phased barrier";
         case latch: return "latch";
         case signal: return "signal";
         case once: return "once_flag";
@@ -63,6 +95,12 @@ char const* text(sched::wait_kind kind) noexcept {
         case address_lock: return "lock of address";
         case group_place: return "place in a spawn_group";
         case future: return "future";
+        case semaphore: return "semaphore";
+        case shared_mutex: return "shared mutex";
+        case channel_send:
+        case channel_receive:
+        case channel_select: return "channel";
+        case cancellation: return "cancellation";
         case stolen_child: return "forked thread";
         case spawned_thread: return "thread";
         case sleep: return "point in time";
@@ -78,6 +116,12 @@ wait_facts inspect(sched::wait_reason reason) noexcept {
         case barrier: inspect_barrier(*static_cast<barrier_core<parking> const*>(reason.object), facts); break;
         case latch: inspect_latch(*static_cast<latch_core<parking> const*>(reason.object), facts); break;
         case signal: inspect_signal(*static_cast<signal_core<parking> const*>(reason.object), facts); break;
+        case semaphore: inspect_semaphore(*static_cast<semaphore_core<parking> const*>(reason.object), facts); break;
+        case shared_mutex: inspect_shared_mutex(*static_cast<shared_mutex_core<parking> const*>(reason.object), facts); break;
+        case channel_send: inspect_channel(*static_cast<channel_core<parking> const*>(reason.object), "send", facts); break;
+        case channel_receive: inspect_channel(*static_cast<channel_core<parking> const*>(reason.object), "receive", facts); break;
+        case phased_barrier: inspect_phases(*static_cast<phased_barrier_core<parking> const*>(reason.object), facts); break;
+        case channel_select: static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "or for another: select")); break;
         case spawned_thread: facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object)); break;
         case word_full: say(facts, "until it is full"); break;
         case word_empty: say(facts, "until it is empty"); break;

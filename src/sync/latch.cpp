@@ -35,6 +35,6 @@ void latch::arrive_and_wait(std::int64_t by) noexcept {
     wait();
 }
 
-bool latch::wait_before(std::uint64_t deadline) noexcept { return sync::open<core>(m_core).wait_until(deadline); }
+bool latch::wait_before(detail::limit until) noexcept { return sync::open<core>(m_core).wait_until(until); }
 
 } // namespace tulle

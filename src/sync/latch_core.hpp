@@ -50,11 +50,11 @@ public:
         park({kind, this}, self, m_lock, [this, &self, &queued] { return queued = enter(self); });
         if (!queued) await_zero();
     }
-    [[nodiscard]] bool wait_until(std::uint64_t deadline, sched::wait_kind kind = sched::wait_kind::latch) noexcept {
+    [[nodiscard]] bool wait_until(limit<Parking> until, sched::wait_kind kind = sched::wait_kind::latch) noexcept {
         Parking::schedule_point();
         if (is_open()) return true;
-        if (Parking::now() >= deadline) return false;
-        timed_waiter<Parking> self(deadline);
+        if (until.is_over()) return false;
+        timed_waiter<Parking> self(until);
         bool queued = false;
         if (!park_until(
                 {kind, this}, self, m_lock, m_waiting, [this, &self, &queued] { return queued = enter(self); }, [] {}))

@@ -14,6 +14,10 @@ bool mutex::lock_cold(std::uint64_t deadline) noexcept {
     return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline, sched::wait_kind::owned_mutex);
 }
 
+bool mutex::lock_until_cold(detail::limit until) noexcept {
+    return sync::lock_contended(m_front, sync::open<queue>(m_queue), until, sched::wait_kind::owned_mutex);
+}
+
 bool mutex::try_lock_cold() noexcept { return sync::try_lock(m_front, sync::open<queue>(m_queue)); }
 
 void mutex::unlock_cold(detail::unlock_result how_far) noexcept {

@@ -55,15 +55,15 @@ public:
         self.since = Parking::now();
         while (!take_turn(self)) {}
     }
-    // False: not before the deadline.
-    [[nodiscard]] bool lock_until(std::uint64_t deadline) noexcept {
-        if (Parking::now() >= deadline) return false;
+    // False: not before the limit was reached.
+    [[nodiscard]] bool lock_until(limit<Parking> until) noexcept {
+        if (until.is_over()) return false;
         if (spin(nullptr)) return true;
-        timed_waiter<Parking> self(deadline);
+        timed_waiter<Parking> self(until);
         self.since = Parking::now();
         for (;;) {
             if (take_turn(self)) return true;
-            if (self.load_state() == outcome::timed_out || Parking::now() >= deadline) return give_up(self);
+            if (self.has_ended() || until.is_over()) return give_up(self);
         }
     }
     // After try_unlock; never suspends.
@@ -149,7 +149,7 @@ private:
         m_queue.settled = Parking::has_heavy_fence();
         if (m_queue.settled) machine::heavy_fence();
     }
-    // The time is up. True: the mutex came all the same.
+    // The limit has been reached. True: the mutex came all the same.
     [[nodiscard]] bool give_up(node& self) noexcept {
         {
             section const held(m_queue.lock);

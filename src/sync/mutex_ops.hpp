@@ -13,15 +13,15 @@ using native_mutex_queue = mutex_queue<parking>;
 // A million threads may wait.
 static_assert(sizeof(waiter<parking>) <= 64);
 
-// False: not before the deadline.
-[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, std::uint64_t deadline,
+// False: not before the limit was reached.
+[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, limit<parking> until,
                                          sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
     sched::start_if_deterministic();
     parking::schedule_point();
     native_mutex_core waiting(front, queue, kind);
     if (waiting.take_over()) return true;
     static_cast<void>(parking::self()); // may start the run time, on whose fences the rest relies
-    if (deadline != detail::k_no_deadline) return waiting.lock_until(deadline);
+    if (!until.is_none()) return waiting.lock_until(until);
     waiting.lock();
     return true;
 }

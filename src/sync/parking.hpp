@@ -5,6 +5,7 @@
 #include "base/sanitize.hpp"
 #include "base/spin_lock.hpp"
 #include "os/machine.hpp"
+#include "sched/cancellation.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
 
@@ -20,6 +21,7 @@ struct parking {
     using front_machine = os::machine::front_machine; // of inline code in public headers
     using handle = sched::fiber*;
     using timer = sched::timer;
+    using cancellation = sched::cancellation_core<os::machine>;
     using lock = base::basic_spin_lock<os::machine>;
 
     // Of full/empty words. ThreadSanitizer takes it for an error that a value is read whose owner writes it, though it is then not used.
@@ -39,6 +41,7 @@ struct parking {
     static void suspend(sched::post_function post, void* a, void* b) noexcept { sched::suspend(post, a, b); }
     static void resume(handle thread) noexcept { sched::resume(*thread); }
     static void insert_timer(timer& t) noexcept { sched::scheduler::instance().insert_timer(t); }
+    [[nodiscard]] static cancellation* as_cancellation(detail::cancellation* c) noexcept { return c; }
     static void remove_timer(timer& t) noexcept { sched::scheduler::instance().timers().remove(t); }
     [[nodiscard]] static std::uint64_t now() noexcept { return sched::now_ns(); }
     [[nodiscard]] static bool has_heavy_fence() noexcept { return os::membarrier_available(); }
@@ -47,6 +50,11 @@ struct parking {
     static void schedule_point() noexcept { tulle::schedule_point(); }
     // The caller's time is virtual, and nothing else happens while it runs.
     [[nodiscard]] static bool is_deterministic() noexcept { return sched::this_run() != nullptr; }
+    // A number below n, which differs from call to call.
+    [[nodiscard]] static std::uint32_t draw(std::uint32_t n) noexcept {
+        static_cast<void>(self());
+        return sched::this_worker()->random.below(n);
+    }
     // Between two looks at a word that is about to change: other threads of the worker first.
     static void relax() noexcept { sched::yield(); }
     // After a round of a spin loop: lets the other ready threads of this worker run, as one of them may be what is waited for.

@@ -129,10 +129,10 @@ template <class Word> void feb_calls<Word>::empty(Word* word) {
     check(process_word(word).empty());
 }
 
-template <class Word> bool feb_calls<Word>::apply(feb_operation what, Word* word, Word& value, std::uint64_t deadline) {
+template <class Word> bool feb_calls<Word>::apply(feb_operation what, Word* word, Word& value, limit until) {
     begin(word);
     auto w = process_word(word);
-    word_result const result = what == feb_operation::read_ff ? w.read_ff(value, deadline) : w.perform(what, value, deadline);
+    word_result const result = what == feb_operation::read_ff ? w.read_ff(value, until) : w.perform(what, value, until);
     check(result);
     return result == word_result::done;
 }

@@ -45,9 +45,9 @@ void signal::wait() noexcept {
     if (sync::open<core>(m_core).wait() != error::none) refuse_waiter(this);
 }
 
-bool signal::wait_before(std::uint64_t deadline) noexcept {
+bool signal::wait_before(detail::limit until) noexcept {
     bool in_time = false;
-    if (sync::open<core>(m_core).wait_until(deadline, in_time) != error::none) refuse_waiter(this);
+    if (sync::open<core>(m_core).wait_until(until, in_time) != error::none) refuse_waiter(this);
     return in_time;
 }
 

@@ -66,17 +66,17 @@ public:
         Parking::suspend(&post_wait, &r, nullptr);
         return r.error;
     }
-    // `in_time`: whether it was zero before the deadline.
-    [[nodiscard]] signal_error wait_until(std::uint64_t deadline, bool& in_time) noexcept {
+    // `in_time`: whether it was zero before the limit was reached.
+    [[nodiscard]] signal_error wait_until(limit<Parking> until, bool& in_time) noexcept {
         Parking::schedule_point();
         in_time = is_zero();
-        if (in_time || Parking::now() >= deadline) return signal_error::none;
-        timed_request r(*this, deadline);
+        if (in_time || until.is_over()) return signal_error::none;
+        timed_request r(*this, until);
         Parking::set_wait(r.thread, {sched::wait_kind::signal, this});
         Parking::suspend(&post_timed_wait, &r, nullptr);
         while (r.posted.load(std::memory_order_acquire) == 0) Parking::relax(); // pairs with post_timed_wait
-        Parking::remove_timer(r);
-        in_time = !r.timed_out;
+        r.stop();
+        in_time = !r.ended;
         return r.error;
     }
 
@@ -91,19 +91,19 @@ private:
         handle thread;
         signal_error error = signal_error::none;
     };
-    struct timed_request : request, Parking::timer {
-        timed_request(signal_core& signal, std::uint64_t deadline_ns) noexcept : request{signal, Parking::self()} {
-            this->deadline = deadline_ns;
-            this->fire = &time_out;
-        }
-        bool timed_out = false;
+    struct timed_request : request, limit_timer<Parking> {
+        timed_request(signal_core& signal, limit<Parking> l) noexcept
+            : request{signal, Parking::self()}, limit_timer<Parking>(l, &end_wait) {}
+        bool ended = false;       // by the limit
+        std::uint64_t number = 0; // of this wait; set before the limit starts
         atomic<std::uint32_t> posted{0};
     };
 
+    [[nodiscard]] static std::uint64_t number_of(std::uint64_t word) noexcept { return word / k_one_wait; }
     [[nodiscard]] static std::uint32_t count_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word); }
 
     // By the waiter, suspended already.
-    [[nodiscard]] entry enter(handle thread) noexcept {
+    [[nodiscard]] entry enter(handle thread, std::uint64_t& number) noexcept {
         std::uint64_t word = m_word.load(std::memory_order_acquire); // pairs with the release in notify
         if ((word & k_waiting) != 0) return entry::taken;
         m_waiter.store(thread, std::memory_order_relaxed); // relaxed: published by the exchange
@@ -111,45 +111,48 @@ private:
             if (count_of(word) == 0) return entry::is_zero;
             if ((word & k_waiting) != 0) return entry::taken;
             // release pairs with notify; acquire: the failing case may see zero.
-            if (m_word.compare_exchange_weak(word, (word + k_one_wait) | k_waiting, std::memory_order_release, std::memory_order_acquire))
+            std::uint64_t const waiting = (word + k_one_wait) | k_waiting;
+            if (m_word.compare_exchange_weak(word, waiting, std::memory_order_release, std::memory_order_acquire)) {
+                number = number_of(waiting);
                 return entry::waits;
+            }
         }
     }
-    // By the timer. False: a notification came first and resumes the waiter.
-    [[nodiscard]] bool withdraw() noexcept {
+    // By the timer or the canceller. False: a notification came first and resumes the waiter; others may wait by now.
+    [[nodiscard]] bool withdraw(std::uint64_t number) noexcept {
         std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
-        while ((word & k_waiting) != 0) {
+        while ((word & k_waiting) != 0 && number_of(word) == number) {
             // relaxed: it says nothing; what others have released through the word goes on with it (release sequence).
             if (m_word.compare_exchange_weak(word, word & ~k_waiting, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
         }
         return false;
     }
     // True: it waits, and the request may be gone.
-    [[nodiscard]] static bool begin(request& r) noexcept {
-        handle const thread = r.thread;
-        entry const e = r.of.enter(thread);
+    [[nodiscard]] static bool begin(request& r, std::uint64_t& number) noexcept {
+        entry const e = r.of.enter(r.thread, number);
         if (e == entry::waits) return true;
         if (e == entry::taken) r.error = signal_error::second_waiter;
         return false;
     }
     static void post_wait(void* of, void*) noexcept {
         auto& r = *static_cast<request*>(of);
-        if (!begin(r)) Parking::resume(r.thread);
+        std::uint64_t number = 0;
+        if (!begin(r, number)) Parking::resume(r.thread);
     }
-    // The timer starts after the waiter is known, when a notification may have resumed it already: it waits for `posted`.
+    // The limit starts after the waiter is known, when a notification may have resumed it already: it waits for `posted`.
     static void post_timed_wait(void* of, void*) noexcept {
         auto& r = *static_cast<timed_request*>(of);
         handle const thread = r.thread;
-        bool const waits = begin(r);
-        if (waits) Parking::insert_timer(r);
+        bool const waits = begin(r, r.number);
+        if (waits) r.start();
         r.posted.store(1, std::memory_order_release); // pairs with wait_until; the last access if it waits
         if (!waits) Parking::resume(thread);
     }
-    static void time_out(typename Parking::timer& t) noexcept {
+    static void end_wait(limit_timer<Parking>& t, outcome /*why*/) noexcept {
         auto& r = static_cast<timed_request&>(t);
         handle const thread = r.thread;
-        if (!r.of.withdraw()) return;
-        r.timed_out = true;
+        if (!r.of.withdraw(r.number)) return;
+        r.ended = true;
         Parking::resume(thread);
     }
 

@@ -21,7 +21,7 @@ public:
             m_first = w->next;
             auto const thread = w->thread;
             if (!w->timed) w->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
-            // release pairs with await_release: a waiter whose time was up may go on, and this is the last access to its node.
+            // release pairs with await_release: a waiter whose limit was reached may go on, and this is the last access to its node.
             else if (w->state.exchange(outcome::woken, std::memory_order_release) != outcome::waiting)
                 continue;
             Parking::resume(thread);
@@ -30,6 +30,31 @@ public:
 
 private:
     waiter<Parking>* m_first;
+};
+
+// Waiters whose waits the caller has ended, one by one: to be resumed without any lock, first come, first served.
+template <class Parking> class woken_chain {
+public:
+    woken_chain() noexcept = default;
+    woken_chain(woken_chain const&) = delete;
+    woken_chain& operator=(woken_chain const&) = delete;
+
+    void add(waiter<Parking>& w) noexcept {
+        w.next = nullptr;
+        (m_last == nullptr ? m_first : m_last->next) = &w;
+        m_last = &w;
+    }
+    void resume_all() noexcept {
+        while (waiter<Parking>* const w = m_first) {
+            m_first = w->next;
+            Parking::resume(w->thread); // the last access to its node
+        }
+        m_last = nullptr;
+    }
+
+private:
+    waiter<Parking>* m_first = nullptr;
+    waiter<Parking>* m_last = nullptr;
 };
 
 template <class Parking> class wait_list {
@@ -91,10 +116,10 @@ template <class Parking, class Lock, class Enter> struct request {
     Lock& guard;
     waiter<Parking>& self;
     Enter& enter;                   // under the guard: links the waiter and says true, or says false: no need to wait
-    typename Parking::timer* timer; // or null
+    limit_timer<Parking>* ending;   // or null
 };
 
-// The timer starts under the guard: once that is released the node may be gone.
+// The limit starts under the guard: once that is released the node may be gone.
 template <class Parking, class Lock, class Enter> void post_park(void* of, void*) noexcept {
     auto& r = *static_cast<request<Parking, Lock, Enter>*>(of);
     Lock& guard = r.guard;
@@ -102,7 +127,7 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
     guard.lock();
     bool const waits = r.enter();
     if (!waits) r.self.state.store(outcome::woken, std::memory_order_relaxed); // relaxed: nobody else knows the node
-    if (waits && r.timer != nullptr) Parking::insert_timer(*r.timer);
+    if (waits && r.ending != nullptr) r.ending->start();
     guard.unlock();
     if (!waits) Parking::resume(thread);
 }
@@ -111,9 +136,9 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
 
 // Suspends the caller, takes the guard, and waits in the list that `enter` links the node into. The guard is not held afterwards.
 template <class Parking, class Lock, class Enter>
-void park(sched::wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter, typename Parking::timer* timer = nullptr) noexcept {
+void park(sched::wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter, limit_timer<Parking>* ending = nullptr) noexcept {
     Parking::set_wait(w.thread, reason);
-    detail_park::request<Parking, Lock, Enter> r{guard, w, enter, timer};
+    detail_park::request<Parking, Lock, Enter> r{guard, w, enter, ending};
     Parking::suspend(&detail_park::post_park<Parking, Lock, Enter>, &r, nullptr);
 }
 
@@ -122,21 +147,25 @@ template <class Parking> void await_release(waiter<Parking>& w) noexcept {
     while (w.load_state() != outcome::woken) Parking::relax();
 }
 
-// The same with a deadline. False: the time is up, and the node is off the list; `leave` then ran under the guard, if it was in it.
+// The same with a limit. False: it was reached, and the node is off the list; `leave` then ran under the guard, if it was in it.
 // Node: what the list's nodes are.
 template <class Parking, class Node, class Lock, class Enter, class Leave>
 [[nodiscard]] bool park_until(sched::wait_reason reason, timed_waiter<Parking, Node>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
                               Leave leave) noexcept {
     park(reason, static_cast<waiter<Parking>&>(w), guard, enter, &w);
-    Parking::remove_timer(w);
-    if (w.load_state() != outcome::timed_out) return true;
-    guard.lock();
+    bool const ended = w.has_ended();
+    if (!ended) {
+        w.stop();
+        return true;
+    }
+    guard.lock(); // released by who has started the limit
     bool const in_batch = w.linked && !list.contains(w);
     if (list.contains(w)) {
         list.unlink(w);
         leave();
     }
     guard.unlock();
+    w.stop();
     if (in_batch) await_release<Parking>(w);
     return in_batch;
 }

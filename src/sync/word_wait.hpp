@@ -37,25 +37,25 @@ public:
     word_wait(Home& home, void const* object) noexcept : m_home(home), m_object(object) {}
 
     // no_memory is what get_memory() has failed for.
-    [[nodiscard]] word_result perform(feb_operation what, void* place, std::uint64_t deadline) noexcept {
-        return finish(try_once(what, place), what, place, deadline);
+    [[nodiscard]] word_result perform(feb_operation what, void* place, limit<Parking> until) noexcept {
+        return finish(try_once(what, place), what, place, until);
     }
     // The caller has taken the lock.
-    [[nodiscard]] word_result perform_locked(feb_operation what, void* place, std::uint64_t deadline) noexcept {
+    [[nodiscard]] word_result perform_locked(feb_operation what, void* place, limit<Parking> until) noexcept {
         word_result const result = m_home.attempt(what, place);
         m_home.unlock();
-        return finish(result, what, place, deadline);
+        return finish(result, what, place, until);
     }
     // When the state has been seen to be the wrong one.
-    [[nodiscard]] word_result wait(feb_operation what, void* place, std::uint64_t deadline) noexcept {
-        return finish(word_result::waits, what, place, deadline);
+    [[nodiscard]] word_result wait(feb_operation what, void* place, limit<Parking> until) noexcept {
+        return finish(word_result::waits, what, place, until);
     }
 
 private:
     struct request {
         Home& home;
         node& self;
-        typename Parking::timer* timer;
+        limit_timer<Parking>* ending; // or null
         word_result result = word_result::waits;
     };
 
@@ -65,15 +65,15 @@ private:
         m_home.unlock();
         return result;
     }
-    [[nodiscard]] word_result finish(word_result result, feb_operation what, void* place, std::uint64_t deadline) noexcept {
+    [[nodiscard]] word_result finish(word_result result, feb_operation what, void* place, limit<Parking> until) noexcept {
         while (result != word_result::done) {
             if (result == word_result::no_memory) {
                 if (!m_home.get_memory()) return result;
                 result = try_once(what, place);
                 continue;
             }
-            if (is_over(deadline)) return result;
-            result = deadline == tulle::detail::k_no_deadline ? park(what, place) : park_until(what, place, deadline);
+            if (until.is_over()) return result;
+            result = until.is_none() ? park(what, place) : park_until(what, place, until);
             if (result == word_result::waits) return result;
         }
         // release pairs with B2 of full_empty_word::read_unlocked.
@@ -81,38 +81,36 @@ private:
         m_home.wake(place);
         return result;
     }
-    [[nodiscard]] static bool is_over(std::uint64_t deadline) noexcept {
-        return deadline == 0 || (deadline != tulle::detail::k_no_deadline && Parking::now() >= deadline);
-    }
-
     // Done, by the caller itself or by somebody for it; or no_memory.
     [[nodiscard]] word_result park(feb_operation what, void* place) noexcept {
         node self;
         suspend(self, what, place, nullptr);
         return m_result;
     }
-    [[nodiscard]] word_result park_until(feb_operation what, void* place, std::uint64_t deadline) noexcept {
-        timed_waiter<Parking, node> self(deadline);
+    [[nodiscard]] word_result park_until(feb_operation what, void* place, limit<Parking> until) noexcept {
+        timed_waiter<Parking, node> self(until);
         if (!suspend(self, what, place, &self)) return m_result;
-        Parking::remove_timer(self);
-        if (self.load_state() != outcome::timed_out) return word_result::done;
-        m_home.lock();
-        if (self.linked) m_home.withdraw(self);
-        m_home.unlock();
-        return word_result::waits;
+        bool const ended = self.has_ended();
+        if (ended) {
+            m_home.lock(); // released by who has started the limit
+            if (self.linked) m_home.withdraw(self);
+            m_home.unlock();
+        }
+        self.stop();
+        return ended ? word_result::waits : word_result::done;
     }
     // True: it has waited; else m_result is what became of another attempt.
-    bool suspend(node& self, feb_operation what, void* place, typename Parking::timer* timer) noexcept {
+    bool suspend(node& self, feb_operation what, void* place, limit_timer<Parking>* ending) noexcept {
         self.wants = what;
         self.place = place;
         Parking::set_wait(self.thread, {Home::k_is_lock ? sched::wait_kind::address_lock : kind_of(what), m_object});
-        request r{m_home, self, timer};
+        request r{m_home, self, ending};
         Parking::suspend(&post, &r, nullptr);
         bool const waited = r.result == word_result::waits;
         m_result = waited ? word_result::done : r.result;
         return waited;
     }
-    // As soon as the timer runs, the request may be gone; the home stays until the lock is released, and then the waiter may be gone, too.
+    // As soon as the limit runs, the request may be gone; the home stays until the lock is released, and then the waiter may be gone, too.
     static void post(void* of, void*) noexcept {
         auto& r = *static_cast<request*>(of);
         Home& home = r.home;
@@ -121,7 +119,7 @@ private:
         r.result = home.attempt(r.self.wants, r.self.place);
         bool const waits = r.result == word_result::waits;
         if (waits) home.enqueue(r.self);
-        if (waits && r.timer != nullptr) Parking::insert_timer(*r.timer);
+        if (waits && r.ending != nullptr) r.ending->start();
         home.unlock();
         if (!waits) Parking::resume(thread);
     }

@@ -100,4 +100,47 @@ TEST(signal, every_order_is_needed) {
     EXPECT_LE(std::count(survivors.begin(), survivors.end(), '\n'), 2) << survivors;
 }
 
+// The notifier uses the signal again while the first waiter has been resumed, but has not returned.
+struct used_again {
+    used_again() { signal.open(1); }
+
+    model::parking_world world;
+    core signal;
+    model::atomic<bool> again{false};
+
+    void wait_for_a_while() {
+        bool in_time = false;
+        model::check(signal.wait_until(2, in_time) == sync::signal_error::none, "it is the only waiter");
+    }
+    void notify_and_wait() {
+        while (!signal.has_waiter()) model::machine::pause();
+        model::check(signal.notify() == sync::signal_error::none, "the first notification");
+        model::check(signal.add(1) == sync::signal_error::none, "one more");
+        again.store(true, release); // pairs with await_again
+        model::check(signal.wait() == sync::signal_error::none, "the first wait is over");
+    }
+    void notify_again() {
+        await_again();
+        model::check(signal.notify() == sync::signal_error::none, "the second notification");
+    }
+    void time_passes() {
+        await_again();
+        world.time_passes();
+    }
+    void await_again() {
+        while (!again.load(acquire)) model::machine::pause(); // pairs with notify_and_wait
+    }
+};
+
+TEST(signal, a_late_timer_ends_nobody_elses_wait) {
+    model::result const r = model::explore("signal_used_again", random(60000), [](model::test& t) {
+        auto& s = t.make<used_again>();
+        t.thread([&s] { s.wait_for_a_while(); });
+        t.thread([&s] { s.notify_and_wait(); });
+        t.thread([&s] { s.notify_again(); });
+        t.thread([&s] { s.time_passes(); });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+}
+
 } // namespace

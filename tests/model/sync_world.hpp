@@ -6,6 +6,7 @@
 
 #include "base/spin_lock.hpp"
 #include "explorer/explore.hpp"
+#include "sched/cancellation_core.hpp"
 #include "sched/wait_kind.hpp"
 
 #include <array>
@@ -59,6 +60,7 @@ template <bool HeavyFence, bool Deterministic = false> struct basic_parking {
     using front_machine = model::machine;
     using handle = atomic<std::uint32_t>*;
     using timer = parking_world::timer;
+    using cancellation = sched::cancellation_core<model::machine>;
     using lock = base::basic_spin_lock<model::machine>;
 
     static constexpr bool k_may_read_unlocked = true;

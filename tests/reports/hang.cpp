@@ -129,6 +129,32 @@ void no_place() {
     spawner.join();
 }
 
+// A circle over channels, a semaphore, a shared mutex, phases and a token; each in a thread of its name.
+void many_kinds() {
+    tulle::channel<int> full(1);
+    tulle::channel<int> empty(3);
+    tulle::counting_semaphore<> units(0);
+    tulle::shared_mutex shared;
+    tulle::phased_barrier phases(3);
+    tulle::cancellation_source source;
+    full.send(1);
+    shared.lock_shared();
+    std::vector<tulle::thread<void>> threads;
+    auto const wait = [&threads](char const* name, auto f) { threads.push_back(tulle::spawn({.name = name}, f)); };
+    wait("sender", [&] { full.send(2); });
+    wait("receiver", [&] { static_cast<void>(empty.receive()); });
+    wait("selector", [&] {
+        tulle::receive_case from(empty);
+        tulle::send_case to(full, 3);
+        static_cast<void>(tulle::select(from, to));
+    });
+    wait("taker", [&] { units.acquire(); });
+    wait("writer", [&] { shared.lock(); });
+    wait("participant", [&] { phases.arrive_and_wait(); });
+    wait("listener", [&] { source.get_token().wait(); });
+    for (auto& t : threads) t.join();
+}
+
 void missing_participant() {
     tulle::barrier all(4);
     std::vector<tulle::thread<void>> present;
@@ -276,6 +302,7 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"address_cycle", &address_cycle},
                                                {"never_kept", &never_kept},
                                                {"no_place", &no_place},
+                                               {"many_kinds", &many_kinds},
                                                {"missing_participant", &missing_participant},
                                                {"many", &many},
                                                {"count_of_many", &count_of_many},

@@ -98,6 +98,18 @@ class Deadlock(unittest.TestCase):
         holder = self.paragraph(text, r"waits for latch")
         self.assertRegex(holder, r"spawned in .*no_place(\(\))? at .*hang\.cpp:")
 
+    def test_channels_locks_and_tokens(self):
+        text = self.report("many_kinds")
+        for name, what in (("sender", rf"channel {ADDRESS} \(to send, 1 of 1 items\)"),
+                           ("receiver", rf"channel {ADDRESS} \(to receive, 0 of 3 items\)"),
+                           ("selector", rf"channel {ADDRESS} \(or for another: select\)"),
+                           ("taker", rf"semaphore {ADDRESS} \(count 0\)"),
+                           ("writer", rf"shared mutex {ADDRESS} \(held for reading by 1\)"),
+                           ("participant", rf"phased barrier {ADDRESS} \(2 more to arrive\)"),
+                           ("listener", rf"cancellation {ADDRESS}")):
+            with self.subTest(name):
+                self.assertIn("many_kinds", self.paragraph(text, rf'"{name}" waits for {what}'))
+
     def test_barrier_with_a_missing_participant(self):
         self.assertIn("(3 of 4 have arrived)", self.report("missing_participant"))
 

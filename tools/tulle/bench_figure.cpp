@@ -92,7 +92,7 @@ std::string to_json_line(figure const& f) {
 bool is_ours(std::string_view library) { return library.starts_with("tulle"); }
 
 bool is_peer(std::string_view library) {
-    return !is_ours(library) && library != "serial" && library != "serial_inlined" && library != "futex";
+    return !is_ours(library) && library != "serial" && library != "serial_inlined" && library != "serial_stable" && library != "futex";
 }
 
 bool figure_group::comparable(figure const& row) const {

@@ -37,6 +37,7 @@ var workloads = map[string]workload{
 	"blocked":         {1000000, 20000, blocked},
 	"mutex":           {20000000, 500000, mutex},
 	"mutex-contended": {4000000, 80000, mutexContended},
+	"channel":         {5000000, 100000, channel},
 	"quicksort":       {2000000, 200000, quicksort},
 	"nqueens":         {13, 9, nqueens},
 	"idle":            {2000, 200, idle},

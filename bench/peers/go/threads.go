@@ -193,3 +193,41 @@ func mutexContended(s settings) ([]figure, bool) {
 	}
 	return []figure{cost, wait}, ok
 }
+
+// One sends n numbers to another.
+func transfer(numbers chan int, n int) (time float64, sum int) {
+	var both sync.WaitGroup
+	both.Add(2)
+	time = secondsOf(func() {
+		go func() {
+			for k := 0; k < n; k++ {
+				numbers <- k
+			}
+			both.Done()
+		}()
+		go func() {
+			for k := 0; k < n; k++ {
+				sum += <-numbers
+			}
+			both.Done()
+		}()
+		both.Wait()
+	})
+	return time, sum
+}
+
+func channel(s settings) ([]figure, bool) {
+	buffered := figure{unit: "ns"}
+	meeting := figure{unit: "ns/meeting"}
+	ok := true
+	for i := 0; i < s.runs; i++ {
+		time, sum := transfer(make(chan int, 64), s.n)
+		buffered.values = append(buffered.values, 1e9*time/float64(s.n))
+		ok = ok && sum == s.n*(s.n-1)/2
+		meetings := s.n / 5
+		time, sum = transfer(make(chan int), meetings)
+		meeting.values = append(meeting.values, 1e9*time/float64(meetings))
+		ok = ok && sum == meetings*(meetings-1)/2
+	}
+	return []figure{buffered, meeting}, ok
+}

@@ -4,6 +4,7 @@
 
 #include <tulle/detail/attributes.hpp>
 #include <tulle/detail/feb_operation.hpp>
+#include <tulle/detail/limit.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +18,8 @@ template <class Word> struct feb_calls {
     TULLE_API static void write_ef(Word* word, Word value) noexcept;
     TULLE_API static void fill(Word* word) noexcept;
     TULLE_API static void empty(Word* word);
-    // Any operation. False: the state was not the right one until the deadline; nothing was done.
-    TULLE_API static bool apply(feb_operation what, Word* word, Word& value, std::uint64_t deadline);
+    // Any operation. False: the state was not the right one until the limit was reached; nothing was done.
+    TULLE_API static bool apply(feb_operation what, Word* word, Word& value, limit until);
 };
 
 extern template struct feb_calls<std::uint8_t>;

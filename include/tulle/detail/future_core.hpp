@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/limit.hpp>
 #include <tulle/detail/opaque.hpp>
 #include <tulle/detail/thread_core.hpp>
 
@@ -32,7 +33,7 @@ public:
     [[nodiscard]] TULLE_API bool is_ready() const noexcept;
     // If a thread is to make it ready that has not started, it runs in the caller's frame.
     TULLE_API void wait() noexcept;
-    [[nodiscard]] TULLE_API bool wait_before(std::uint64_t deadline) noexcept;
+    [[nodiscard]] TULLE_API bool wait_before(limit until) noexcept;
     // False: it is ready, and the callback is the caller's business.
     [[nodiscard]] TULLE_API bool add(future_callback& c) noexcept;
 

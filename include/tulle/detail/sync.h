@@ -6,6 +6,7 @@
 #ifndef TULLE_DETAIL_SYNC_H
 #define TULLE_DETAIL_SYNC_H
 
+#include <tulle/detail/cancel.h>
 #include <tulle/detail/visibility.h>
 
 #include <stdint.h>
@@ -66,6 +67,7 @@ TULLE_API int tulle_mutex_destroy(tulle_mutex_t* mutex); /* -EBUSY: held */
 TULLE_API int tulle_mutex_lock(tulle_mutex_t* mutex);
 TULLE_API int tulle_mutex_trylock(tulle_mutex_t* mutex); /* -EBUSY: held */
 TULLE_API int tulle_mutex_timedlock(tulle_mutex_t* mutex, uint64_t timeout_ns);
+TULLE_API int tulle_mutex_lock_within(tulle_mutex_t* mutex, const tulle_limit_t* limit);
 TULLE_API int tulle_mutex_unlock(tulle_mutex_t* mutex); /* -EPERM: nobody holds it */
 
 /* The mutex is held by the caller of a wait (-EPERM: nobody holds it), and again when it returns, whatever it returns. */
@@ -73,6 +75,7 @@ TULLE_API int tulle_cond_init(tulle_cond_t* cond);
 TULLE_API int tulle_cond_destroy(tulle_cond_t* cond);
 TULLE_API int tulle_cond_wait(tulle_cond_t* cond, tulle_mutex_t* mutex);
 TULLE_API int tulle_cond_timedwait(tulle_cond_t* cond, tulle_mutex_t* mutex, uint64_t timeout_ns);
+TULLE_API int tulle_cond_wait_within(tulle_cond_t* cond, tulle_mutex_t* mutex, const tulle_limit_t* limit);
 TULLE_API int tulle_cond_signal(tulle_cond_t* cond);    /* wakes the one that has waited longest */
 TULLE_API int tulle_cond_broadcast(tulle_cond_t* cond); /* wakes all */
 
@@ -82,6 +85,7 @@ TULLE_API int tulle_barrier_destroy(tulle_barrier_t* barrier);
 TULLE_API int tulle_barrier_wait(tulle_barrier_t* barrier);
 TULLE_API int tulle_barrier_trywait(tulle_barrier_t* barrier); /* -EBUSY: others are missing */
 TULLE_API int tulle_barrier_timedwait(tulle_barrier_t* barrier, uint64_t timeout_ns);
+TULLE_API int tulle_barrier_wait_within(tulle_barrier_t* barrier, const tulle_limit_t* limit);
 
 TULLE_API int tulle_latch_init(tulle_latch_t* latch, uint64_t count);
 TULLE_API int tulle_latch_destroy(tulle_latch_t* latch);                 /* -EBUSY: not zero */
@@ -89,6 +93,7 @@ TULLE_API int tulle_latch_count_down(tulle_latch_t* latch, uint64_t by); /* -EIN
 TULLE_API int tulle_latch_trywait(tulle_latch_t* latch);                 /* -EBUSY: not zero */
 TULLE_API int tulle_latch_wait(tulle_latch_t* latch);
 TULLE_API int tulle_latch_timedwait(tulle_latch_t* latch, uint64_t timeout_ns);
+TULLE_API int tulle_latch_wait_within(tulle_latch_t* latch, const tulle_limit_t* limit);
 TULLE_API int tulle_latch_arrive_and_wait(tulle_latch_t* latch, uint64_t by);
 
 /* One thread waits at a time (-EBUSY: another waits already). */
@@ -99,6 +104,7 @@ TULLE_API int tulle_signal_add_signalers(tulle_signal_t* signal, uint32_t more);
 TULLE_API int tulle_signal_trywait(tulle_signal_t* signal); /* -EBUSY: not zero */
 TULLE_API int tulle_signal_wait(tulle_signal_t* signal);
 TULLE_API int tulle_signal_timedwait(tulle_signal_t* signal, uint64_t timeout_ns);
+TULLE_API int tulle_signal_wait_within(tulle_signal_t* signal, const tulle_limit_t* limit);
 
 /* -ECANCELED: a C++ exception left the function; it is as if it had not been called. */
 TULLE_API int tulle_once(tulle_once_t* once, void (*function)(void*), void* argument);

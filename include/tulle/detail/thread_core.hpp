@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
-#include <tulle/detail/deadline.hpp>
+#include <tulle/detail/limit.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -49,9 +49,8 @@ struct thread_core {
 TULLE_API thread_core* new_thread(attributes const& how);
 TULLE_API void discard_thread(thread_core* t) noexcept; // of new_thread, when the closure could not be built
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;
-TULLE_API void wait_thread(thread_core* t) noexcept; // returns when it has run, perhaps by running it
-TULLE_API bool wait_thread_until(thread_core* t,
-                                 std::uint64_t deadline) noexcept; // detail/deadline.hpp; false: not finished
+TULLE_API void wait_thread(thread_core* t) noexcept;                    // returns when it has run, perhaps by running it
+TULLE_API bool wait_thread_until(thread_core* t, limit until) noexcept; // false: not finished
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle
 TULLE_API void retire_thread(thread_core* t) noexcept;  // a detached thread's body has been moved out: its record is free

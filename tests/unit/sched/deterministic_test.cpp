@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -177,6 +178,8 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
     tulle::future<int> future = promise.get_future();
     tulle::thread<void> ended = tulle::spawn([] {});
     std::map<std::string, std::function<void()>> const calls{{"fork and join", [] { tulle::fork([] {}).join(); }},
+                                                             {"parallel_for", [] { tulle::parallel_for(0, 2, [](int) {}); }},
+                                                             {"parallel_for, one iteration", [] { tulle::parallel_for(0, 1, [](int) {}); }},
                                                              {"scope", [] { tulle::scope().spawn([] {}); }},
                                                              {"spawn and join", [] { tulle::spawn([] {}).join(); }},
                                                              {"spawn, placed", [] { tulle::spawn_detached({.shepherd = 0}, [] {}); }},
@@ -234,6 +237,89 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
     ended.join();
 }
 
+TEST(deterministic, every_call_on_locks_and_channels_is_a_scheduling_point) {
+    seeded const run(3);
+    tulle::counting_semaphore<> units(10);
+    tulle::shared_mutex shared;
+    tulle::spin_lock spin;
+    tulle::phased_barrier phases(1);
+    tulle::channel<int> channel(5);
+    tulle::cancellation_source source;
+    tulle::cancellation_token const token = source.get_token();
+    std::vector<std::pair<std::string, std::function<void()>>> const calls{
+        {"acquire", [&] { units.acquire(); }},
+        {"try_acquire", [&] { static_cast<void>(units.try_acquire()); }},
+        {"try_acquire_for", [&] { static_cast<void>(units.try_acquire_for(1s)); }},
+        {"release", [&] { units.release(); }},
+        {"lock", [&] { shared.lock(); }},
+        {"unlock", [&] { shared.unlock(); }},
+        {"lock_shared", [&] { shared.lock_shared(); }},
+        {"try_lock_shared", [&] { static_cast<void>(shared.try_lock_shared()); }},
+        {"unlock_shared", [&] { shared.unlock_shared(); }},
+        {"spin lock", [&] { spin.lock(); }},
+        {"spin try_lock", [&] { static_cast<void>(spin.try_lock()); }},
+        {"arrive_and_wait", [&] { phases.arrive_and_wait(); }},
+        {"send", [&] { channel.send(1); }},
+        {"try_send", [&] { static_cast<void>(channel.try_send(2)); }},
+        {"receive", [&] { static_cast<void>(channel.receive()); }},
+        {"select",
+         [&] {
+             tulle::receive_case from(channel);
+             static_cast<void>(tulle::select(from));
+         }},
+        {"close", [&] { channel.close(); }},
+        {"stop_requested", [&] { static_cast<void>(token.stop_requested()); }},
+        {"token.wait_for", [&] { static_cast<void>(token.wait_for(1ms)); }},
+        {"request_stop_after", [&] { source.request_stop_after(1h); }},
+        {"request_stop", [&] { source.request_stop(); }}};
+    for (auto const& [name, call] : calls) {
+        std::uint64_t const before = the_run().steps();
+        call();
+        EXPECT_GT(the_run().steps(), before) << name;
+    }
+}
+
+// Everything that can wait in one program.
+void program_of_channels(std::string& order) {
+    tulle::channel<char> letters(1);
+    tulle::channel<char> others(0);
+    tulle::shared_mutex shared;
+    tulle::counting_semaphore<> units(1);
+    tulle::cancellable_scope scope;
+    scope.request_stop_after(10ms);
+    for (char letter = 'a'; letter < 'd'; ++letter) {
+        scope.spawn([&, letter](tulle::cancellation_token const& token) {
+            for (int k = 0; k < 3; ++k) {
+                tulle::send_case here(letters, letter);
+                tulle::send_case there(others, static_cast<char>(letter - 'a' + 'A'));
+                static_cast<void>(tulle::select(here, there));
+                std::shared_lock const held(shared);
+                if (units.acquire(token)) units.release();
+            }
+        });
+    }
+    scope.spawn([&] {
+        for (int k = 0; k < 9; ++k) {
+            tulle::receive_case from_letters(letters);
+            tulle::receive_case from_others(others);
+            order += tulle::select(from_letters, from_others) == 0 ? *from_letters.item : *from_others.item;
+            std::lock_guard const held(shared);
+        }
+    });
+    scope.join();
+}
+
+TEST(deterministic, channels_and_locks_repeat_their_order) {
+    std::set<std::string> orders;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        observed const first = observe(seed, &program_of_channels);
+        EXPECT_EQ(first.order.size(), 9U);
+        EXPECT_EQ(observe(seed, &program_of_channels), first) << seed;
+        orders.insert(first.order);
+    }
+    EXPECT_GE(orders.size(), 20U);
+}
+
 TEST(deterministic, every_c_function_is_a_scheduling_point) {
     seeded const run(3);
     tulle_mutex_t m = TULLE_MUTEX_INIT;
@@ -257,7 +343,11 @@ TEST(deterministic, every_c_function_is_a_scheduling_point) {
                                                                   {-EBUSY, [&] { return tulle_feb_try_write_ef(&word, &word, 8); }},
                                                                   {0, [&] { return tulle_feb_read_xx(nullptr, &word, 8); }},
                                                                   {1, [&] { return tulle_feb_is_full(&word); }},
-                                                                  {-EBUSY, [&] { return tulle_signal_trywait(&signal); }}};
+                                                                  {-EBUSY, [&] { return tulle_signal_trywait(&signal); }},
+                                                                  {0, [] {
+                                                                       return tulle_loop_for(
+                                                                           0, 3, 1, [](int64_t, void*) {}, nullptr, nullptr);
+                                                                   }}};
     for (std::size_t k = 0; k < calls.size(); ++k) {
         std::uint64_t const before = steps();
         EXPECT_EQ(calls[k].second(), calls[k].first) << k;
@@ -380,6 +470,26 @@ TEST(deterministic, trees_of_forks_come_out_right) {
         seeded const run(seed);
         EXPECT_EQ(fib(12), 144);
     }
+}
+
+// The clock, which chooses chunks otherwise, has no say.
+void loop_program(std::string& order) {
+    tulle::parallel_for(0, 12, [&order](int i) {
+        order += static_cast<char>('a' + i);
+        tulle::this_thread::yield();
+    });
+}
+TEST(deterministic, a_loop_runs_each_iteration_once_in_an_order_that_the_seed_decides) {
+    std::set<std::string> orders;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        observed const first = observe(seed, &loop_program);
+        EXPECT_EQ(observe(seed, &loop_program), first) << seed;
+        orders.insert(first.order);
+        std::string sorted = first.order;
+        std::sort(sorted.begin(), sorted.end());
+        EXPECT_EQ(sorted, "abcdefghijkl");
+    }
+    EXPECT_GE(orders.size(), 50U);
 }
 
 TEST(deterministic, exceptions_arrive_at_the_join) {

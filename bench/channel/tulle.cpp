@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tulle_blocking.hpp"
+#include "channel.hpp"
+
+namespace {
+
+template <std::size_t Room> struct numbers {
+    void put(long k) { channel.send(k); }
+    long take() { return *channel.receive(); }
+
+    tulle::channel<long> channel{Room};
+};
+
+struct channels {
+    using buffered = numbers<tulle::bench::k_room>;
+    using meeting = numbers<0>;
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return tulle::bench::channel_main<tulle::bench::tulle_blocking_runtime, channels>(argc, argv); }

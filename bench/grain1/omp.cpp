@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/omp.hpp"
+#include "grain1.hpp"
+
+int main(int argc, char** argv) {
+    using namespace tulle::bench;
+    settings const s = grain1_settings(argc, argv);
+    omp_runtime const library(s.workers);
+    return grain1_main(omp_runtime::k_name, s, [](long n) {
+#pragma omp parallel for schedule(dynamic, 1)
+        for (long i = 0; i < n; ++i) touch();
+    });
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/omp.hpp"
+#include "region.hpp"
+
+int main(int argc, char** argv) {
+    using namespace tulle::bench;
+    settings const s = region_settings(argc, argv);
+    omp_runtime const library(s.workers);
+    return region_main(omp_runtime::k_name, s, [](int count) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < count; ++i) touch();
+    });
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tbb.hpp"
+#include "region.hpp"
+
+#include <oneapi/tbb/parallel_for.h>
+
+int main(int argc, char** argv) {
+    using namespace tulle::bench;
+    settings const s = region_settings(argc, argv);
+    tbb_runtime library(s.workers);
+    int result = 0;
+    library.run([&] { result = region_main("tbb", s, [](int count) { oneapi::tbb::parallel_for(0, count, [](int) { touch(); }); }); });
+    return result;
+}

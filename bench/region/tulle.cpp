@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tulle.hpp"
+#include "region.hpp"
+
+int main(int argc, char** argv) {
+    using namespace tulle::bench;
+    settings const s = region_settings(argc, argv);
+    tulle_runtime library(s.workers);
+    int result = 0;
+    library.run([&] { result = region_main("tulle", s, [](int count) { tulle::parallel_for(0, count, [](int) { touch(); }); }); });
+    return result;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parallel mode of libstdc++.
+#include "sort.hpp"
+
+#include <parallel/algorithm>
+
+#include <omp.h>
+
+namespace {
+
+void sort(double* first, double* last) { __gnu_parallel::sort(first, last); }
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace tulle::bench;
+    settings const s = sort_settings(argc, argv);
+    omp_set_num_threads(s.workers);
+    return sort_main("libstdcxx", s, sort);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sort.hpp"
+
+namespace {
+
+void sort(double* first, double* last) { std::sort(first, last); }
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace tulle::bench;
+    return sort_main("serial", sort_settings(argc, argv), sort);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tulle.hpp"
+#include "sort.hpp"
+
+namespace {
+
+void sort(double* first, double* last) { tulle::parallel_stable_sort(first, last); }
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace tulle::bench;
+    settings const s = sort_settings(argc, argv);
+    tulle_runtime library(s.workers);
+    int result = 0;
+    library.run([&] { result = sort_main("tulle_stable", s, sort); });
+    return result;
+}

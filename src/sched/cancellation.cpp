@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/cancellation.hpp"
+
+#include "sched/scheduler.hpp"
+
+#include <tulle/cancellation.hpp>
+#include <tulle/schedule_point.hpp>
+
+#include <mutex>
+
+namespace tulle::detail {
+
+using sched::scheduler;
+
+cancellation::cancellation(cancellation* whole) noexcept : m_whole(whole) {
+    sched::cancellation_node::cancel = &on_cancel;
+    if (whole == nullptr) return;
+    share_cancellation(whole);
+    whole->insert(*this);
+}
+
+cancellation::~cancellation() {
+    if (m_deadline.load(std::memory_order_relaxed) != sched::k_never)
+        scheduler::instance().timers().remove(*this); // relaxed: the last user
+    if (m_whole == nullptr) return;
+    m_whole->remove(*this);
+    drop_cancellation(m_whole);
+}
+
+void cancellation::cancel_at(std::uint64_t when) noexcept {
+    std::lock_guard const held(m_deadline_lock);
+    if (is_requested() || when >= m_deadline.load(std::memory_order_relaxed)) return; // relaxed: written under the lock
+    scheduler::instance().timers().remove(*this);
+    m_deadline.store(when, std::memory_order_relaxed); // relaxed: who sees the old one sees the request later
+    deadline = when;
+    fire = &on_time;
+    scheduler::instance().insert_timer(*this);
+}
+
+bool cancellation::is_cancelled() noexcept {
+    if (is_requested()) return true;
+    std::uint64_t const when = m_deadline.load(std::memory_order_relaxed); // relaxed: see cancel_at
+    if (when != sched::k_never && sched::now_ns() >= when) request();
+    return is_requested() || (m_whole != nullptr && m_whole->is_cancelled());
+}
+
+void cancellation::on_time(sched::timer& t) noexcept { static_cast<cancellation&>(t).request(); }
+
+void cancellation::on_cancel(sched::cancellation_node& n) noexcept { static_cast<cancellation&>(n).request(); }
+
+// --- what <tulle/cancellation.hpp> calls ------------------------------------------------------------------------------------
+
+cancellation* open_cancellation(cancellation* whole) { return new cancellation(whole); }
+
+void share_cancellation(cancellation* c) noexcept {
+    c->references.fetch_add(1, std::memory_order_relaxed); // relaxed: the caller has a reference
+}
+
+void drop_cancellation(cancellation* c) noexcept {
+    if (c->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete c; // acq_rel: pairs with those of the others
+}
+
+bool request_cancellation(cancellation& c) noexcept {
+    schedule_point();
+    return c.request();
+}
+
+void request_cancellation_at(cancellation& c, std::uint64_t deadline) noexcept {
+    schedule_point();
+    static_cast<void>(sched::this_fiber()); // the timer needs a run time
+    if (deadline == 0)
+        c.request();
+    else if (deadline != k_no_deadline)
+        c.cancel_at(deadline);
+}
+
+bool is_cancelled(cancellation& c) noexcept {
+    schedule_point();
+    return c.is_cancelled();
+}
+
+} // namespace tulle::detail

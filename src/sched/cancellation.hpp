@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What <tulle/cancellation.hpp> stands on: something that can be cancelled, perhaps with a deadline, perhaps with what it is a part of.
+// Locks are taken downwards only: the timer queue's, then the whole's, then the part's.
+#pragma once
+
+#include "os/machine.hpp"
+#include "sched/cancellation_core.hpp"
+#include "sched/timer_queue.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::detail {
+
+// Shared by sources, tokens and parts. A wait refers to it through a token that its caller holds.
+struct cancellation : sched::cancellation_core<os::machine>, private sched::timer, private sched::cancellation_node {
+    explicit cancellation(cancellation* whole) noexcept; // null: none. Takes a reference to it
+    ~cancellation();
+    cancellation(cancellation const&) = delete;
+    cancellation& operator=(cancellation const&) = delete;
+
+    // Until then, unless it was to be earlier already.
+    void cancel_at(std::uint64_t when) noexcept;
+    // Also true when the deadline is over and no worker has looked yet.
+    [[nodiscard]] bool is_cancelled() noexcept;
+
+    std::atomic<std::uint32_t> references{1};
+
+private:
+    static void on_time(sched::timer& t) noexcept;
+    static void on_cancel(sched::cancellation_node& n) noexcept;
+
+    cancellation* const m_whole;
+    base::spin_lock m_deadline_lock;                       // one cancel_at at a time
+    std::atomic<std::uint64_t> m_deadline{sched::k_never}; // written under it
+};
+
+} // namespace tulle::detail

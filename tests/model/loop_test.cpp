@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A range of iterations between its owner and thieves, under every interleaving and stale read the bounds allow: each iteration is begun
+// once, by the owner or by a thief, unless the range was closed; and nothing of it is touched when the owner has gone.
+#include "explorer/explore.hpp"
+#include "loop/loop_range.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace {
+
+using namespace tulle;
+using enum std::memory_order;
+using loop::iterations;
+using loop::steal_effort;
+
+constexpr std::size_t k_most = 6;
+
+struct shape {
+    std::uint64_t count; // iterations
+    std::uint64_t chunk;
+    int thieves;
+    int steals; // of each
+    bool asymmetric = true;
+    steal_effort effort = steal_effort::with_fence;
+    std::uint64_t own = 2;     // what the owner makes its own
+    bool closes = false;       // the last thief, instead of stealing
+    bool from_thieves = false; // thieves have ranges of their own, from which they run what they have stolen
+};
+
+template <class Machine> struct bench {
+    using range = loop::loop_range<Machine>;
+    explicit bench(shape const& s) : all(s.asymmetric) { all.open({0, s.count}); }
+
+    void run(iterations some) {
+        for (std::uint64_t i = some.begin; i != some.end; ++i)
+            model::check(runs.at(i).fetch_add(1, relaxed) == 0, "an iteration is begun once");
+    }
+    // What a participant does with its range.
+    void drain(range& r, shape const& s) {
+        for (;;) {
+            std::uint64_t const first = r.begun();
+            std::uint64_t const last = r.take(first, s.chunk) ? first + s.chunk : r.take_cold(first, s.chunk, s.own);
+            model::check(last - first <= s.chunk, "no more than was asked for");
+            if (last == first) return;
+            run({first, last});
+        }
+    }
+    iterations steal(steal_effort effort) { return all.try_pin() ? all.steal(effort) : iterations{}; }
+
+    range all;
+    std::array<model::atomic<int>, k_most> runs;
+    std::array<range, 3> others{range(true), range(true), range(true)};
+};
+
+template <class Machine> void steal_and_run(bench<Machine>& b, shape const& s, std::size_t thief) {
+    for (int n = 0; n < s.steals; ++n) {
+        iterations const got = b.steal(s.effort);
+        if (got.empty()) continue;
+        if (!s.from_thieves) {
+            b.run(got);
+        } else {
+            b.others.at(thief).open(got);
+            b.drain(b.others.at(thief), s);
+        }
+    }
+}
+
+template <class Machine = model::machine> model::test_body body(shape s) {
+    return [s](model::test& t) {
+        auto& b = t.make<bench<Machine>>(s);
+        t.thread([&b, s] { b.drain(b.all, s); });
+        int const thieves = s.thieves - (s.closes ? 1 : 0);
+        for (int i = 0; i < thieves; ++i) t.thread([&b, s, i] { steal_and_run(b, s, static_cast<std::size_t>(i)); });
+        if (s.closes) t.thread([&b] { b.all.close(); });
+        t.at_end([&b, s] {
+            for (std::uint64_t i = 0; i < s.count; ++i) model::check(s.closes || b.runs.at(i).load(relaxed) == 1, "no iteration is lost");
+            model::check(b.all.size_hint() == 0, "nothing is left");
+        });
+    };
+}
+
+model::options exhaustive(unsigned preemptions) {
+    model::options o;
+    o.how = model::search::exhaustive;
+    o.preemptions = preemptions;
+    o.executions = 200000;
+    return o;
+}
+model::options random(std::size_t executions) {
+    model::options o;
+    o.executions = executions;
+    return o;
+}
+
+void expect_holds(char const* name, model::options const& o, shape const& s) {
+    model::result const r = model::explore(name, o, body(s));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(loop_range, one_iteration_one_thief) { expect_holds("loop_one", exhaustive(3), {.count = 1, .chunk = 1, .thieves = 1, .steals = 1}); }
+TEST(loop_range, few_iterations_one_thief) { expect_holds("loop_few", exhaustive(2), {.count = 3, .chunk = 1, .thieves = 1, .steals = 2}); }
+TEST(loop_range, chunks) { expect_holds("loop_chunks", exhaustive(2), {.count = 5, .chunk = 2, .thieves = 1, .steals = 2}); }
+TEST(loop_range, shared_part_only) {
+    expect_holds("loop_shared", random(40000), {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .effort = steal_effort::shared_only});
+}
+TEST(loop_range, all_that_is_left_is_the_owners) {
+    expect_holds("loop_own", random(40000), {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .own = 6});
+}
+TEST(loop_range, stampede) { expect_holds("loop_stampede", random(60000), {.count = 4, .chunk = 1, .thieves = 3, .steals = 2}); }
+TEST(loop_range, without_heavy_fence) {
+    expect_holds("loop_symmetric", random(40000), {.count = 5, .chunk = 2, .thieves = 2, .steals = 2, .asymmetric = false});
+}
+TEST(loop_range, closed_by_another) {
+    expect_holds("loop_closed", random(40000), {.count = 5, .chunk = 1, .thieves = 2, .steals = 2, .closes = true});
+}
+TEST(loop_range, thieves_have_ranges_too) {
+    expect_holds("loop_two", random(40000), {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .from_thieves = true});
+}
+
+// The owner leaves: nobody who has it pinned touches it after that.
+TEST(loop_range, the_owner_waits_until_it_is_free) {
+    model::result const r = model::explore("loop_free", exhaustive(3), [](model::test& t) {
+        auto& b = t.make<bench<model::machine>>(shape{.count = 2, .chunk = 1, .thieves = 1, .steals = 1});
+        auto& frame = t.make<model::plain<int>>(0); // stands for the frame that the range lies in
+        auto& listed = t.make<model::atomic<int>>(1);
+        auto& pinned = t.make<model::atomic<int>>(0);
+        t.thread([&] {
+            b.drain(b.all, {.count = 2, .chunk = 1, .thieves = 1, .steals = 1});
+            if (listed.exchange(0, acq_rel) == 2) // the list's lock, in production: a thief has found it
+                while (pinned.load(acquire) == 0) model::machine::pause();
+            b.all.wait_until_free();
+            frame.store(1);
+        });
+        t.thread([&] {
+            int one = 1;
+            if (!listed.compare_exchange_strong(one, 2, acq_rel, relaxed)) return;
+            bool const got = b.all.try_pin();
+            pinned.store(1, release);
+            if (!got) return;
+            model::check(frame.load() == 0, "the frame is there as long as its range is pinned");
+            b.run(b.all.steal(steal_effort::with_fence));
+        });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+// --- that these tests can fail -------------------------------------------------------------------------------------------------
+
+struct fenceless : model::machine {
+    static void heavy_fence() noexcept { fence_seq_cst(); }
+};
+
+TEST(loop_range, a_fence_on_the_thief_alone_is_not_enough) {
+    model::options o = exhaustive(3);
+    o.expect_failure = true;
+    model::result const r = model::explore("loop_fenceless", o, body<fenceless>({.count = 3, .chunk = 1, .thieves = 1, .steals = 2}));
+    EXPECT_TRUE(r.failed);
+}
+
+TEST(loop_range, thieves_are_not_idle) {
+    std::array<std::size_t, k_most> stolen{};
+    model::result const r = model::explore("loop_stolen", random(20000), [&](model::test& t) {
+        shape const s{.count = 4, .chunk = 1, .thieves = 1, .steals = 2};
+        auto& b = t.make<bench<model::machine>>(s);
+        auto& count = t.make<std::uint64_t>(0U);
+        t.thread([&b, s] { b.drain(b.all, s); });
+        t.thread([&] {
+            for (int n = 0; n < 2; ++n) {
+                iterations const got = b.steal(steal_effort::with_fence);
+                count += got.end - got.begin;
+                b.run(got);
+            }
+        });
+        t.at_end([&] { ++stolen.at(count); });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+    for (std::size_t times = 0; times <= 3; ++times) EXPECT_GT(stolen.at(times), r.executions / 1000) << times;
+}
+
+TEST(loop_range, no_order_is_idle) {
+    auto const mutants = model::weaken_each("loop_weakened", random(40000), body({.count = 4, .chunk = 1, .thieves = 2, .steals = 2}));
+    EXPECT_GE(mutants.size(), 2U);
+    EXPECT_EQ(model::survivors(mutants), "");
+}
+
+} // namespace
