@@ -17,7 +17,7 @@ namespace {
 std::array<std::atomic<std::size_t>, std::size_t{std::numeric_limits<qthread_shepherd_id_t>::max()} + 1> s_segments{};
 
 // relaxed: only a guide to even distribution.
-void count(qthread_shepherd_id_t shepherd, std::size_t change) noexcept {
+void note_segments(qthread_shepherd_id_t shepherd, std::size_t change) noexcept {
     s_segments[shepherd].fetch_add(change, std::memory_order_relaxed);
 }
 
@@ -30,7 +30,7 @@ qthread_shepherd_id_t any_shepherd() noexcept { return as_shepherd(qtimer_fastra
 qthread_shepherd_id_t shepherd_with_least() noexcept {
     auto const end = s_segments.begin() + static_cast<std::ptrdiff_t>(shepherd_count());
     auto const least = std::min_element(s_segments.begin(), end, [](auto const& a, auto const& b) {
-        return a.load(std::memory_order_relaxed) < b.load(std::memory_order_relaxed); // relaxed: see count
+        return a.load(std::memory_order_relaxed) < b.load(std::memory_order_relaxed); // relaxed: see note_segments
     });
     return as_shepherd(static_cast<std::size_t>(least - s_segments.begin()));
 }
@@ -65,13 +65,13 @@ qthread_shepherd_id_t segmented_array::owner(std::size_t segment) const noexcept
 }
 
 void segmented_array::give(std::size_t segment, qthread_shepherd_id_t shepherd) noexcept {
-    count(shepherd, 1);
-    count(owners[segment].exchange(shepherd, std::memory_order_relaxed), std::size_t{0} - 1); // relaxed: see owner
+    note_segments(shepherd, 1);
+    note_segments(owners[segment].exchange(shepherd, std::memory_order_relaxed), std::size_t{0} - 1); // relaxed: see owner
 }
 
 void segmented_array::give_all(qthread_shepherd_id_t shepherd) noexcept {
-    count(shepherd, segments);
-    count(dist_specific.dist_shep, std::size_t{0} - segments);
+    note_segments(shepherd, segments);
+    note_segments(dist_specific.dist_shep, std::size_t{0} - segments);
     dist_specific.dist_shep = shepherd;
 }
 
@@ -103,12 +103,12 @@ void segmented_array::choose_each(distribution_t how) {
             to = how == DIST_LEAST ? shepherd_with_least() : any_shepherd();
         }
         owners[k].store(to, std::memory_order_relaxed); // relaxed: nobody else has the array yet
-        count(to, 1);
+        note_segments(to, 1);
     }
 }
 
 void segmented_array::count_all(std::size_t change) const noexcept {
-    for (std::size_t k = 0; k != segments; ++k) count(owner(k), change);
+    for (std::size_t k = 0; k != segments; ++k) note_segments(owner(k), change);
 }
 
 } // namespace tulle::compat
