@@ -172,9 +172,8 @@ TEST(linearizable, qswsrqueue) {
 
 // A history that no queue has: the checker must refuse it.
 TEST(linearizable, a_wrong_history_is_refused) {
-    std::vector<event> const history{{{queue_operation::kind::put, 1}, 0, 1},
-                                     {{queue_operation::kind::put, 2}, 2, 3},
-                                     {{queue_operation::kind::take, 2}, 4, 5}};
+    std::vector<event> const history{
+        {{queue_operation::kind::put, 1}, 0, 1}, {{queue_operation::kind::put, 2}, 2, 3}, {{queue_operation::kind::take, 2}, 4, 5}};
     EXPECT_FALSE((linearizability::checker<fifo_model, queue_operation>(history).is_linearizable({})));
     EXPECT_TRUE((linearizability::checker<bag_model, queue_operation>(history).is_linearizable({})));
 }
