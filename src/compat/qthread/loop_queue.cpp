@@ -24,7 +24,7 @@ struct qqloop_handle_s {
     std::size_t workers; // as many as chunks are made for
     std::atomic<std::size_t> next{0};
     std::atomic<std::size_t> active{0}; // workers that have not left because of their shepherd
-    tulle::signal running;
+    tulle::signal running{0};
 };
 
 namespace {
