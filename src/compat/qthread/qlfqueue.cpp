@@ -106,7 +106,8 @@ void* qlfqueue_dequeue(qlfqueue_t* q) {
     void* value = nullptr;
     node* const old = take_first(*q, hazards, value);
     hazards.clear();
-    if (old != nullptr) hazards.retire(old, free_node);
+    if (old == nullptr) return nullptr; // `value` may be one that another thread has taken
+    hazards.retire(old, free_node);
     return value;
 }
 
