@@ -11,8 +11,8 @@
 #include <tulle/detail/channel.h>
 #include <tulle/detail/feb.h>
 #include <tulle/detail/group.h>
-#include <tulle/detail/loop.h>
 #include <tulle/detail/locks.h>
+#include <tulle/detail/loop.h>
 #include <tulle/detail/phases.h>
 #include <tulle/detail/sync.h>
 #include <tulle/detail/version.h>

@@ -104,8 +104,8 @@ private:
     [[nodiscard]] attempt_result wait(limit<Parking> until) noexcept {
         channel_wait<Parking> self(until);
         attempt_result result = attempt_result::must_wait;
-        park(reason(), static_cast<waiter<Parking>&>(self), *this, [this, &self, &result] { return enter(self, result); },
-             &self);
+        park(
+            reason(), static_cast<waiter<Parking>&>(self), *this, [this, &self, &result] { return enter(self, result); }, &self);
         if (result != attempt_result::must_wait) {
             tidy_up();
             return result;

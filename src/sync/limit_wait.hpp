@@ -12,7 +12,8 @@ namespace tulle::sync {
 template <class Parking> outcome wait_for_limit(sched::wait_reason reason, limit<Parking> until) noexcept {
     typename Parking::lock guard;
     timed_waiter<Parking> self(until);
-    park(reason, static_cast<waiter<Parking>&>(self), guard, [] { return true; }, &self);
+    park(
+        reason, static_cast<waiter<Parking>&>(self), guard, [] { return true; }, &self);
     { std::lock_guard const started(guard); } // released by who has started the limit
     self.stop();
     return self.load_state();

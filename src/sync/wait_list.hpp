@@ -115,8 +115,8 @@ namespace detail_park {
 template <class Parking, class Lock, class Enter> struct request {
     Lock& guard;
     waiter<Parking>& self;
-    Enter& enter;                   // under the guard: links the waiter and says true, or says false: no need to wait
-    limit_timer<Parking>* ending;   // or null
+    Enter& enter;                 // under the guard: links the waiter and says true, or says false: no need to wait
+    limit_timer<Parking>* ending; // or null
 };
 
 // The limit starts under the guard: once that is released the node may be gone.

@@ -82,8 +82,7 @@ struct value_operations {
 
 // The rest of an operation that has locked the front and found what must wait, or those who wait. False: time is up, nothing was done.
 [[nodiscard]] TULLE_API bool apply_full_empty(full_empty_front& front, full_empty_front::value before, void* object,
-                                              value_operations const& type, feb_operation what, void* place,
-                                              limit until) noexcept;
+                                              value_operations const& type, feb_operation what, void* place, limit until) noexcept;
 // An operation that must wait as it seems, as long as it takes.
 TULLE_API void wait_full_empty(full_empty_front& front, void* object, value_operations const& type, feb_operation what,
                                void* place) noexcept;

@@ -18,10 +18,10 @@ void qt_barrier_enter_id(qt_barrier_t* b, size_t id);
 void qt_barrier_destroy(qt_barrier_t* b);
 /* While nobody is in it. */
 void qt_barrier_resize(qt_barrier_t* b, size_t size);
-/* How many have arrived, to the standard output. */
+/* A line about it, to the standard output. */
 void qt_barrier_dump(qt_barrier_t* b, qt_barrier_dtype dt);
 
-/* One that the whole program shares. */
+/* One that the calling qthread keeps for its own use; null at first. */
 qt_barrier_t* qt_get_barrier(void);
 void qt_set_barrier(qt_barrier_t* b);
 
