@@ -31,7 +31,7 @@ void* qswsrqueue_dequeue(qswsrqueue_t* q);
 /* Waits for an element. */
 void* qswsrqueue_dequeue_blocking(qswsrqueue_t* q);
 
-/* 1: empty, 0: not. QTHREAD_BADARGS: NULL. */
+/* 1: empty, 0: not; for threads that neither enqueue nor dequeue a hint. QTHREAD_BADARGS: NULL. */
 int qswsrqueue_empty(qswsrqueue_t* q);
 
 Q_ENDCXX
