@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops that give their iterations to qthreads, or to futures. What runs is run(first, last) of an object; who calls waits until all have
-// ended. Where no thread can be made, for want of memory, the caller of the loop runs that part itself.
+// ended. Where no thread can be made, for want of memory or before qthread_initialize(), the caller of the loop runs that part itself.
 #pragma once
 
 #include <qthread/futurelib.h>
@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <new>
 
 namespace tulle::compat {
 
@@ -41,11 +41,13 @@ public:
         : m_start(start), m_body(body), m_parts(stop - start, parts), m_running(static_cast<std::uint32_t>(parts)) {}
 
     void run(thread_kind kind) {
-        std::vector<part> parts(m_parts.count());
+        auto const parts = make_parts();
         auto const shepherds = std::max<std::size_t>(qthread_num_shepherds(), 1);
-        for (std::size_t k = 0; k != parts.size(); ++k) {
-            parts[k] = {this, k};
-            if (!start_thread(kind, run_part, &parts[k], static_cast<qthread_shepherd_id_t>(k % shepherds))) run_part(&parts[k]);
+        for (std::size_t k = 0; k != m_parts.count(); ++k) {
+            part here{this, k}; // where there is no memory for all
+            part* const p = parts != nullptr ? &(parts[k] = here) : &here;
+            auto const shepherd = static_cast<qthread_shepherd_id_t>(k % shepherds);
+            if (p == &here || !start_thread(kind, run_part, p, shepherd)) run_part(p);
         }
         m_running.wait();
     }
@@ -55,6 +57,7 @@ private:
         part_loop* loop;
         std::size_t number;
     };
+    [[nodiscard]] std::unique_ptr<part[]> make_parts() const { return std::unique_ptr<part[]>(new (std::nothrow) part[m_parts.count()]); }
     static aligned_t run_part(void* p) {
         auto const [loop, k] = *static_cast<part*>(p);
         loop->m_body(k, loop->m_start + loop->m_parts.begin(k), loop->m_start + loop->m_parts.end(k));

@@ -47,6 +47,7 @@ template <class Body> class shepherd_loop {
 public:
     shepherd_loop(std::vector<qthread_shepherd_id_t> const& where, Body const& body)
         : m_where(where), m_body(body), m_running(static_cast<std::uint32_t>(where.size())) {}
+    // Errors: std::bad_alloc, before anything has run.
     void run() {
         std::vector<part> parts(m_where.size());
         for (std::size_t k = 0; k != parts.size(); ++k) {

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -135,6 +136,51 @@ TEST_F(qloop, step) {
     EXPECT_EQ(count, 7);
     qt_loop_step(std::numeric_limits<std::size_t>::max() - 1, std::numeric_limits<std::size_t>::max(), 10, body, &count);
     EXPECT_EQ(count, 8);
+}
+
+// The caller is the worker of a shepherd: as it must not wait for OS threads otherwise, it waits for words.
+TEST_F(qloop, foreign_threads_run_loops) {
+    tally first(500), second(500);
+    aligned_t ends[2] = {0, 0};
+    for (aligned_t& end : ends) qthread_empty(&end);
+    std::thread a([&] {
+        qt_loop(0, 500, note, &first);
+        qthread_fill(&ends[0]);
+    });
+    std::thread b([&] {
+        qt_loop_balance(0, 500, note, &second);
+        qthread_fill(&ends[1]);
+    });
+    for (aligned_t& end : ends) qthread_readFF(nullptr, &end);
+    a.join();
+    b.join();
+    EXPECT_TRUE(first.has_run(0, 500));
+    EXPECT_TRUE(second.has_run(0, 500));
+}
+
+// Without threads to give them to, the caller runs the iterations.
+TEST(qloop_without_library, the_caller_runs_all) {
+    qthread_finalize(); // what another test has left
+    tally t(100);
+    qt_loop(0, 50, note, &t);
+    qt_loop_balance(50, 90, note, &t);
+    qt_loop_queue_run(qt_loop_queue_create(GUIDED, 90, 100, 1, note, &t));
+    EXPECT_TRUE(t.has_run(0, 100));
+    EXPECT_EQ(t.threads, std::set<unsigned>{QTHREAD_NON_TASK_ID});
+}
+
+TEST(qloop_again, after_finalize_and_initialize) {
+    qthread_finalize();
+    for (qthread_shepherd_id_t shepherds = 1; shepherds != 4; ++shepherds) {
+        ASSERT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS);
+        EXPECT_EQ(qthread_num_shepherds(), shepherds);
+        tally t(1000);
+        qt_loop(0, 500, note, &t);
+        qt_loop_balance(500, 1000, note, &t);
+        EXPECT_TRUE(t.has_run(0, 1000));
+        EXPECT_EQ(t.calls, 500 + shepherds);
+        qthread_finalize();
+    }
 }
 
 // --- as the paper has them ------------------------------------------------------------------------------------------------------
