@@ -36,8 +36,7 @@ enum class operation : std::uint8_t { read_ff, read_fe, write_ef, write_f, incre
 constexpr bool may_go(operation what, bits word) noexcept {
     switch (what) {
         case operation::read_ff:
-        case operation::read_fe:
-        case operation::increment: return !is_empty(word);
+        case operation::read_fe: return !is_empty(word);
         case operation::write_ef: return is_empty(word);
         default: return true;
     }
@@ -49,7 +48,9 @@ bits apply(operation what, bits word, bits& value) noexcept {
     switch (what) {
         case operation::read_ff: value = data; return make(data, 0);
         case operation::read_fe: value = data; return make(data, k_empty);
-        case operation::increment: value = INT64TOINT60(data + value); return make(value, 0);
+        case operation::increment: // fills a word that somebody waits for, and leaves the state of others
+            value = INT64TOINT60(data + value);
+            return make(value, is_waited(word) ? 0 : state_of(word));
         case operation::empty: return make(data, k_empty);
         case operation::fill: return make(data, 0);
         default: return make(value, 0);
