@@ -13,9 +13,9 @@ set_target_properties(tulle_objects PROPERTIES CXX_VISIBILITY_PRESET hidden C_VI
 # A thread-local variable is one load even in the shared library; nothing may replace the library's own functions.
 target_compile_options(tulle_objects PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-ftls-model=initial-exec>
     $<$<COMPILE_LANGUAGE:C,CXX>:-fno-semantic-interposition>)
-# Debuggers and reports name the function that a thread waits in: it stays on the stack. gcc leaves it there anyway.
+# Debuggers and reports name the function that a thread waits in: it stays on the stack.
 tulle_glob(waiting_sources src/sync/*.cpp)
-set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:Clang>:-fno-optimize-sibling-calls>")
+set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS -fno-optimize-sibling-calls)
 
 function(tulle_add_library target kind)
     add_library(${target} ${kind} $<TARGET_OBJECTS:tulle_objects>)

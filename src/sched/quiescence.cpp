@@ -18,6 +18,11 @@ namespace {
 constexpr std::uint64_t k_first_period_ns = 100'000'000;
 constexpr std::uint64_t k_longest_period_ns = 6'400'000'000;
 
+// Two that went to sleep at one time must not look at one time again and again: each would find the other one awake.
+std::uint64_t with_jitter(worker& w, std::uint64_t period_ns) noexcept {
+    return period_ns + w.random.below(static_cast<std::uint32_t>(period_ns / 2));
+}
+
 } // namespace
 
 // Changes whenever somebody is woken or a guest begins a wait. relaxed: where it matters, the waits themselves order it.
@@ -35,7 +40,7 @@ std::uint64_t scheduler::next_look(worker& w) noexcept {
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
     w.watch.period_ns = is_same ? std::min(2 * w.watch.period_ns, k_longest_period_ns) : k_first_period_ns;
     w.watch.activity = now_active;
-    return os::monotonic_ns() + w.watch.period_ns;
+    return os::monotonic_ns() + with_jitter(w, w.watch.period_ns);
 }
 
 // Idle workers alone are no reason to look: main waits as the adopted worker, a guest waits, or threads are alive.

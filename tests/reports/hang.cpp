@@ -280,7 +280,12 @@ void busy() {
     for (int k = 0; k < 10; ++k) waiting.push_back(tulle::spawn([&never] { never.wait(); }));
     auto sleeper = tulle::spawn({.name = "sleeper"}, [] { tulle::this_thread::sleep_for(1h); });
     tulle::this_thread::sleep_for(20ms);
-    auto computing = tulle::spawn([] { compute_until_stopped(); });
+    std::atomic<bool> computes{false};
+    auto computing = tulle::spawn([&computes] {
+        computes = true;
+        compute_until_stopped();
+    });
+    while (!computes) tulle::detail::cpu_pause(); // by the other worker
     std::puts("ready");
     std::fflush(stdout);
     std::string line(100, ' ');

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is printed when all threads are blocked, or when a process is asked what its threads do. Arguments: the path of the program
 that hangs, and that of `tulle` if it is built; EMULATOR in the environment is what runs the former, words separated by ";"."""
+import faulthandler
 import os
 import re
 import signal
@@ -16,6 +17,10 @@ TULLE = REST[0] if REST else None
 ADDRESS = r"0x[0-9a-f]+"
 SANITIZER = subprocess.run([*(EMULATOR.split(";") if EMULATOR else []), HANG, "sanitizer"], capture_output=True, text=True,
                            check=True).stdout.strip()
+
+
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a background job of a shell ignores it, and so would what is started here
+faulthandler.dump_traceback_later(80)  # the runner says only that it took too long
 
 
 def command(way):

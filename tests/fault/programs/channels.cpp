@@ -13,15 +13,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Channels and cancellations are made in memory of the heap, and nothing else.
+template <class Call> bool attempt_in_memory(Call call) { return fault::attempt(call, fault::allows::bad_alloc_too); }
+
 // As many as need several blocks.
 void send_and_receive() {
     std::unique_ptr<tulle::channel<long>> c;
-    if (!fault::attempt([&] { c = std::make_unique<tulle::channel<long>>(tulle::unbounded); })) return;
+    if (!attempt_in_memory([&] { c = std::make_unique<tulle::channel<long>>(tulle::unbounded); })) return;
     long sent = 0, received = 0;
     for (long k = 1; k <= 2000; ++k) {
-        if (fault::attempt([&] { c->send(k); })) sent += k;
+        if (attempt_in_memory([&] { c->send(k); })) sent += k;
         tulle::send_case again(*c, k);
-        if (fault::attempt([&] { fault::require(tulle::select(again) == 0, "there is always room"); })) sent += k;
+        if (attempt_in_memory([&] { fault::require(tulle::select(again) == 0, "there is always room"); })) sent += k;
         if (k % 3 == 0) received += c->try_receive().value_or(0);
     }
     while (auto const item = c->try_receive()) received += *item;
@@ -30,7 +33,7 @@ void send_and_receive() {
 
 void pass_on() {
     std::unique_ptr<tulle::channel<long>> bounded;
-    if (!fault::attempt([&] { bounded = std::make_unique<tulle::channel<long>>(4); })) return;
+    if (!attempt_in_memory([&] { bounded = std::make_unique<tulle::channel<long>>(4); })) return;
     tulle::thread<long> receiver;
     bool const started = fault::attempt([&] {
         receiver = tulle::spawn([c = bounded.get()] {
@@ -47,8 +50,8 @@ void pass_on() {
 
 void cancel() {
     std::optional<tulle::cancellation_source> whole, part;
-    if (!fault::attempt([&] { whole.emplace(); })) return;
-    if (!fault::attempt([&] { part.emplace(whole->get_token()); })) return;
+    if (!attempt_in_memory([&] { whole.emplace(); })) return;
+    if (!attempt_in_memory([&] { part.emplace(whole->get_token()); })) return;
     tulle::latch never(1);
     whole->request_stop_after(200us);
     fault::require(!never.wait(part->get_token()), "a latch opens by itself");

@@ -120,7 +120,7 @@ TEST(address_lock_fork, in_a_child_process_a_lock_is_as_it_was) {
     EXPECT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
     lock.unlock();
-    finalize();
+    if (is_initialized()) finalize();
 }
 
 // --- what debug builds find ------------------------------------------------------------------------------------------------------

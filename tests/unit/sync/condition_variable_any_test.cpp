@@ -85,19 +85,26 @@ TEST(condition_variable_any, times_out_and_is_cancelled) {
 TEST(condition_variable_any, one_notification_for_one) {
     tulle::spin_lock lock;
     tulle::condition_variable_any changed;
-    std::atomic<int> woken{0};
+    int waiting = 0; // with the lock held, as is what is woken
+    int woken = 0;
     std::vector<tulle::thread<void>> threads;
     for (int k = 0; k < 3; ++k) {
         threads.push_back(tulle::spawn([&] {
             std::unique_lock held(lock);
+            ++waiting;
             changed.wait(held);
             ++woken;
         }));
     }
-    tulle::this_thread::sleep_for(1ms);
+    auto const see = [&lock](int const& count) {
+        std::lock_guard const held(lock);
+        return count;
+    };
+    while (see(waiting) < 3) tulle::this_thread::yield();
     changed.notify_one();
+    while (see(woken) == 0) tulle::this_thread::yield();
     tulle::this_thread::sleep_for(1ms);
-    EXPECT_EQ(woken.load(), 1);
+    EXPECT_EQ(see(woken), 1);
     changed.notify_all();
     for (auto& t : threads) t.join();
 }

@@ -86,15 +86,17 @@ TEST(phased_barrier, participants_leave_one_after_the_other) {
 TEST(phased_barrier, an_arrival_counts_after_a_limit) {
     tulle::phased_barrier b(2);
     tulle::cancellation_source source;
+    std::atomic<bool> gave_up{false};
     auto waiter = tulle::spawn([&] {
         auto arrival = b.arrive();
         bool const met = b.wait(arrival, source.get_token());
+        gave_up = true;
         b.wait(std::move(arrival));
         return met;
     });
     tulle::this_thread::sleep_for(1ms);
     source.request_stop();
-    tulle::this_thread::sleep_for(1ms);
+    while (!gave_up) tulle::this_thread::yield();
     b.arrive_and_wait();
     EXPECT_FALSE(waiter.join());
 }

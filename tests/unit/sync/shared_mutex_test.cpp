@@ -43,15 +43,16 @@ TEST(shared_mutex, a_waiting_writer_holds_new_readers_back) {
         m.lock();
         m.unlock();
     });
-    tulle::this_thread::sleep_for(3ms);
-    EXPECT_FALSE(m.try_lock_shared());
-    std::atomic<bool> read{false};
+    for (; m.try_lock_shared(); tulle::this_thread::yield()) m.unlock_shared(); // until it waits
+    std::atomic<bool> begun{false}, read{false};
     auto reader = tulle::spawn([&] {
+        begun = true;
         m.lock_shared();
         read = true;
         m.unlock_shared();
     });
-    tulle::this_thread::sleep_for(3ms);
+    while (!begun) tulle::this_thread::yield();
+    tulle::this_thread::sleep_for(1ms);
     EXPECT_FALSE(read);
     m.unlock_shared();
     writer.join();
