@@ -11,12 +11,13 @@ namespace tulle::compat {
 
 struct library {
     std::atomic<bool> running{false}; // between initialise and finalise
-    bool has_started_tulle = false;   // else it ran before, and goes on
+    bool has_started_tulle = false;   // and has not ended it; else somebody else has
     std::size_t shepherds = 0;
     std::size_t workers_each = 0; // of each shepherd
     std::size_t stack_size = 0;   // bytes that a qthread may use at least
     std::size_t tasklocal_size = sizeof(void*);
     std::size_t most_io_workers = 0;
+    std::size_t io_timeout_s = 0;
     std::atomic<unsigned> next_task_id{1};
     std::atomic<unsigned> next_team_id{QTHREAD_DEFAULT_TEAM_ID + 1};
     std::atomic<std::size_t> live_tasks{0}; // forked, and not at their end
