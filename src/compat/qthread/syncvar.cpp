@@ -6,6 +6,7 @@
 //   INV-1  states 1 and 3 are entered, changed and left under the lock; a waiter of the word is in the shard then, and in no other state
 // The bit `lock` is always 0. A waiter is a frame of its thread; who serves it makes its word `done` full, as the last access.
 #include "base/spin_lock.hpp"
+#include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <qthread/hash.h>
@@ -163,7 +164,10 @@ bool run_slowly(syncvar_t* v, operation what, bits& value, bool waits) noexcept 
         result = perform(s, v, what, value, waits ? &self : nullptr, served);
     }
     wake(served);
-    if (result == outcome::queued) value = self.done.read_fe();
+    if (result == outcome::queued) {
+        waiting_mark const mark;
+        value = self.done.read_fe();
+    }
     return result != outcome::refused;
 }
 

@@ -433,6 +433,8 @@ TEST(blocking, action_leaves_the_shepherd_to_others) {
         std::atomic<bool> blocks{false};
         job blocked = [&] {
             qt_begin_blocking_action();
+            EXPECT_EQ(qthread_shep(), NO_SHEPHERD);
+            EXPECT_EQ(qthread_worker(nullptr), NO_WORKER);
             blocks = true;
             char c = 0;
             EXPECT_EQ(::read(p.ends[0], &c, 1), 1);

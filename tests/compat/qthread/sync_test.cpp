@@ -468,6 +468,7 @@ TEST_F(queue, releases_one_and_all) {
                 ++released;
             }));
         while (qthread_queue_length(q) != 5) qthread_yield();
+        EXPECT_EQ(qthread_readstate(NODE_BUSYNESS), 1U);
         EXPECT_EQ(qthread_queue_release_one(q), QTHREAD_SUCCESS);
         while (released != 1) qthread_yield();
         let_others_run();
