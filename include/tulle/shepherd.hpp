@@ -42,7 +42,8 @@ TULLE_API void enable_shepherd(int index);
 namespace this_thread {
 
 // From now on the caller runs on workers of this shepherd only, and does so at the return, unless the shepherd is disabled; -1: anywhere.
-// A forked thread that runs as a function call takes its parent with it.
+// A thread that runs as a function call (forked and not stolen, or spawned and run by its joiner) takes the caller with it; on the stack of the OS
+// thread that initialised that is an error. A thread that is placed at another shepherd than its joiner's is not run by that.
 // Errors: std::system_error: no such shepherd (EINVAL); the caller is an OS thread, or runs on the one that initialised the run time (EPERM).
 TULLE_API void migrate_to(int shepherd);
 

@@ -72,20 +72,34 @@ void forget_blocking() noexcept {
 
 using namespace tulle::compat;
 
-// Where there can be no other worker, the action blocks this one and nothing else happens.
-void qt_begin_blocking_action() {
+namespace {
+
+// Of a qthread that is not on a deputy, nor on an OS thread that is no worker; else -1. Who blocks a deputy blocks that and nothing else happens.
+int blockable_worker() {
     int const worker = tulle::this_thread::worker_index();
-    if (self() == nullptr || worker < 0 || static_cast<std::size_t>(worker) >= own_workers()) return;
+    return worker >= 0 && static_cast<std::size_t>(worker) < own_workers() ? worker : -1;
+}
+
+} // namespace
+
+void qt_begin_blocking_action() {
+    task* const me = self();
+    if (me == nullptr || me->blocks) return;
+    me->blocks = true;
+    int const worker = blockable_worker();
+    if (worker < 0) return;
     try {
         begin(worker);
     } catch (std::system_error const&) {
-        return;
+        return; // no more OS threads: others wait until the action is over
     }
 }
 
 // The qthread is on the worker where it began, since it has not waited in a way that Tulle knows of.
 void qt_end_blocking_action() {
-    int const worker = tulle::this_thread::worker_index();
-    if (self() == nullptr || worker < 0 || static_cast<std::size_t>(worker) >= own_workers()) return;
-    end(static_cast<std::size_t>(worker) % the().shepherds);
+    task* const me = self();
+    if (me == nullptr || !me->blocks) return;
+    me->blocks = false;
+    int const worker = blockable_worker();
+    if (worker >= 0) end(static_cast<std::size_t>(worker) % the().shepherds);
 }

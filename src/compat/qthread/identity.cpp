@@ -24,19 +24,29 @@ unsigned draw_id() noexcept {
 // Workers are dealt out to the shepherds in turn.
 int local_index() noexcept { return worker_number() / static_cast<int>(the().shepherds); }
 
+// Nor has a qthread that is in a blocking action.
+bool has_place() noexcept {
+    task const* const me = self();
+    return the().is_running() && this_thread::worker_index() >= 0 && (me == nullptr || !me->blocks);
+}
+
 template <class F> qthread_worker_id_t worker_as(qthread_shepherd_id_t* s, F number) noexcept {
-    if (!the().is_running() || this_thread::worker_index() < 0) return NO_WORKER;
+    if (!has_place()) return NO_WORKER;
     if (s != nullptr) *s = qthread_shep();
     return static_cast<qthread_worker_id_t>(number());
 }
 
-std::size_t live() noexcept { return the().live_tasks.load(std::memory_order_relaxed); } // relaxed: a snapshot
+// relaxed, both: a snapshot.
+std::size_t live() noexcept {
+    std::size_t const all = the().live_tasks.load(std::memory_order_relaxed);
+    return all - std::min(all, the().waiting_tasks.load(std::memory_order_relaxed));
+}
 
 std::size_t current(enum introspective_state type) noexcept {
     switch (type) {
         case CURRENT_SHEPHERD: return qthread_shep();
         case CURRENT_WORKER: return qthread_worker_local(nullptr);
-        case CURRENT_UNIQUE_WORKER: return this_thread::worker_index() < 0 ? NO_WORKER : static_cast<std::size_t>(worker_number());
+        case CURRENT_UNIQUE_WORKER: return has_place() ? static_cast<std::size_t>(worker_number()) : NO_WORKER;
         case CURRENT_TEAM: return self() == nullptr ? static_cast<std::size_t>(QTHREAD_DEFAULT_TEAM_ID) : qt_team_id();
         default: return qt_team_parent_id();
     }
@@ -68,7 +78,7 @@ unsigned qthread_id() {
 }
 
 qthread_shepherd_id_t qthread_shep() {
-    return the().is_running() ? static_cast<qthread_shepherd_id_t>(tulle::this_thread::shepherd_index()) : NO_SHEPHERD;
+    return has_place() ? static_cast<qthread_shepherd_id_t>(tulle::this_thread::shepherd_index()) : NO_SHEPHERD;
 }
 
 qthread_worker_id_t qthread_worker(qthread_shepherd_id_t* s) {

@@ -2,7 +2,6 @@
 // OS threads that make system calls for qthreads: started when all are busy, at most MAX_IO_WORKERS; they end when they have had nothing to do for
 // IO_TIMEOUT seconds. Callers that are no qthreads make their calls themselves.
 #include "compat/qthread/blocking.hpp"
-#include "compat/qthread/environment.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/task.hpp"
 
@@ -80,7 +79,7 @@ private:
     }
     // Null: it is to end.
     io_job* take(std::unique_lock<std::mutex>& held) {
-        auto const timeout = std::chrono::seconds(number_of("IO_TIMEOUT", 8));
+        auto const timeout = std::chrono::seconds(the().io_timeout_s);
         ++m_idle;
         m_change.wait_for(held, timeout, [this] { return m_ends || m_first != nullptr; });
         --m_idle;

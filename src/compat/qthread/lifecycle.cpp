@@ -36,6 +36,7 @@ using namespace std::chrono_literals;
 constexpr auto k_patience = 1s; // of finalise, with qthreads that are alive
 constexpr std::size_t k_default_stack = 32768;
 constexpr std::size_t k_default_io_workers = 10;
+constexpr std::size_t k_default_io_timeout_s = 8;
 constexpr std::size_t k_stack_overhead = 8192; // of a native stack: its guard, and what lies at its top
 
 std::mutex s_lifecycle;
@@ -68,6 +69,7 @@ void set_stacks() {
 
 void read_environment() {
     the().most_io_workers = number_of("MAX_IO_WORKERS", k_default_io_workers);
+    the().io_timeout_s = number_of("IO_TIMEOUT", k_default_io_timeout_s);
     the().tasklocal_size = std::max(number_of("TASKLOCAL_SIZE", sizeof(void*)), sizeof(void*));
     if (is_initialized()) return;
     set_shape(wanted_shape(static_cast<std::size_t>(detail::default_worker_count())));
@@ -76,8 +78,11 @@ void read_environment() {
 
 void start() {
     read_environment();
-    the().has_started_tulle = !is_initialized();
-    if (the().has_started_tulle) initialize();
+    if (!is_initialized()) {
+        initialize();
+        the().has_started_tulle = true;
+    }
+    static_cast<void>(this_thread::get_id()); // makes the caller known where others have started Tulle
     the().shepherds = static_cast<std::size_t>(shepherd_count());
     the().workers_each = (static_cast<std::size_t>(worker_count()) + the().shepherds - 1) / the().shepherds;
     the().next_task_id.store(1, std::memory_order_relaxed); // relaxed, both: published by `running`
@@ -100,15 +105,15 @@ void wait_for_tasks() noexcept {
     while (the().live_tasks.load(std::memory_order_acquire) != 0 && std::chrono::steady_clock::now() < until) this_thread::sleep_for(100us);
 }
 
-// True: the native run time has ended, or belongs to somebody else.
-bool end_tulle() noexcept {
-    if (!the().has_started_tulle) return true;
+// Unless it belongs to somebody else. Threads that wait for ever go on doing so, and the next initialise takes up what runs.
+void end_tulle() noexcept {
+    if (!the().has_started_tulle) return;
     try {
         finalize();
     } catch (std::system_error const&) {
-        return false;
+        return;
     }
-    return true;
+    the().has_started_tulle = false;
 }
 
 } // namespace
@@ -141,7 +146,7 @@ void qthread_finalize() {
     end_io_workers();
     end_futures();
     detail::set_attachment(nullptr);
-    static_cast<void>(end_tulle()); // threads that wait for ever go on doing so, and the next initialise takes up what runs
+    end_tulle();
     forget_places();
     forget_blocking();
     forget_locks();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues that qthreads wait in until another one releases them, in the order of their coming. A waiter is a frame of its thread; who releases it
 // notifies its signal, as the last access.
+#include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <tulle/mutex.hpp>
@@ -55,6 +56,7 @@ qthread_queue_t qthread_queue_create(uint8_t flags, aligned_t length) {
 int qthread_queue_join(qthread_queue_t q) {
     if (q == nullptr) return QTHREAD_BADARGS;
     waiter self;
+    waiting_mark const mark;
     {
         std::lock_guard const held(q->lock);
         if (q->length == q->most) return QTHREAD_OPFAIL;

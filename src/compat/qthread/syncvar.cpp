@@ -6,6 +6,7 @@
 //   INV-1  states 1 and 3 are entered, changed and left under the lock; a waiter of the word is in the shard then, and in no other state
 // The bit `lock` is always 0. A waiter is a frame of its thread; who serves it makes its word `done` full, as the last access.
 #include "base/spin_lock.hpp"
+#include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <qthread/hash.h>
@@ -36,8 +37,7 @@ enum class operation : std::uint8_t { read_ff, read_fe, write_ef, write_f, incre
 constexpr bool may_go(operation what, bits word) noexcept {
     switch (what) {
         case operation::read_ff:
-        case operation::read_fe:
-        case operation::increment: return !is_empty(word);
+        case operation::read_fe: return !is_empty(word);
         case operation::write_ef: return is_empty(word);
         default: return true;
     }
@@ -49,7 +49,9 @@ bits apply(operation what, bits word, bits& value) noexcept {
     switch (what) {
         case operation::read_ff: value = data; return make(data, 0);
         case operation::read_fe: value = data; return make(data, k_empty);
-        case operation::increment: value = INT64TOINT60(data + value); return make(value, 0);
+        case operation::increment: // fills a word that somebody waits for, and leaves the state of others
+            value = INT64TOINT60(data + value);
+            return make(value, is_waited(word) ? 0 : state_of(word));
         case operation::empty: return make(data, k_empty);
         case operation::fill: return make(data, 0);
         default: return make(value, 0);
@@ -162,7 +164,10 @@ bool run_slowly(syncvar_t* v, operation what, bits& value, bool waits) noexcept 
         result = perform(s, v, what, value, waits ? &self : nullptr, served);
     }
     wake(served);
-    if (result == outcome::queued) value = self.done.read_fe();
+    if (result == outcome::queued) {
+        waiting_mark const mark;
+        value = self.done.read_fe();
+    }
     return result != outcome::refused;
 }
 

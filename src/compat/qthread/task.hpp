@@ -21,6 +21,7 @@ struct task {
     unsigned id = QTHREAD_NON_TASK_ID; // drawn when asked for
     bool is_main = false;
     bool leads = false;                  // its team
+    bool blocks = false;                 // between qt_begin_blocking_action() and qt_end_blocking_action()
     team* of = nullptr;                  // null: the default team
     aligned_t** preconditions = nullptr; // their number, and as many addresses
     unsigned local_size = 0;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -58,6 +59,9 @@ void run(job what, qthread_shepherd_id_t where = NO_SHEPHERD) {
     ASSERT_EQ(qthread_fork_to(&run_job, &what, &done, where), QTHREAD_SUCCESS);
     qthread_readFF(nullptr, &done);
 }
+
+// A worker that was disabled a moment ago may be in the middle of its search for work.
+void let_it_notice() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
 TEST(identity, numbers_are_drawn_when_asked_for) {
     library const running(1);
@@ -183,6 +187,7 @@ TEST(disabled, shepherd_runs_nothing_until_it_is_enabled) {
     EXPECT_EQ(qthread_disable_shepherd(0), QTHREAD_NOT_ALLOWED);
     EXPECT_EQ(qthread_disable_shepherd(3), QTHREAD_BADARGS);
     ASSERT_EQ(qthread_disable_shepherd(1), QTHREAD_SUCCESS);
+    let_it_notice();
     EXPECT_EQ(qthread_num_shepherds(), 2);
     EXPECT_EQ(qthread_num_workers(), 2);
     EXPECT_EQ(qthread_readstate(TOTAL_SHEPHERDS), 3U);
@@ -228,6 +233,7 @@ TEST(disabled, worker) {
     EXPECT_EQ(qthread_disable_worker(0), QTHREAD_NOT_ALLOWED);
     EXPECT_EQ(qthread_disable_worker(4), QTHREAD_BADARGS);
     ASSERT_EQ(qthread_disable_worker(3), QTHREAD_SUCCESS);
+    let_it_notice();
     EXPECT_EQ(qthread_num_workers(), 3);
     for (int k = 0; k < 20; ++k)
         run(
@@ -427,6 +433,8 @@ TEST(blocking, action_leaves_the_shepherd_to_others) {
         std::atomic<bool> blocks{false};
         job blocked = [&] {
             qt_begin_blocking_action();
+            EXPECT_EQ(qthread_shep(), NO_SHEPHERD);
+            EXPECT_EQ(qthread_worker(nullptr), NO_WORKER);
             blocks = true;
             char c = 0;
             EXPECT_EQ(::read(p.ends[0], &c, 1), 1);

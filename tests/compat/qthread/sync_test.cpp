@@ -211,9 +211,10 @@ TEST_F(syncvar_word, waits_of_each_kind) {
     expect_to_wait([&] { qthread_syncvar_writeEF_const(&v, 6); }, [&] { qthread_syncvar_readFE(&seen, &v); });
     EXPECT_EQ(seen, 5U);
     qthread_syncvar_empty(&v);
-    expect_to_wait([&] { seen = qthread_syncvar_incrF(&v, 10); }, [&] { qthread_syncvar_fill(&v); });
-    EXPECT_EQ(seen, 16U);
-    qthread_syncvar_empty(&v);
+    EXPECT_EQ(qthread_syncvar_incrF(&v, 10), 16U);
+    EXPECT_EQ(qthread_syncvar_status(&v), 0);
+    expect_to_wait([&] { qthread_syncvar_readFE(&seen, &v); }, [&] { qthread_syncvar_incrF(&v, 1); });
+    EXPECT_EQ(seen, 17U);
     expect_to_wait([&] { qthread_syncvar_readFE(&seen, &v); }, [&] { qthread_syncvar_writeF_const(&v, 8); });
     EXPECT_EQ(seen, 8U);
     EXPECT_EQ(v.u.w & 0xfU, 4U); // nobody waits, not locked
@@ -467,6 +468,7 @@ TEST_F(queue, releases_one_and_all) {
                 ++released;
             }));
         while (qthread_queue_length(q) != 5) qthread_yield();
+        EXPECT_EQ(qthread_readstate(NODE_BUSYNESS), 1U);
         EXPECT_EQ(qthread_queue_release_one(q), QTHREAD_SUCCESS);
         while (released != 1) qthread_yield();
         let_others_run();

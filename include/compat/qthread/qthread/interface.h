@@ -350,7 +350,7 @@ int qthread_syncvar_readFF(uint64_t* restrict dest, syncvar_t* restrict src);
 int qthread_syncvar_readFF_nb(uint64_t* restrict dest, syncvar_t* restrict src);
 int qthread_syncvar_readFE(uint64_t* restrict dest, syncvar_t* restrict src);
 int qthread_syncvar_readFE_nb(uint64_t* restrict dest, syncvar_t* restrict src);
-/* Wait until it is full; add; what it is then. */
+/* Add, whatever the state is; what it is then. An empty word that somebody waits for becomes full; others keep their state. */
 uint64_t qthread_syncvar_incrF(syncvar_t* restrict operand, uint64_t inc);
 
 /* --- locks -------------------------------------------------------------------------------------------------------------- */
