@@ -206,6 +206,26 @@ static void check_accumulation(void) {
     CHECK(sum == 4950);
 }
 
+#define CHECK_ACCUMULATORS(NUMBER, PREFIX)                                                                                                 \
+    do {                                                                                                                                   \
+        NUMBER a = 2;                                                                                                                      \
+        NUMBER const b = 3;                                                                                                                \
+        PREFIX##_add_acc(&a, &b);                                                                                                          \
+        CHECK(a == (NUMBER)5);                                                                                                             \
+        PREFIX##_prod_acc(&a, &b);                                                                                                         \
+        CHECK(a == (NUMBER)15);                                                                                                            \
+        PREFIX##_max_acc(&a, &b);                                                                                                          \
+        CHECK(a == (NUMBER)15);                                                                                                            \
+        PREFIX##_min_acc(&a, &b);                                                                                                          \
+        CHECK(a == (NUMBER)3);                                                                                                             \
+    } while (0)
+
+static void check_accumulators(void) {
+    CHECK_ACCUMULATORS(double, qt_dbl);
+    CHECK_ACCUMULATORS(saligned_t, qt_int);
+    CHECK_ACCUMULATORS(aligned_t, qt_uint);
+}
+
 static void check_loop_queues(void) {
     qqloop_handle_t* l = qt_loop_queue_create(CHUNK, 0, 100, 1, count_range, &s_count);
     qt_loop_queue_setchunk(l, 7);
@@ -340,6 +360,7 @@ int main(void) {
     check_loops();
     check_loops_of_2008();
     check_accumulation();
+    check_accumulators();
     check_loop_queues();
     check_utilities();
     check_arrays();
