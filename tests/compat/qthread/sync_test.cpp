@@ -48,6 +48,10 @@ struct running {
 void let_others_run() {
     for (int k = 0; k < 50; ++k) qthread_yield();
 }
+// All qthreads but the caller wait in queues or for syncvars.
+void wait_until_all_wait() {
+    while (qthread_readstate(NODE_BUSYNESS) != 1) qthread_yield();
+}
 // It waits, and goes on when `release` is called.
 void expect_to_wait(job waits, job release) {
     running r(std::move(waits));
@@ -213,7 +217,11 @@ TEST_F(syncvar_word, waits_of_each_kind) {
     qthread_syncvar_empty(&v);
     EXPECT_EQ(qthread_syncvar_incrF(&v, 10), 16U);
     EXPECT_EQ(qthread_syncvar_status(&v), 0);
-    expect_to_wait([&] { qthread_syncvar_readFE(&seen, &v); }, [&] { qthread_syncvar_incrF(&v, 1); });
+    expect_to_wait([&] { qthread_syncvar_readFE(&seen, &v); },
+                   [&] {
+                       wait_until_all_wait();
+                       qthread_syncvar_incrF(&v, 1);
+                   });
     EXPECT_EQ(seen, 17U);
     expect_to_wait([&] { qthread_syncvar_readFE(&seen, &v); }, [&] { qthread_syncvar_writeF_const(&v, 8); });
     EXPECT_EQ(seen, 8U);
@@ -235,9 +243,9 @@ TEST_F(syncvar_word, readers_go_on_together_and_takers_one_by_one) {
                 ++read;
             }));
         }
-        let_others_run();
+        wait_until_all_wait();
         qthread_syncvar_writeEF_const(&v, 1);
-        while (read != 3) qthread_yield();
+        while (read != 3 || taken == 0) qthread_yield();
         let_others_run();
         EXPECT_EQ(taken, 1);
         qthread_syncvar_writeEF_const(&v, 1);
