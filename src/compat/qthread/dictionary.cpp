@@ -20,8 +20,6 @@ using tulle::compat::dictionary_segment;
 
 constexpr std::size_t k_segments = 64;
 
-void free_entry(list_entry* e) { delete static_cast<dictionary_entry*>(e); }
-
 } // namespace
 
 struct qt_dictionary {
@@ -80,8 +78,7 @@ private:
         for (dictionary_segment& s : dict->segments) {
             std::lock_guard const held(s.lock);
             if (dict->is_visited()) continue; // the last of those frees them
-            for (list_entry* e : s.deleted) free_entry(e);
-            s.deleted.clear();
+            s.free_deleted();
         }
     }
 };
@@ -100,7 +97,7 @@ void* put(qt_dictionary* d, void* key, void* value, if_present then) try {
         if (then == if_present::replace) (*link)->value = value;
         return (*link)->value;
     }
-    s.insert(link, new dictionary_entry{{value, key, mixed, nullptr}});
+    s.insert(link, new dictionary_entry{{value, key, mixed, nullptr}, true, nullptr});
     return value;
 } catch (std::bad_alloc const&) {
     return nullptr;
@@ -123,10 +120,10 @@ void qt_dictionary_destroy(qt_dictionary* d) {
         for (list_entry* e = s.first_from(0); e != nullptr;) {
             list_entry* const next = s.after(*e);
             if (d->cleanup != nullptr) d->cleanup(e->key, e->value);
-            free_entry(e);
+            delete static_cast<dictionary_entry*>(e);
             e = next;
         }
-        for (list_entry* e : s.deleted) free_entry(e);
+        s.free_deleted();
     }
     delete d;
 }
@@ -150,15 +147,13 @@ void* qt_dictionary_delete(qt_dictionary* dict, void* key) {
     std::unique_lock held(s.lock);
     auto const [link, found] = dict->find(s, mixed, key);
     if (!found) return nullptr;
-    bool const is_visited = dict->is_visited();
-    if (is_visited) s.deleted.reserve(s.deleted.size() + 1);
-    list_entry* const e = s.remove(link);
+    dictionary_entry* const e = s.remove(link);
     void* const stored_key = e->key;
     void* const value = e->value;
-    if (is_visited) {
-        s.deleted.push_back(e);
+    if (dict->is_visited()) {
+        s.keep_deleted(e);
     } else {
-        free_entry(e);
+        delete e;
     }
     held.unlock();
     if (dict->cleanup != nullptr) dict->cleanup(stored_key, nullptr);

@@ -20,6 +20,7 @@ namespace tulle::compat {
 // hashed_key: the program's hash, mixed.
 struct dictionary_entry : list_entry {
     bool is_linked = true;
+    dictionary_entry* next_deleted = nullptr;
 };
 
 struct alignas(64) dictionary_segment {
@@ -29,7 +30,7 @@ struct alignas(64) dictionary_segment {
     tulle::mutex lock;
     std::size_t count = 0;
     std::vector<list_entry*> buckets = std::vector<list_entry*>(k_first_buckets);
-    std::vector<list_entry*> deleted; // that an iterator may look at
+    dictionary_entry* deleted = nullptr; // that an iterator may look at
 
     [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const noexcept { return hash >> shift(); }
 
@@ -44,11 +45,15 @@ struct alignas(64) dictionary_segment {
         fresh->next = std::exchange(*link, fresh);
         if (++count > k_most_per_bucket * buckets.size()) grow();
     }
-    [[nodiscard]] list_entry* remove(list_entry** link) noexcept {
-        list_entry* const e = std::exchange(*link, (*link)->next);
-        static_cast<dictionary_entry*>(e)->is_linked = false;
+    [[nodiscard]] dictionary_entry* remove(list_entry** link) noexcept {
+        auto* const e = static_cast<dictionary_entry*>(std::exchange(*link, (*link)->next));
+        e->is_linked = false;
         --count;
         return e;
+    }
+    void keep_deleted(dictionary_entry* e) noexcept { e->next_deleted = std::exchange(deleted, e); }
+    void free_deleted() noexcept {
+        while (deleted != nullptr) delete std::exchange(deleted, deleted->next_deleted);
     }
 
     // In the order of an iterator; null: no more.

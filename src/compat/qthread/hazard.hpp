@@ -41,7 +41,10 @@ public:
     static constexpr std::size_t k_hazards = 2;
 
     // In use from the start. Looks for announcements whenever so many nodes have been retired.
-    basic_hazard_record(domain& of, std::size_t retired_before_look) noexcept : m_domain(of), m_retired_before_look(retired_before_look) {}
+    // Errors: std::bad_alloc.
+    basic_hazard_record(domain& of, std::size_t retired_before_look) : m_domain(of), m_retired_before_look(retired_before_look) {
+        m_retired.reserve(2 * retired_before_look);
+    }
     basic_hazard_record(basic_hazard_record const&) = delete;
     basic_hazard_record& operator=(basic_hazard_record const&) = delete;
 
