@@ -190,6 +190,7 @@ std::string survivors_of_all(model::options const& o, std::vector<model::test_bo
 TEST(qlfqueue, every_order_is_needed) {
     model::options o;
     o.executions = 4000;
+    if (base::k_thread_sanitizer) GTEST_SKIP() << "minutes, in which ThreadSanitizer sees one thread only";
     EXPECT_EQ(survivors_of_all(o, {mixed(), late_reader(), late_writer()}), "");
     EXPECT_NE(survivors_of_all(o, {late_writer()}), "") << "the others are needed, too";
 }
