@@ -21,6 +21,8 @@ namespace tulle::compat {
 
 namespace {
 
+constexpr std::chrono::seconds k_patience{1};
+
 class io_workers {
 public:
     static io_workers& instance() {
@@ -37,12 +39,12 @@ public:
         m_change.notify_one();
         return true;
     }
-    // When there are no jobs any more.
+    // When no jobs are to come. Who is in a call that takes for ever stays.
     void end() {
         std::unique_lock held(m_lock);
         m_ends = true;
         m_change.notify_all();
-        m_ended.wait(held, [this] { return m_running == 0; });
+        m_ended.wait_for(held, k_patience, [this] { return m_running == 0; });
         m_ends = false;
     }
 
