@@ -67,9 +67,10 @@ int fork_future(qthread_f function, void* argument, aligned_t* result, int sheph
 } // namespace
 
 void end_futures() noexcept {
-    std::shared_ptr<spawn_group> ended; // it joins, without the lock
+    std::shared_ptr<spawn_group> ended; // its end joins, without the lock
     std::lock_guard const held(s_lock);
-    ended.swap(s_futures);
+    // Not if some wait for ever: then it stays, and is found again. acquire pairs with the end of a task.
+    if (the().live_tasks.load(std::memory_order_acquire) == 0) ended.swap(s_futures);
 }
 
 } // namespace tulle::compat

@@ -21,6 +21,8 @@ namespace tulle::compat {
 
 namespace {
 
+constexpr std::chrono::seconds k_patience{1};
+
 class io_workers {
 public:
     static io_workers& instance() {
@@ -30,19 +32,20 @@ public:
 
     bool submit(io_job& job) {
         std::lock_guard const held(m_lock);
-        if (m_idle == 0 && m_running < the().most_io_workers) static_cast<void>(start_one());
+        if (m_idle <= m_queued && m_running < the().most_io_workers) static_cast<void>(start_one());
         if (m_running == 0) return false;
         *m_last = &job;
         m_last = &job.next;
+        ++m_queued;
         m_change.notify_one();
         return true;
     }
-    // When there are no jobs any more.
+    // When no jobs are to come. Who is in a call that takes for ever stays.
     void end() {
         std::unique_lock held(m_lock);
         m_ends = true;
         m_change.notify_all();
-        m_ended.wait(held, [this] { return m_running == 0; });
+        m_ended.wait_for(held, k_patience, [this] { return m_running == 0; });
         m_ends = false;
     }
 
@@ -87,6 +90,7 @@ private:
         if (job == nullptr) return nullptr;
         m_first = job->next;
         if (m_first == nullptr) m_last = &m_first;
+        --m_queued;
         return job;
     }
 
@@ -94,7 +98,7 @@ private:
     std::condition_variable m_change, m_ended;
     io_job* m_first = nullptr;
     io_job** m_last = &m_first;
-    std::size_t m_running = 0, m_idle = 0;
+    std::size_t m_running = 0, m_idle = 0, m_queued = 0; // a job that is queued has an idle OS thread, unless there are as many as may be
     bool m_ends = false;
 };
 

@@ -238,18 +238,19 @@ TEST(lifecycle, finalise_waits_for_qthreads_that_nobody_waits_for) {
     EXPECT_EQ(s_ended, 100);
 }
 
-TEST(lifecycle, goes_on_after_a_finalise_with_a_qthread_that_waits_for_ever) {
-    static aligned_t s_never = 0, s_begun = 0;
+TEST(lifecycle, goes_on_after_a_finalise_with_a_qthread_and_a_future_that_wait_for_ever) {
+    static aligned_t s_never = 0, s_begun = 0, s_future = 0;
+    auto const wait = +[](void*) -> aligned_t {
+        aligned_t value = 0;
+        qthread_readFF(&value, &s_never);
+        return value;
+    };
     {
         library const running;
         qthread_empty(&s_never);
-        qthread_fork(
-            +[](void*) -> aligned_t {
-                aligned_t value = 0;
-                qthread_readFF(&value, &s_never);
-                return value;
-            },
-            nullptr, &s_begun);
+        qthread_fork(wait, nullptr, &s_begun);
+        ASSERT_EQ(future_init(1), QTHREAD_SUCCESS);
+        future_fork(wait, nullptr, &s_future);
     }
     library const again;
     aligned_t one = 1, result = 0;
@@ -257,6 +258,7 @@ TEST(lifecycle, goes_on_after_a_finalise_with_a_qthread_that_waits_for_ever) {
     EXPECT_EQ(wait_for(result), 2U);
     qthread_fill(&s_never);
     wait_for(s_begun);
+    wait_for(s_future);
 }
 
 // --- teams -------------------------------------------------------------------------------------------------------------------------

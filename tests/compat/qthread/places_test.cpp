@@ -381,6 +381,27 @@ TEST(blocking, calls_block_the_caller_only) {
     qthread_readFF(nullptr, &done);
 }
 
+TEST(blocking, many_calls_at_once_each_have_an_os_thread) {
+    library const running(2);
+    constexpr int k_calls = 8; // fewer than MAX_IO_WORKERS
+    pipe_ends const there, back;
+    job read = [&] {
+        char c = 0;
+        EXPECT_EQ(qt_read(there.ends[0], &c, 1), 1);
+        EXPECT_EQ(qt_write(back.ends[1], &c, 1), 1);
+    };
+    aligned_t done[k_calls]{};
+    for (int round = 0; round < 20; ++round) {
+        for (aligned_t& d : done) qthread_fork(&run_job, &read, &d);
+        char text[k_calls]{};
+        for (int k = 0; k < k_calls; ++k) {
+            EXPECT_EQ(qt_write(there.ends[1], "x", 1), 1);
+            EXPECT_EQ(qt_read(back.ends[0], &text[k], 1), 1);
+        }
+        for (aligned_t& d : done) qthread_readFF(nullptr, &d);
+    }
+}
+
 TEST(blocking, errors_are_those_of_the_calls) {
     library const running(1);
     char c = 0;
