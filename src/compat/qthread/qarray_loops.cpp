@@ -16,31 +16,38 @@ namespace {
 
 using namespace tulle::compat;
 
-struct unit_range {
-    segmented_array const* array;
-    std::size_t start, stop;
-
-    unit_range(qarray const* a, std::size_t from, std::size_t to) : array(&as_segmented(a)), start(from), stop(std::min(to, a->count)) {}
-    [[nodiscard]] bool is_empty() const noexcept { return start >= stop; }
-    [[nodiscard]] std::size_t first_segment() const noexcept { return array->segment_of(start); }
-    [[nodiscard]] std::size_t end_segment() const noexcept { return array->segment_of(stop - 1) + 1; }
+// Units, and to whom their segments belong: asked once, as that may change meanwhile.
+class unit_range {
+public:
+    // Errors: std::bad_alloc.
+    unit_range(qarray const* a, std::size_t from, std::size_t to)
+        : m_array(as_segmented(a)), m_start(from), m_stop(std::min(to, a->count)) {
+        if (is_empty()) return;
+        for (std::size_t s = first_segment(); s <= m_array.segment_of(m_stop - 1); ++s) m_owners.push_back(m_array.owner(s));
+    }
+    [[nodiscard]] bool is_empty() const noexcept { return m_start >= m_stop; }
+    // Each owner once, in ascending order.
+    [[nodiscard]] std::vector<qthread_shepherd_id_t> shepherds() const {
+        auto found = m_owners;
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
+    }
     // f(from, to) for the units of each segment that belongs to the shepherd.
     template <class F> void visit(qthread_shepherd_id_t owner, F const& f) const {
-        for (std::size_t s = first_segment(); s != end_segment(); ++s)
-            if (array->owner(s) == owner) f(array->begin(s, start), array->end(s, stop));
+        for (std::size_t k = 0; k != m_owners.size(); ++k) {
+            std::size_t const s = first_segment() + k;
+            if (m_owners[k] == owner) f(m_array.begin(s, m_start), m_array.end(s, m_stop));
+        }
     }
-};
 
-// Those to whom segments of the range belong, in ascending order.
-std::vector<qthread_shepherd_id_t> owners_of(unit_range const& r) {
-    std::vector<qthread_shepherd_id_t> found;
-    for (std::size_t s = r.first_segment(); s != r.end_segment(); ++s) {
-        qthread_shepherd_id_t const owner = r.array->owner(s);
-        auto const place = std::lower_bound(found.begin(), found.end(), owner);
-        if (place == found.end() || *place != owner) found.insert(place, owner);
-    }
-    return found;
-}
+private:
+    [[nodiscard]] std::size_t first_segment() const noexcept { return m_array.segment_of(m_start); }
+
+    segmented_array const& m_array;
+    std::size_t m_start, m_stop;
+    std::vector<qthread_shepherd_id_t> m_owners;
+};
 
 // Calls body(k, shepherd) on each shepherd of the list, by a qthread.
 template <class Body> class shepherd_loop {
@@ -77,7 +84,7 @@ private:
 // f(from, to) for the units of each segment, where the segment belongs.
 template <class F> void for_segments(unit_range const& r, F const& f) {
     if (r.is_empty()) return;
-    auto const where = owners_of(r);
+    auto const where = r.shepherds();
     auto const body = [&](std::size_t, qthread_shepherd_id_t owner) { r.visit(owner, f); };
     shepherd_loop<decltype(body)>(where, body).run();
 }
@@ -142,7 +149,7 @@ void qarray_iter_loopaccum(qarray* a, size_t const startat, size_t const stopat,
     if (a == nullptr || func == nullptr || acc == nullptr || ret == nullptr) return;
     unit_range const range(a, startat, stopat);
     if (range.is_empty()) return;
-    auto const where = owners_of(range);
+    auto const where = range.shepherds();
     std::vector<std::vector<std::byte>> results(where.size(), std::vector<std::byte>(retsize));
     auto const body = [&](std::size_t k, qthread_shepherd_id_t owner) {
         accumulator sum{results[k].data(), std::vector<std::byte>(retsize)};

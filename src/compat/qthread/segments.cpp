@@ -54,13 +54,12 @@ segmented_array::~segmented_array() {
     ::munmap(base_ptr, bytes());
 }
 
-// Modulo: the library may have been initialised again with fewer shepherds.
 qthread_shepherd_id_t segmented_array::owner(std::size_t segment) const noexcept {
     switch (dist_type) {
         case ALL_SAME: return dist_specific.dist_shep;
         case FIXED_FIELDS: return row_owner(segment, dist_specific.stripes.segs_per_shep, dist_specific.stripes.extras);
         case DIST: return owners[segment].load(std::memory_order_relaxed); // relaxed: where it runs does not change what it computes
-        default: return as_shepherd(segment % shepherd_count());
+        default: return as_shepherd(segment % shepherds);
     }
 }
 
@@ -76,13 +75,14 @@ void segmented_array::give_all(qthread_shepherd_id_t shepherd) noexcept {
 }
 
 void segmented_array::choose_owners(distribution_t how) {
+    shepherds = shepherd_count();
     switch (how) {
         case ALL_SAME:
         case ALL_LOCAL: dist_specific.dist_shep = own_shepherd(); break;
         case ALL_RAND: dist_specific.dist_shep = any_shepherd(); break;
         case ALL_LEAST: dist_specific.dist_shep = shepherd_with_least(); break;
         case FIXED_HASH: dist_specific.dist_shep = NO_SHEPHERD; break;
-        case FIXED_FIELDS: dist_specific.stripes = {segments / shepherd_count(), segments % shepherd_count()}; break;
+        case FIXED_FIELDS: dist_specific.stripes = {segments / shepherds, segments % shepherds}; break;
         default: return choose_each(how);
     }
     count_all(1);
@@ -92,13 +92,12 @@ void segmented_array::choose_owners(distribution_t how) {
 void segmented_array::choose_each(distribution_t how) {
     dist_specific.dist_shep = NO_SHEPHERD;
     owners.reset(new std::atomic<qthread_shepherd_id_t>[segments]);
-    std::size_t const n = shepherd_count();
     for (std::size_t k = 0; k != segments; ++k) {
         qthread_shepherd_id_t to = 0;
         if (how == DIST_STRIPES) {
-            to = as_shepherd(k % n);
+            to = as_shepherd(k % shepherds);
         } else if (how == DIST_FIELDS) {
-            to = row_owner(k, segments / n, segments % n);
+            to = row_owner(k, segments / shepherds, segments % shepherds);
         } else {
             to = how == DIST_LEAST ? shepherd_with_least() : any_shepherd();
         }

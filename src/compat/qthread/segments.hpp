@@ -13,6 +13,7 @@ namespace tulle::compat {
 
 struct segmented_array : qarray {
     std::size_t segments = 0;
+    std::size_t shepherds = 1;                                    // at the creation: who owns what does not change when some are disabled
     std::unique_ptr<std::atomic<qthread_shepherd_id_t>[]> owners; // DIST only
 
     segmented_array() : qarray{} {}

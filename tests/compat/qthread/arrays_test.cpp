@@ -168,6 +168,25 @@ TEST_F(arrays, loops_visit_each_unit_once_where_it_belongs) {
     }
 }
 
+void add_one_and_disable(std::size_t const from, std::size_t const to, qarray* a, void* last) {
+    qthread_disable_shepherd(*static_cast<qthread_shepherd_id_t*>(last));
+    auto* unit = static_cast<std::uint64_t*>(qarray_elem_nomigrate(a, from));
+    for (std::size_t i = from; i != to; ++i) ++*unit++;
+}
+
+TEST(arrays_without_a_shepherd, loops_visit_each_unit_once) {
+    qthread_finalize(); // what another test has left
+    ASSERT_EQ(qthread_init(3), QTHREAD_SUCCESS);
+    for (distribution_t const d : {FIXED_HASH, FIXED_FIELDS, DIST_STRIPES}) {
+        array const a{qarray_create_configured(5000, 8, d, 0, 1), qarray_destroy};
+        qthread_shepherd_id_t last = 2;
+        qarray_iter_loop(a.get(), 0, 5000, add_one_and_disable, &last);
+        qthread_enable_shepherd(last);
+        for (std::size_t i = 0; i != 5000; ++i) ASSERT_EQ(*static_cast<std::uint64_t*>(qarray_elem_nomigrate(a.get(), i)), 1U);
+    }
+    qthread_finalize();
+}
+
 TEST_F(arrays, loops_end_with_the_array) {
     auto const a = make(100, 8);
     qarray_iter(a.get(), 50, 1000, add_one);

@@ -420,6 +420,25 @@ TEST_F(qloop_queue, gets_workers_while_it_runs) {
     EXPECT_TRUE(g.all.has_run(0, 1000));
 }
 
+// Workers whose shepherd is disabled leave, but not the last one: no iteration is forgotten.
+TEST(qloop_queue_without_a_shepherd, each_iteration_once) {
+    qthread_finalize(); // what another test has left
+    ASSERT_EQ(qthread_init(3), QTHREAD_SUCCESS);
+    for (qt_loop_queue_type const type : k_types) {
+        tally t(3000);
+        auto const body = [](std::size_t from, std::size_t to, void* arg) {
+            qthread_disable_shepherd(1);
+            qthread_disable_shepherd(2);
+            note(from, to, arg);
+        };
+        qt_loop_queue_run(qt_loop_queue_create(type, 0, 3000, 1, body, &t));
+        EXPECT_TRUE(t.has_run(0, 3000)) << type;
+        qthread_enable_shepherd(1);
+        qthread_enable_shepherd(2);
+    }
+    qthread_finalize();
+}
+
 TEST_F(qloop_queue, refuses_what_makes_no_sense) {
     EXPECT_EQ(qt_loop_queue_create(CHUNK, 0, 10, 1, nullptr, nullptr), nullptr);
     EXPECT_EQ(qt_loop_queue_create(CHUNK, 0, 10, 0, note, nullptr), nullptr);

@@ -15,7 +15,7 @@ Q_STARTCXX
 
 /* Given to qarray_create_configured(), and (the first four) in the field dist_type. */
 typedef enum {
-    FIXED_HASH = 0, /* segment i belongs to shepherd i modulo their number; the default */
+    FIXED_HASH = 0, /* segment i belongs to shepherd i modulo their number at the creation; the default */
     FIXED_FIELDS,   /* each shepherd has one row of neighbouring segments */
     ALL_SAME,       /* all belong to one shepherd; as ALL_LOCAL */
     DIST,           /* each segment says to whom it belongs, and that may change; as DIST_RAND */
@@ -55,8 +55,8 @@ qarray* qarray_create_tight(size_t const count, size_t const unit_size);
 qarray* qarray_create_configured(size_t const count, size_t const unit_size, distribution_t const d, char const tight, int const seg_pages);
 void qarray_destroy(qarray* a);
 
-/* For units [startat, stopat), at most up to the end of the array: func(address) for each, or func(from, to, a, arg) for each run of units
-   that lie in a row and belong to one shepherd. They return when all has ended; the _nb form returns at once, and fills the word at `ret`. */
+/* For units [startat, stopat), at most up to the end of the array: func(address) for each, or func(from, to, a, arg) for the units of each
+   segment, by its shepherd. They return when all has ended; the _nb form returns at once, and fills the word at `ret`. */
 void qarray_iter(qarray* a, size_t const startat, size_t const stopat, qthread_f func);
 void qarray_iter_loop(qarray* a, size_t const startat, size_t const stopat, qa_loop_f func, void* arg);
 void qarray_iter_loop_nb(qarray* a, size_t const startat, size_t const stopat, qa_loop_f func, void* arg, aligned_t* ret);
