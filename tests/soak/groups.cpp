@@ -9,15 +9,6 @@ namespace soak {
 
 namespace {
 
-// Runs work(who) in as many threads, and adds up what they return.
-template <class Work> std::uint64_t sum_of_threads(std::uint64_t count, Work work) {
-    std::vector<tulle::thread<std::uint64_t>> threads;
-    for (std::uint64_t who = 0; who < count; ++who) threads.push_back(tulle::spawn([&work, who] { return work(who); }));
-    std::uint64_t total = 0;
-    for (auto& t : threads) total += t.join();
-    return total;
-}
-
 void meet(tulle::barrier& b, step const& s, std::uint64_t who) {
     if (s.one_in(10 + who, 3))
         insist([&b](auto patience) { return b.arrive_and_wait_for(patience); }, s.draw(20, 60));

@@ -47,10 +47,14 @@ private:
     }
     static std::uint64_t of_group(step const& s) {
         switch (s.what) {
-            case act::team: return of_team(s);
-            case act::queue: return of_queue(s);
+            case act::team:
+            case act::phases: return of_team(s);
+            case act::queue:
+            case act::words:
+            case act::channel: return of_queue(s);
             case act::once: return s.number;
-            default: return sum(s, helpers(s), 0); // signal, latch
+            case act::loop: return sum(s, iterations(s), 0);
+            default: return sum(s, helpers(s), 0); // by helpers
         }
     }
     static std::uint64_t sum(step const& s, std::uint64_t count, std::uint64_t phase) {

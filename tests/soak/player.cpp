@@ -72,6 +72,14 @@ std::uint64_t player::play(step const& s, std::uint64_t value, threads& left) {
         case act::signal: return mix(value, play_signal(s));
         case act::latch: return mix(value, play_latch(s));
         case act::once: return mix(value, play_once(s));
+        case act::words: return mix(value, play_words(s));
+        case act::channel: return mix(value, play_channel(s));
+        case act::phases: return mix(value, play_phases(s));
+        case act::futures: return mix(value, play_futures(s));
+        case act::sharing: return mix(value, play_sharing(s));
+        case act::limited: return mix(value, play_limited(s));
+        case act::cancel: return mix(value, play_cancel(s));
+        case act::loop: return mix(value, play_loop(s));
     }
     return value;
 }

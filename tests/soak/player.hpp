@@ -49,11 +49,29 @@ template <class Wait> void insist(Wait wait, std::uint64_t first_us) {
     for (auto patience = std::chrono::microseconds(1 + first_us); !wait(patience);) patience *= 2;
 }
 
+// Runs work(who) in as many threads, and adds up what they return.
+template <class Work> std::uint64_t sum_of_threads(std::uint64_t count, Work work) {
+    std::vector<tulle::thread<std::uint64_t>> threads;
+    for (std::uint64_t who = 0; who < count; ++who) threads.push_back(tulle::spawn([&work, who] { return work(who); }));
+    std::uint64_t total = 0;
+    for (auto& t : threads) total += t.join();
+    return total;
+}
+
 // Steps made of several threads (groups.cpp).
 [[nodiscard]] std::uint64_t play_team(step const& s);
 [[nodiscard]] std::uint64_t play_queue(step const& s);
 [[nodiscard]] std::uint64_t play_signal(step const& s);
 [[nodiscard]] std::uint64_t play_latch(step const& s);
 [[nodiscard]] std::uint64_t play_once(step const& s);
+// The same, with words, channels, futures and loops (patterns.cpp).
+[[nodiscard]] std::uint64_t play_words(step const& s);
+[[nodiscard]] std::uint64_t play_channel(step const& s);
+[[nodiscard]] std::uint64_t play_phases(step const& s);
+[[nodiscard]] std::uint64_t play_futures(step const& s);
+[[nodiscard]] std::uint64_t play_sharing(step const& s);
+[[nodiscard]] std::uint64_t play_limited(step const& s);
+[[nodiscard]] std::uint64_t play_cancel(step const& s);
+[[nodiscard]] std::uint64_t play_loop(step const& s);
 
 } // namespace soak

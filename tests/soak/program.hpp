@@ -28,8 +28,16 @@ enum class act : std::uint8_t {
     signal,  // detached threads that end a wait for a signal
     latch,   // threads that wait for each other by a latch
     once,    // threads of which one does something
+    words,   // producers and consumers with full/empty words, by address and as objects
+    channel, // producers and consumers with a channel
+    phases,  // threads that meet in the phases of a phased barrier
+    futures, // chains of futures
+    sharing, // readers and writers of a shared mutex, a few at a time by a semaphore
+    limited, // a group with a limit, by any policy
+    cancel,  // threads whose waits are cancelled
+    loop,    // a loop by any schedule, whose iterations may wait
 };
-inline constexpr std::uint32_t k_acts = 14;
+inline constexpr std::uint32_t k_acts = 22;
 inline constexpr std::size_t k_counters = 4;
 
 struct step;
@@ -136,6 +144,7 @@ struct queue_size {
     std::uint64_t producers, consumers, items; // items of each producer
 };
 [[nodiscard]] inline std::uint64_t helpers(step const& s) { return 1 + s.draw(1, 5); }
+[[nodiscard]] inline std::uint64_t iterations(step const& s) { return s.draw(1, 300); }
 // The value that thread `who` of a step contributes in `phase`.
 [[nodiscard]] inline std::uint64_t share(step const& s, std::uint64_t who, std::uint64_t phase = 0) {
     return mix(s.number, who * 64 + phase);

@@ -32,6 +32,8 @@ std::vector<workload> const& workloads() {
         {"sort", "sort 2 million random doubles with the sort that each library has", {1, 2}},
         {"rwlock", "read alone; 8 threads of whose sections a tenth writes; longest wait", {1, 2}},
         {"channel", "one thread sends numbers to another, through a buffer and without one", {1, 2}},
+        {"sort-sizes", "sort 10^6, 10^7 and 10^8 random doubles beside qsort()", {2}},
+        {"qthreads", "the six microbenchmarks of the Qthreads paper: POSIX threads, and 1, 2 and 4 shepherds", {2}},
         {"quicksort", "sort 2 million random doubles", {1, 2}},
         {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
         {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tulle with so many shepherds, of one worker each.
+#pragma once
+
+#include "../common/libraries/tulle.hpp"
+#include "qthreads.hpp"
+
+#include <string>
+
+namespace tulle::bench {
+
+// Nothing is kept for a lock by address.
+class tulle_addresses {
+public:
+    explicit tulle_addresses(std::size_t count) : m_bytes(count) {}
+    [[nodiscard]] address_lock operator[](std::size_t k) const { return address_lock(&m_bytes[k]); }
+
+private:
+    std::vector<char> m_bytes;
+};
+
+class tulle_counter {
+public:
+    void increment() noexcept { m_value.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] long value() const noexcept { return m_value.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<long> m_value{0};
+};
+
+struct tulle_paper_threads {
+    using group = tulle_thread_runtime::group;
+    using mutex = tulle::mutex;
+    using spin_lock = tulle::spin_lock;
+    using counter = tulle_counter;
+    using addresses = tulle_addresses;
+};
+
+inline int shepherds_main(int argc, char** argv, int shepherds) {
+    settings const s = qthreads_settings(argc, argv);
+    tulle::set_option("shepherds", std::to_string(shepherds));
+    tulle_runtime library(shepherds);
+    return qthreads_main<tulle_paper_threads>(("tulle_" + std::to_string(shepherds)).c_str(), s, library);
+}
+
+} // namespace tulle::bench
