@@ -10,16 +10,20 @@
 
 namespace tulle::base {
 
+#if defined(__has_feature) // clang
+inline constexpr bool k_thread_sanitizer = __has_feature(thread_sanitizer);
+inline constexpr bool k_address_sanitizer = __has_feature(address_sanitizer);
+#else
 #if defined(__SANITIZE_THREAD__)
-inline constexpr bool k_thread_sanitizer = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
 inline constexpr bool k_thread_sanitizer = true;
 #else
 inline constexpr bool k_thread_sanitizer = false;
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool k_address_sanitizer = true;
 #else
-inline constexpr bool k_thread_sanitizer = false;
+inline constexpr bool k_address_sanitizer = false;
+#endif
 #endif
 
 } // namespace tulle::base

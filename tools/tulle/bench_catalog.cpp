@@ -22,6 +22,7 @@ std::vector<workload> const& workloads() {
         {"mutex", "lock and unlock a mutex that nobody else wants", {1}},
         {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},
         {"full-empty", "write into an empty cell, take the value out; read a full cell", {1}},
+        {"empty-words", "a million words that are empty at once; memory of each", {1}},
         {"pingpong", "two threads pass values there and back through two cells", {1, 2}},
         {"waits", "1000 threads in a ring wait for each other in turn, with and without reports of deadlocks", {1, 2}},
         {"region", "start and end of a loop with an empty iteration for each worker", {1, 2}},

@@ -87,6 +87,7 @@ class process_fork : public ::testing::TestWithParam<int> {
 protected:
     void SetUp() override {
         if (!k_child_may_start_threads) GTEST_SKIP() << "not under ThreadSanitizer";
+        if (GetParam() > 1 && !k_may_fork_beside_threads) GTEST_SKIP() << "not under AddressSanitizer";
         initialize({.workers = GetParam()});
         EXPECT_TRUE(uses_everything());
     }
@@ -118,6 +119,7 @@ TEST_P(process_fork, the_child_may_initialize_and_finalize_again_and_again) {
 }
 
 TEST_P(process_fork, children_of_children) {
+    if (!k_may_fork_beside_threads) GTEST_SKIP() << "the first child has workers";
     EXPECT_EQ(in_child([] {
                   return uses_everything() &&
                          in_child([] { return uses_everything() && in_child(uses_everything) == 0 && uses_everything(); }) == 0 &&

@@ -248,6 +248,69 @@ wait_case phase_case() {
     return {[b, arrival](auto const& until) { return b->wait(*arrival, until); }, [b] { static_cast<void>(b->arrive()); }};
 }
 
+// A word is full at first; it is full again when the last who uses it goes.
+std::shared_ptr<long> word_of_its_own() {
+    return {new long(1), [](long* w) {
+                tulle::feb::fill(*w);
+                delete w;
+            }};
+}
+wait_case word_full_case() {
+    auto const w = word_of_its_own();
+    tulle::feb::empty(*w);
+    return {[w](auto const& until) { return tulle::feb::read_ff(*w, until).has_value(); }, [w] { tulle::feb::fill(*w); }};
+}
+wait_case word_taken_case() {
+    auto const w = word_of_its_own();
+    tulle::feb::empty(*w);
+    return {[w](auto const& until) { return tulle::feb::read_fe(*w, until).has_value(); }, [w] { tulle::feb::write_f(*w, 2); }};
+}
+wait_case word_empty_case() {
+    auto const w = word_of_its_own();
+    return {[w](auto const& until) { return tulle::feb::write_ef(*w, 2, until); }, [w] { tulle::feb::empty(*w); }};
+}
+wait_case cell_full_case() {
+    auto const c = std::make_shared<tulle::full_empty<std::string>>();
+    return {[c](auto const& until) { return c->read_fe(until).has_value(); }, [c] { c->write_ef("x"); }};
+}
+wait_case cell_empty_case() {
+    auto const c = std::make_shared<tulle::full_empty<std::string>>("x");
+    return {[c](auto const& until) { return c->write_ef(std::string("y"), until); }, [c] { c->empty(); }};
+}
+wait_case address_case() {
+    auto const byte = std::make_shared<char>();
+    auto const wait = [byte](tulle::wait_limit const& until) {
+        tulle::address_lock lock(byte.get());
+        bool const locked = lock.lock(until);
+        if (locked) lock.unlock();
+        return locked;
+    };
+    return {wait,
+            held_by_another([byte] { tulle::address_lock(byte.get()).lock(); }, [byte] { tulle::address_lock(byte.get()).unlock(); })};
+}
+wait_case future_case() {
+    auto const p = std::make_shared<tulle::promise<int>>();
+    auto const f = std::make_shared<tulle::future<int>>(p->get_future());
+    return {[f](auto const& until) { return f->wait(until); }, [p] { p->set_value(1); }};
+}
+wait_case place_case() {
+    struct state {
+        tulle::latch release{1};
+        tulle::spawn_group group{1, tulle::when_full::block};
+        ~state() { group.join(); }
+    };
+    auto const s = std::make_shared<state>();
+    s->group.spawn([s = s.get()] { s->release.wait(); });
+    return {[s](auto const& until) { return s->group.spawn(until, [] {}); }, [s] { s->release.count_down(); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(of_words_and_futures, every_wait,
+                         ::testing::Values(named_case{"word_full", &word_full_case}, named_case{"word_taken", &word_taken_case},
+                                           named_case{"word_empty", &word_empty_case}, named_case{"cell_full", &cell_full_case},
+                                           named_case{"cell_empty", &cell_empty_case}, named_case{"address_lock", &address_case},
+                                           named_case{"future", &future_case}, named_case{"place", &place_case}),
+                         [](auto const& chosen) { return std::string(chosen.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(of_the_library, every_wait,
                          ::testing::Values(named_case{"latch", &latch_case}, named_case{"signal", &signal_case},
                                            named_case{"mutex", &lock_case<tulle::mutex>}, named_case{"barrier", &barrier_case},

@@ -2,6 +2,7 @@
 #include "sync/process_words.hpp"
 
 #include "forked_child.hpp"
+#include "one_worker.hpp"
 #include "os/memory.hpp"
 
 #include <tulle.h>
@@ -217,6 +218,7 @@ int in_child(int (*check)(std::uint64_t*), std::uint64_t* words) {
 }
 
 TEST(feb, in_a_child_process_nobody_waits_and_states_are_as_they_were) {
+    one_worker const alone; // see forked_child.hpp
     static std::array<std::uint64_t, 3> s_words{1, 2, 3};
     feb::empty(s_words[0]);
     feb::empty(s_words[1]);
@@ -245,13 +247,15 @@ TEST(feb, in_a_child_process_nobody_waits_and_states_are_as_they_were) {
 // Another thread is in the middle of an operation now and then.
 TEST(feb, in_a_child_process_no_word_stays_locked) {
     static std::uint64_t s_word = 0;
-    std::atomic<bool> stop{false};
-    std::thread busy([&stop] {
+    std::atomic<bool> stop{false}, runs{false};
+    std::thread busy([&] {
         while (!stop) {
             static_cast<void>(feb::read_fe(s_word));
             feb::write_ef(s_word, 1);
+            runs = true;
         }
     });
+    while (!runs) std::this_thread::yield();
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(in_child(
                       [](std::uint64_t* w) {
