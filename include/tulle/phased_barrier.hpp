@@ -39,7 +39,7 @@ struct no_completion {
 // `Completion` is called by the last that arrives in a phase, before anybody goes on; it must not throw.
 // Memory ordering: what happens before each arrival of a phase happens before the call of the completion function, and that before every
 // return from a wait for the phase.
-// Destruction: allowed as soon as one thread has returned from a wait for the last phase.
+// Destruction: all calls must have returned; who has arrived may not have begun to wait yet.
 template <class Completion = detail::no_completion> class phased_barrier {
     static_assert(std::is_nothrow_invocable_v<Completion&>);
 

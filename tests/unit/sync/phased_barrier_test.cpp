@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -99,16 +98,6 @@ TEST(phased_barrier, an_arrival_counts_after_a_limit) {
     while (!gave_up) tulle::this_thread::yield();
     b.arrive_and_wait();
     EXPECT_FALSE(waiter.join());
-}
-
-TEST(phased_barrier, may_be_destroyed_after_the_last_phase) {
-    for (int i = 0; i < 1000; ++i) {
-        auto b = std::make_unique<tulle::phased_barrier<>>(2);
-        auto t = tulle::spawn([p = b.get()] { p->arrive_and_wait(); });
-        b->arrive_and_wait();
-        b.reset();
-        t.join();
-    }
 }
 
 TEST(phased_barrier, refuses_bad_counts) {
