@@ -10,6 +10,8 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHIN
 # Two export sets: only programs that link the static library need hwloc.
 install(TARGETS tulle_shared EXPORT tulle_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tulle_static EXPORT tulle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tulle_qthread_shared EXPORT tulle_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tulle_qthread_static EXPORT tulle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tulle_shared NAMESPACE tulle:: FILE tulle-shared.cmake DESTINATION ${package_dir})
 install(EXPORT tulle_static NAMESPACE tulle:: FILE tulle-static.cmake DESTINATION ${package_dir})
 
@@ -18,11 +20,13 @@ write_basic_package_version_file(tulle-config-version.cmake COMPATIBILITY SameMi
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tulle-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/tulle-config-version.cmake
     DESTINATION ${package_dir})
 
-# The prefix is not written into tulle.pc: an installed tree may be moved.
+# The prefix is not written into the *.pc: an installed tree may be moved.
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
-configure_file(cmake/tulle.pc.in tulle.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tulle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package tulle tulle-qthread)
+    configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 file(GLOB manuals CONFIGURE_DEPENDS docs/man/*.[1-8])
 foreach(manual IN LISTS manuals)

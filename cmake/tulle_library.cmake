@@ -3,6 +3,7 @@
 # tulle::tulle (shared) and tulle::tulle_static, from one set of objects. Inside this tree src/ is an include root of whoever
 # links tulle_internal as well.
 tulle_glob(library_sources src/*.cpp src/*.S)
+list(FILTER library_sources EXCLUDE REGEX "/src/compat/") # libraries of their own
 
 add_library(tulle_objects OBJECT ${library_sources})
 target_include_directories(tulle_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)

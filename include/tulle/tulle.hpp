@@ -30,6 +30,7 @@
 #include <tulle/select.hpp>
 #include <tulle/semaphore.hpp>
 #include <tulle/shared_mutex.hpp>
+#include <tulle/shepherd.hpp>
 #include <tulle/signal.hpp>
 #include <tulle/spawn_group.hpp>
 #include <tulle/spin_lock.hpp>

@@ -51,13 +51,6 @@ std::vector<int> allowed_cpus(pid_t thread) {
     return cpus;
 }
 
-/// The smaller domain of the NUMA node and the last-level cache around a CPU: CPUs with equal numbers share both.
-struct locality {
-    int node;
-    int cache;
-    [[nodiscard]] friend bool operator==(locality const&, locality const&) noexcept = default;
-};
-
 int cache_of(hwloc_obj_t unit) {
     for (hwloc_obj_t above = unit->parent; above != nullptr; above = above->parent) {
         if (above->type == HWLOC_OBJ_L3CACHE) {
@@ -138,6 +131,8 @@ std::string describe(topology const& found) {
 }
 
 } // namespace
+
+locality locality_of_cpu(int cpu) { return localities().of(cpu); }
 
 int workers_for(int allowed_cpus, double quota_cpus) noexcept {
     double const wanted = quota_cpus > 0 ? std::min(std::ceil(quota_cpus), double(allowed_cpus)) : allowed_cpus;

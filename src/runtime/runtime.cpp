@@ -139,6 +139,7 @@ std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
     s.on_late_overflow = s.measures_stacks ? &diag::end_for_overflow : nullptr;
     s.on_deadlock = diag::watch(deadlock_action_of(m_options.number(option_id::deadlock)));
     regroup(s.machine, m_options.number(option_id::shepherds));
+    s.deals_evenly = m_options.number(option_id::shepherds) != 0;
     return s;
 }
 

@@ -111,9 +111,10 @@ void scheduler::make_shepherds() {
         auto& cpus = m_shepherds[target]->cpus;
         cpus.insert(cpus.end(), groups[k].cpus.begin(), groups[k].cpus.end());
     }
+    for (auto const& s : m_shepherds) s->first_cpu = s->cpus.empty() ? -1 : s->cpus.front();
 }
 
-// Workers go to the shepherds in turn, each weighed by its processors.
+// Workers go to the shepherds in turn, each weighed by its processors unless their number was asked for.
 void scheduler::make_worker() {
     auto const index = static_cast<int>(m_workers.size());
     auto const kind = index == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
@@ -124,6 +125,7 @@ void scheduler::make_worker() {
     };
     w.home =
         std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
+    if (m_settings.deals_evenly) w.home = m_shepherds[static_cast<std::size_t>(index) % m_shepherds.size()].get();
     w.local_number = 2 * static_cast<std::size_t>(index);
     w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
     w.seen.assign(static_cast<std::size_t>(m_settings.max_workers), 0);

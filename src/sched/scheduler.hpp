@@ -23,7 +23,8 @@ namespace tulle::sched {
 struct settings {
     os::topology machine;
     int workers = 1;
-    int max_workers = 1; // at least `workers`; fixed while running
+    int max_workers = 1;       // at least `workers`; fixed while running
+    bool deals_evenly = false; // workers go to the shepherds in turn; else as many as the shepherds' processors call for
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
     std::uint64_t spin_ns = 20000;            // how long a worker searches before it sleeps
@@ -41,6 +42,8 @@ struct shepherd {
     explicit shepherd(int number, std::vector<int> where) : index(number), cpus(std::move(where)) {}
 
     int index;
+    int first_cpu = -1;                                            // at the start
+    std::atomic<bool> is_disabled{false};                          // written under scheduler::m_resizing
     std::vector<int> cpus;                                         // guarded by scheduler::m_resizing
     growing_list<worker*> workers;                                 // active or standing by
     std::atomic<int> active{0};                                    // of these; 0: anyone may run what was placed here
@@ -77,11 +80,20 @@ public:
     // The others stand by: they finish what they run, hand over what they have, and sleep. 0; EINVAL: not from 1 to max_workers; ENOMEM;
     // EAGAIN: no OS threads; EBUSY: stopping. After an error the number is as it was.
     [[nodiscard]] int set_active_workers(int wanted) noexcept;
-    [[nodiscard]] int active_workers() const noexcept { return static_cast<int>(m_active.load(std::memory_order_acquire)); }
+    // Those that may run threads: below the number, and not disabled.
+    [[nodiscard]] int active_workers() const noexcept { return m_active_count.load(std::memory_order_relaxed); } // relaxed: a snapshot
+    // One worker, or those of a shepherd, stand by until they are enabled again. 0; EINVAL: there is none of that number; EPERM: worker 0, or its
+    // shepherd; ENOMEM; EBUSY: stopping.
+    [[nodiscard]] int enable_worker(int index, bool on) noexcept;
+    [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
     // Workers may run on these from now on, each on those of its shepherd where it has any.
     void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
     // Whether this worker should stand by. acquire pairs with the release in count_active: it then finds its shepherd orphaned, if it is.
-    [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept { return w.index >= active_workers(); }
+    [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept {
+        // relaxed: written before the number in m_active, which is read with acquire.
+        return w.index >= wanted_workers(m_active.load(std::memory_order_acquire)) || w.is_disabled.load(std::memory_order_relaxed) ||
+               w.home->is_disabled.load(std::memory_order_relaxed);
+    }
     void stand_by(worker& w) noexcept; // by a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop
 
     [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
@@ -168,7 +180,12 @@ private:
     [[nodiscard]] int start_os_thread(worker& w);
     [[nodiscard]] int start_os_threads();
     [[nodiscard]] int make_ready(int wanted);
+    [[nodiscard]] static int wanted_workers(std::uint32_t active) noexcept { return static_cast<int>(active & 0xffffU); }
+    [[nodiscard]] int wanted_workers() const noexcept {
+        return wanted_workers(m_active.load(std::memory_order_relaxed));
+    } // relaxed: under m_resizing
     void count_active(int wanted) noexcept;
+    void apply_change(int wanted) noexcept;
     void send_away_surplus() noexcept;
     static void flush_caches(worker& w) noexcept;
     [[nodiscard]] runnable* take_orphan(shepherd& s) noexcept;
@@ -209,8 +226,10 @@ private:
     std::atomic<bool> m_stopping{false};
     std::vector<std::unique_ptr<shepherd>> m_shepherds;
     growing_list<std::unique_ptr<worker>> m_workers; // each has been active
-    std::atomic<std::uint32_t> m_active{0};          // futex; the workers below this index are active, the others stand by
-    std::mutex m_resizing;                           // changes of the two; held for milliseconds, never over a switch
+    // futex: the low half is a number, the workers from which on stand by; the high half counts changes. Written under m_resizing.
+    std::atomic<std::uint32_t> m_active{0};
+    std::atomic<int> m_active_count{0}; // workers that are active; written under m_resizing
+    std::mutex m_resizing;              // changes of the two; held for milliseconds, never over a switch
     fiber m_adopted{fiber_kind::adopted};
     thread_frame m_adopted_frame;
     std::unique_ptr<stack::stack_pool> m_stacks;

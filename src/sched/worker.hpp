@@ -99,6 +99,7 @@ struct alignas(128) worker {
     pthread_t os_thread{};
     std::atomic<int> tid{0};                   // of its OS thread, as the system numbers them; 0: none
     std::atomic<bool> stands_by{false};        // it is not active, and runs nothing any more
+    std::atomic<bool> is_disabled{false};      // itself; written under scheduler::m_resizing
     std::atomic<bool> waits_forever{false};    // guests: until it is resumed, without a deadline
     std::atomic<std::uint32_t> waits_begun{0}; // guests: written by the guest only
     arch::registers stopped_at;                // what a report's signal has interrupted; meaningful with stopped_in

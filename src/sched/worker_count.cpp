@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers come and go while the run time runs. Those below an index are active; the others stand by: outside the idle set, so that nobody
+// Workers come and go while the run time runs. Those below an index are active, unless they, or their shepherds, are disabled; the others stand by: outside the idle set, so that nobody
 // wakes them in vain, with nothing in their queues, asleep until the number changes. Workers are made when they are first wanted and end
 // with the run time. Worker 0, to which alone threads are bound, is always active. The argument is in docs/protocols/sleep.md.
 #include "os/futex.hpp"
@@ -27,20 +27,43 @@ int scheduler::set_active_workers(int wanted) noexcept try {
     std::lock_guard const held(m_resizing);
     if (is_stopping()) return EBUSY;
     if (int const error = make_ready(wanted)) return error;
-    bool const grows = wanted > active_workers();
-    count_active(wanted);
-    if (grows)
-        os::futex_wake(m_active, INT_MAX);
-    else
-        send_away_surplus();
+    apply_change(wanted);
     return 0;
 } catch (std::bad_alloc const&) {
     return ENOMEM;
 }
 
+// Worker 0 may not: threads are bound to it.
+int scheduler::enable_worker(int index, bool on) noexcept {
+    std::lock_guard const held(m_resizing);
+    if (index < 0 || static_cast<std::size_t>(index) >= m_workers.size()) return EINVAL;
+    if (index == 0) return on ? 0 : EPERM;
+    if (is_stopping()) return EBUSY;
+    m_workers[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
+    apply_change(wanted_workers());
+    return 0;
+}
+
+int scheduler::enable_shepherd(int index, bool on) noexcept {
+    std::lock_guard const held(m_resizing);
+    if (index < 0 || static_cast<std::size_t>(index) >= m_shepherds.size()) return EINVAL;
+    shepherd& s = *m_shepherds[static_cast<std::size_t>(index)];
+    if (m_workers[0]->home == &s) return on ? 0 : EPERM;
+    if (is_stopping()) return EBUSY;
+    s.is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
+    apply_change(wanted_workers());
+    return 0;
+}
+
+void scheduler::apply_change(int wanted) noexcept {
+    count_active(wanted);
+    os::futex_wake(m_active, INT_MAX);
+    send_away_surplus();
+}
+
 // Each has an OS thread and a stack for its loop. After an error, those that were made stand by.
 int scheduler::make_ready(int wanted) {
-    for (int k = active_workers(); k < wanted; ++k) {
+    for (int k = wanted_workers(); k < wanted; ++k) {
         auto const index = static_cast<std::size_t>(k);
         if (index == m_workers.size()) make_worker();
         worker& w = *m_workers[index];
@@ -54,11 +77,19 @@ int scheduler::make_ready(int wanted) {
 
 // The shepherds first, for is_surplus.
 void scheduler::count_active(int wanted) noexcept {
+    int all = 0;
     for (auto const& s : m_shepherds) {
-        auto const active = std::count_if(s->workers.begin(), s->workers.end(), [wanted](worker* w) { return w->index < wanted; });
-        s->active.store(static_cast<int>(active), std::memory_order_relaxed);
+        auto const may_run = [wanted, &s](worker* w) { // relaxed, both: under m_resizing
+            return w->index < wanted && !w->is_disabled.load(std::memory_order_relaxed) && !s->is_disabled.load(std::memory_order_relaxed);
+        };
+        auto const active = static_cast<int>(std::count_if(s->workers.begin(), s->workers.end(), may_run));
+        s->active.store(active, std::memory_order_relaxed);
+        all += active;
     }
-    m_active.store(static_cast<std::uint32_t>(wanted), std::memory_order_release); // pairs with the acquires in active_workers and stand_by
+    m_active_count.store(all, std::memory_order_relaxed); // relaxed: a snapshot for people, and for who looks twice (quiescence.cpp)
+    std::uint32_t const change = (m_active.load(std::memory_order_relaxed) >> 16U) + 1; // relaxed: under m_resizing
+    // release pairs with the acquires in is_surplus and stand_by.
+    m_active.store((change << 16U) | static_cast<std::uint32_t>(wanted), std::memory_order_release);
 }
 
 // G1 was count_active. A worker that is neither asleep nor napping looks at m_active before it is. What was placed at a shepherd that has
@@ -81,7 +112,7 @@ void scheduler::stand_by(worker& w) noexcept {
     w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
     for (;;) {
         std::uint32_t const active = m_active.load(std::memory_order_acquire); // pairs with the release in count_active
-        if (w.index < static_cast<int>(active) || is_stopping()) break;
+        if (!is_surplus(w) || is_stopping()) break;
         static_cast<void>(os::futex_wait(m_active, active));
     }
     static_cast<void>(keep_emergency(w));                // if there is none: it takes up work when others give stacks back

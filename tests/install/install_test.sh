@@ -53,7 +53,21 @@ LD_LIBRARY_PATH=$prefix/$libdir expect_version "$work/by-pkg-config"
     "$prefix/$libdir/libtulle.a" $(pkg-config --static --libs-only-l --libs-only-other tulle | sed 's/-ltulle//')
 expect_version "$work/by-pkg-config-static"
 
+echo "install_test: a program for Qthreads"
+qthread=$consumer/qthread.c
+# shellcheck disable=SC2046
+"$compiler" -x c -std=c11 "$qthread" -x none -o "$work/qthread" $(pkg-config --cflags --libs tulle-qthread)
+[ "$(LD_LIBRARY_PATH=$prefix/$libdir "$work/qthread")" = 42 ] || fail "the program for Qthreads fails"
+# shellcheck disable=SC2046
+"$compiler" -x c -std=c11 "$qthread" -x none -o "$work/qthread-static" $(pkg-config --cflags tulle-qthread) \
+    "$prefix/$libdir/libtulle-qthread.a" "$prefix/$libdir/libtulle.a" $(pkg-config --static --libs-only-l --libs-only-other tulle | sed 's/-ltulle//')
+[ "$("$work/qthread-static")" = 42 ] || fail "the program for Qthreads fails, linked statically"
+[ "$("$work/cmake/qthread")" = 42 ] || fail "the program for Qthreads fails, made by CMake"
+
 echo "install_test: exported symbols"
+foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle-qthread.so" | awk '$2 != "A"' | cut -d' ' -f3- |
+    grep -vE '^(q(thread|t|timer|util|array|dqueue|lfqueue|swsrqueue|pool|alloc)_|future_|spr_)' || true)
+[ -z "$foreign" ] || fail "the library for Qthreads exports more than its API: $foreign"
 foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle.so" | awk '$2 != "A"' | cut -d' ' -f3- |
     grep -vE '^(tulle_|tulle::|(typeinfo|typeinfo name|vtable|VTT|guard variable) for tulle::)' || true)
 [ -z "$foreign" ] || fail "the shared library exports more than its API: $foreign"

@@ -33,9 +33,13 @@ public:
         machine::compiler_barrier();
         if (m_idle.wake_is_due()) m_idle.wake_one(); // G2
     }
-    void set_active(std::uint32_t wanted) {
-        m_active.store(wanted, release); // G1; pairs with is_surplus
-        if (wanted == 2) return machine::futex_wake(m_active, 2);
+    // By the number, or by the second worker's flag.
+    void set_active(std::uint32_t wanted, bool by_flag) {
+        if (by_flag) m_disabled.store(wanted == 1, relaxed);
+        std::uint32_t const change = (m_active.load(relaxed) >> 16U) + 1;
+        m_active.store((change << 16U) | (by_flag ? 2 : wanted), release); // G1; pairs with is_surplus
+        machine::futex_wake(m_active, 2);
+        if (wanted == 2) return;
         machine::fence_seq_cst();
         if (m_errors.changes_silently) return;
         m_idle.wake(m_sleepers[1]); // G2
@@ -70,7 +74,9 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_surplus(std::uint32_t index) const { return index >= m_active.load(acquire); } // pairs with set_active
+    [[nodiscard]] bool is_surplus(std::uint32_t index) const {
+        return index >= (m_active.load(acquire) & 0xffffU) || (index == 1 && m_disabled.load(relaxed)); // pairs with set_active
+    }
     [[nodiscard]] bool looks_empty() const { return m_taken.load(relaxed) >= m_posted.load(relaxed); }
     bool take() {
         std::uint32_t at = m_taken.load(relaxed);
@@ -98,8 +104,8 @@ private:
         m_standing_by.store(1, release); // pairs with wait_until_surplus_stands_by
         machine::futex_wake(m_standing_by, 1);
         for (;;) {
-            std::uint32_t const active = m_active.load(acquire); // pairs with set_active
-            if (index < active || m_stop.load(acquire)) return;  // pairs with end
+            std::uint32_t const active = m_active.load(acquire);    // pairs with set_active
+            if (!is_surplus(index) || m_stop.load(acquire)) return; // pairs with end
             machine::futex_wait(m_active, active);
         }
     }
@@ -118,7 +124,8 @@ private:
     model::atomic<std::uint32_t> m_posted{0};
     model::atomic<std::uint32_t> m_taken{0};
     model::atomic<std::uint32_t> m_done{0};
-    model::atomic<std::uint32_t> m_active{2};
+    model::atomic<std::uint32_t> m_active{2}; // the high half counts changes
+    model::atomic<bool> m_disabled{false};    // the second worker
     model::atomic<std::uint32_t> m_standing_by{0};
     model::atomic<bool> m_stop{false};
     park::idle_set<machine> m_idle;
@@ -142,51 +149,58 @@ model::options random(std::size_t executions, bool expect_failure = false) {
     return o;
 }
 
-void go_then_post(crew& c) {
-    c.set_active(1);
+template <bool by_flag = false> void go_then_post(crew& c) {
+    c.set_active(1, by_flag);
     c.post();
 }
-void post_go_post_come_post(crew& c) {
+template <bool by_flag = false> void post_go_post_come_post(crew& c) {
     c.post();
-    c.set_active(1);
+    c.set_active(1, by_flag);
     c.post();
-    c.set_active(2);
+    c.set_active(2, by_flag);
     c.post();
 }
-void go(crew& c) {
-    c.set_active(1);
+template <bool by_flag = false> void go(crew& c) {
+    c.set_active(1, by_flag);
     c.wait_until_surplus_stands_by();
 }
 
 TEST(stand_by, no_task_is_left_to_the_one_that_goes) {
-    model::result const r = model::explore("stand_by_go", random(6000), body(1, &go_then_post));
+    model::result const r = model::explore("stand_by_go", random(6000), body(1, &go_then_post<>));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(stand_by, comes_back) {
-    model::result const r = model::explore("stand_by_come", random(6000), body(3, &post_go_post_come_post));
+    model::result const r = model::explore("stand_by_come", random(6000), body(3, &post_go_post_come_post<>));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(stand_by, a_sleeper_goes) {
-    model::result const r = model::explore("stand_by_sleeper", random(6000), body(0, &go));
+    model::result const r = model::explore("stand_by_sleeper", random(6000), body(0, &go<>));
     EXPECT_TRUE(r.passed()) << r;
 }
 
+TEST(stand_by, one_that_is_disabled_goes_and_comes_back) {
+    for (auto const& b : {body(1, &go_then_post<true>), body(3, &post_go_post_come_post<true>), body(0, &go<true>)}) {
+        model::result const r = model::explore("stand_by_disabled", random(3000), b);
+        EXPECT_TRUE(r.passed()) << r;
+    }
+}
+
 TEST(stand_by, must_wake_whoever_sleeps) {
-    model::result const r = model::explore("stand_by_silent", random(6000, true), body(1, &go_then_post, {.leaves_silently = true}));
+    model::result const r = model::explore("stand_by_silent", random(6000, true), body(1, &go_then_post<>, {.leaves_silently = true}));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }
 
 TEST(stand_by, a_sleeper_must_be_told) {
-    model::result const r = model::explore("stand_by_untold", random(6000, true), body(0, &go, {.changes_silently = true}));
+    model::result const r = model::explore("stand_by_untold", random(6000, true), body(0, &go<>, {.changes_silently = true}));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }
 
 TEST(stand_by, who_goes_to_sleep_must_look_again) {
-    model::result const r = model::explore("stand_by_unseen", random(6000, true), body(0, &go, {.forgets_to_look = true}));
+    model::result const r = model::explore("stand_by_unseen", random(6000, true), body(0, &go<>, {.forgets_to_look = true}));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }

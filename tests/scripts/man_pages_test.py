@@ -8,7 +8,7 @@ import unittest
 import planted
 
 HEADERS = ("include/tulle.h", *(f"include/tulle/detail/{name}.h" for name in ("cancel", "channel", "feb", "group", "locks", "loop",
-                                                                           "phases", "sync", "version")))
+                                                                           "phases", "shepherd", "sync", "version")))
 PAGES = sorted((planted.PROJECT / "docs/man").glob("tulle_*.3"))
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 FUNCTION = re.compile(r"TULLE_API\s+([\w\s*]+?)\b(tulle_\w+)\s*\(([^;]*)\);")

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values for each qthread, by key. */
+#ifndef QTHREAD_TLS_H
+#define QTHREAD_TLS_H
+
+#include "macros.h"
+
+Q_STARTCXX
+
+typedef void** qthread_key_t;
+
+/* The destructor is called at the end of a qthread for a value that is not null. */
+int qthread_key_create(qthread_key_t* key, void (*destructor)(void*));
+int qthread_key_delete(qthread_key_t key);
+void* qthread_getspecific(qthread_key_t key);
+int qthread_setspecific(qthread_key_t key, void const* value);
+
+Q_ENDCXX
+
+#endif

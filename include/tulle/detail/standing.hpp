@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other interfaces upon this library ask about the stack that the caller stands on. Contexts: any thread of the process.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+
+#include <cstddef>
+
+namespace tulle::detail {
+
+// A pointer that goes with the stack, also over waits; null at first, and where the OS thread is unknown to Tulle. Who sets it puts back what was
+// there: a stack is used for one thread after the other, and one within the other. set_attachment does nothing on an unknown OS thread.
+[[nodiscard]] TULLE_API void* attachment() noexcept;
+TULLE_API void set_attachment(void* pointer) noexcept;
+
+// The bytes that may be used, from the lowest on; none on the own stack of an OS thread.
+struct stack_area {
+    std::byte* low = nullptr;
+    std::size_t size = 0;
+};
+[[nodiscard]] TULLE_API stack_area current_stack() noexcept;
+
+// As many workers as a start with the option `workers` at auto would make now.
+[[nodiscard]] TULLE_API int default_worker_count();
+
+} // namespace tulle::detail

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that block an OS thread. Those of qt_syscalls.h are made by OS threads of their own (io_workers.cpp). Between qt_begin_blocking_action() and
+// qt_end_blocking_action() a qthread blocks its worker, and a native worker that otherwise stands by takes its place (blocking_action.cpp).
+#pragma once
+
+#include <cerrno>
+
+#include <tulle/signal.hpp>
+
+namespace tulle::compat {
+
+// In the frame of the qthread that waits for it.
+struct io_job {
+    void (*run)(io_job*) = nullptr;
+    io_job* next = nullptr;
+    signal done{1};
+};
+// Has the job run by an OS thread, and waits; false: there is none, and no more can be started.
+[[nodiscard]] bool run_elsewhere(io_job& job);
+void end_io_workers() noexcept;
+
+// The worker for which a native worker of this number stands in; -1: none.
+[[nodiscard]] int stands_in_for(int native) noexcept;
+void forget_blocking() noexcept;
+
+} // namespace tulle::compat

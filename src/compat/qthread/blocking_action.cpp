@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// There is one native worker for each shepherd besides those that the program knows, made at the first blocking action and disabled when there is none.
+// Those of a shepherd's workers that are blocked have it in common.
+#include "compat/qthread/blocking.hpp"
+#include "compat/qthread/library.hpp"
+#include "compat/qthread/task.hpp"
+
+#include <qthread/io.h>
+
+#include <tulle/runtime.hpp>
+#include <tulle/shepherd.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+namespace tulle::compat {
+
+namespace {
+
+struct deputy {
+    std::size_t blocked = 0; // workers of the shepherd
+    int stands_for = -1;     // the first of them
+};
+
+std::mutex s_lock; // guards what follows
+std::vector<deputy> s_deputies;
+
+std::size_t own_workers() noexcept { return the().shepherds * the().workers_each; }
+int index_of(std::size_t shepherd) noexcept { return static_cast<int>(own_workers() + shepherd); }
+
+// All of them disabled. Throws std::system_error: there may be no more workers.
+void make_deputies() {
+    if (!s_deputies.empty()) return;
+    set_worker_count(static_cast<int>(own_workers() + the().shepherds));
+    s_deputies.resize(the().shepherds);
+    for (std::size_t s = 0; s < the().shepherds; ++s) disable_worker(index_of(s));
+}
+
+void begin(int worker) {
+    std::size_t const shepherd = static_cast<std::size_t>(worker) % the().shepherds;
+    std::lock_guard const held(s_lock);
+    make_deputies();
+    deputy& d = s_deputies[shepherd];
+    if (d.blocked++ != 0) return;
+    d.stands_for = worker;
+    enable_worker(index_of(shepherd));
+}
+
+void end(std::size_t shepherd) {
+    std::lock_guard const held(s_lock);
+    if (shepherd >= s_deputies.size() || s_deputies[shepherd].blocked == 0) return;
+    if (--s_deputies[shepherd].blocked == 0) disable_worker(index_of(shepherd));
+}
+
+} // namespace
+
+int stands_in_for(int native) noexcept {
+    std::lock_guard const held(s_lock);
+    auto const place = static_cast<std::size_t>(native) - own_workers();
+    return place < s_deputies.size() ? s_deputies[place].stands_for : -1;
+}
+
+void forget_blocking() noexcept {
+    std::lock_guard const held(s_lock);
+    s_deputies.clear();
+}
+
+} // namespace tulle::compat
+
+using namespace tulle::compat;
+
+namespace {
+
+// Of a qthread that is not on a deputy, nor on an OS thread that is no worker; else -1. Who blocks a deputy blocks that and nothing else happens.
+int blockable_worker() {
+    int const worker = tulle::this_thread::worker_index();
+    return worker >= 0 && static_cast<std::size_t>(worker) < own_workers() ? worker : -1;
+}
+
+} // namespace
+
+void qt_begin_blocking_action() {
+    task* const me = self();
+    if (me == nullptr || me->blocks) return;
+    me->blocks = true;
+    int const worker = blockable_worker();
+    if (worker < 0) return;
+    try {
+        begin(worker);
+    } catch (std::system_error const&) {
+        return; // no more OS threads: others wait until the action is over
+    }
+}
+
+// The qthread is on the worker where it began, since it has not waited in a way that Tulle knows of.
+void qt_end_blocking_action() {
+    task* const me = self();
+    if (me == nullptr || !me->blocks) return;
+    me->blocks = false;
+    int const worker = blockable_worker();
+    if (worker >= 0) end(static_cast<std::size_t>(worker) % the().shepherds);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Futures: threads of a native group with a limit for each shepherd, whose spawner waits for a place.
+#include "compat/qthread/futures.hpp"
+
+#include "compat/qthread/library.hpp"
+#include "compat/qthread/result.hpp"
+#include "compat/qthread/task.hpp"
+
+#include <qthread/futurelib.h>
+
+#include <tulle/detail/standing.hpp>
+#include <tulle/spawn_group.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace tulle::compat {
+
+namespace {
+
+std::mutex s_lock; // of changes of the group
+std::shared_ptr<spawn_group> s_futures;
+
+std::shared_ptr<spawn_group> futures() {
+    std::lock_guard const held(s_lock);
+    return s_futures;
+}
+
+// As a qthread, in its frame.
+void run(task* t) noexcept {
+    void* const outer = tulle::detail::attachment();
+    tulle::detail::set_attachment(t);
+    aligned_t const value = t->function(t->argument);
+    void* const result = t->result;
+    tulle::detail::set_attachment(outer);
+    free_task(t);
+    deliver(result, 0, value);
+    the().live_tasks.fetch_sub(1, std::memory_order_release); // pairs with qthread_finalize
+}
+
+int start(spawn_group& group, task* t, int shepherd) {
+    the().live_tasks.fetch_add(1, std::memory_order_relaxed); // relaxed: who finalises knows of it otherwise
+    int const error = guarded([&] { group.spawn_at(shepherd, [t] { run(t); }); });
+    if (error != QTHREAD_SUCCESS) {
+        the().live_tasks.fetch_sub(1, std::memory_order_relaxed); // relaxed: it never was
+        free_task(t);
+    }
+    return error;
+}
+
+int fork_future(qthread_f function, void* argument, aligned_t* result, int shepherd) {
+    if (function == nullptr) return QTHREAD_BADARGS;
+    auto const group = futures();
+    if (group == nullptr)
+        return qthread_fork_to(function, argument, result, shepherd < 0 ? NO_SHEPHERD : static_cast<qthread_shepherd_id_t>(shepherd));
+    task* const t = make_task(function, argument, 0);
+    if (t == nullptr) return QTHREAD_MALLOC_ERROR;
+    t->result = result;
+    if (result != nullptr && qthread_empty(result) != QTHREAD_SUCCESS) {
+        free_task(t);
+        return QTHREAD_MALLOC_ERROR;
+    }
+    return start(*group, t, shepherd);
+}
+
+} // namespace
+
+void end_futures() noexcept {
+    std::shared_ptr<spawn_group> ended; // its end joins, without the lock
+    std::lock_guard const held(s_lock);
+    // Not if some wait for ever: then it stays, and is found again. acquire pairs with the end of a task.
+    if (the().live_tasks.load(std::memory_order_acquire) == 0) ended.swap(s_futures);
+}
+
+} // namespace tulle::compat
+
+using namespace tulle::compat;
+
+int future_init(int limit) {
+    if (limit < 0) return QTHREAD_BADARGS;
+    if (!the().is_running()) return QTHREAD_NOT_ALLOWED;
+    return guarded([limit] {
+        std::shared_ptr<tulle::spawn_group> made;
+        if (limit != 0)
+            made = std::make_shared<tulle::spawn_group>(tulle::per_shepherd{static_cast<std::size_t>(limit)}, tulle::when_full::block);
+        std::lock_guard const held(s_lock);
+        s_futures.swap(made);
+    });
+}
+
+int future_fork(qthread_f func, void* arg, aligned_t* ret) { return fork_future(func, arg, ret, -1); }
+int future_fork_to(qthread_f func, void* arg, aligned_t* ret, qthread_shepherd_id_t shepherd) {
+    if (!the().is_running()) return QTHREAD_NOT_ALLOWED;
+    return fork_future(func, arg, ret, static_cast<int>(shepherd % the().shepherds));
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all parts of the face share: how it was initialised, and counts.
+#pragma once
+
+#include <qthread/qthread.h>
+
+#include <atomic>
+#include <cstddef>
+
+namespace tulle::compat {
+
+struct library {
+    std::atomic<bool> running{false}; // between initialise and finalise
+    bool has_started_tulle = false;   // and has not ended it; else somebody else has
+    std::size_t shepherds = 0;
+    std::size_t workers_each = 0; // of each shepherd
+    std::size_t stack_size = 0;   // bytes that a qthread may use at least
+    std::size_t tasklocal_size = sizeof(void*);
+    std::size_t most_io_workers = 0;
+    std::size_t io_timeout_s = 0;
+    std::atomic<unsigned> next_task_id{1};
+    std::atomic<unsigned> next_team_id{QTHREAD_DEFAULT_TEAM_ID + 1};
+    std::atomic<std::size_t> live_tasks{0};    // forked, and not at their end
+    std::atomic<std::size_t> waiting_tasks{0}; // of these, in queues and for syncvars
+
+    [[nodiscard]] bool is_running() const noexcept { return running.load(std::memory_order_acquire); } // pairs with qthread_initialize
+};
+
+[[nodiscard]] library& the() noexcept;
+
+// The caller waits in its scope; for who asks how busy the shepherds are.
+struct waiting_mark {
+    waiting_mark() noexcept { the().waiting_tasks.fetch_add(1, std::memory_order_relaxed); } // relaxed, both: a number for people
+    ~waiting_mark() { the().waiting_tasks.fetch_sub(1, std::memory_order_relaxed); }
+    waiting_mark(waiting_mark const&) = delete;
+    waiting_mark& operator=(waiting_mark const&) = delete;
+};
+
+} // namespace tulle::compat

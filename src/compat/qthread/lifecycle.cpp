@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting and ending. The thread that initialises becomes the native worker 0, as the first qthread of Qthreads.
+#include "compat/qthread/blocking.hpp"
+#include "compat/qthread/environment.hpp"
+#include "compat/qthread/futures.hpp"
+#include "compat/qthread/library.hpp"
+#include "compat/qthread/locks.hpp"
+#include "compat/qthread/places.hpp"
+#include "compat/qthread/result.hpp"
+#include "compat/qthread/task.hpp"
+
+#include <tulle/detail/standing.hpp>
+#include <tulle/runtime.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <system_error>
+
+namespace tulle::compat {
+
+library& the() noexcept {
+    static constinit library s_the;
+    return s_the;
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_patience = 1s; // of finalise, with qthreads that are alive
+constexpr std::size_t k_default_stack = 32768;
+constexpr std::size_t k_default_io_workers = 10;
+constexpr std::size_t k_default_io_timeout_s = 8;
+constexpr std::size_t k_stack_overhead = 8192; // of a native stack: its guard, and what lies at its top
+
+std::mutex s_lifecycle;
+task* s_main = nullptr;
+bool s_sets_shape = false, s_sets_stack = false; // options that were set for an earlier start
+
+void set_number(char const* option, std::size_t value) { set_option(option, value == 0 ? "auto" : std::to_string(value)); }
+
+void set_shape(shape const& wanted) {
+    if (wanted.shepherds == 0 && !s_sets_shape) return;
+    s_sets_shape = wanted.shepherds != 0;
+    set_number("workers", 0); // it is at most the next one
+    set_number("max_workers", s_sets_shape ? wanted.most + wanted.shepherds : 0);
+    set_number("workers", wanted.workers);
+    set_number("shepherds", wanted.shepherds);
+}
+
+void set_stacks() {
+    the().stack_size = number_of("STACK_SIZE", 0);
+    if (the().stack_size != 0) {
+        the().stack_size = std::max(the().stack_size, k_default_stack);
+        set_option("stack_size", std::to_string(the().stack_size + k_stack_overhead));
+        s_sets_stack = true;
+    } else {
+        if (s_sets_stack) set_option("stack_size", "256K");
+        s_sets_stack = false;
+        the().stack_size = k_default_stack;
+    }
+}
+
+void read_environment() {
+    the().most_io_workers = number_of("MAX_IO_WORKERS", k_default_io_workers);
+    the().io_timeout_s = number_of("IO_TIMEOUT", k_default_io_timeout_s);
+    the().tasklocal_size = std::max(number_of("TASKLOCAL_SIZE", sizeof(void*)), sizeof(void*));
+    if (is_initialized()) return;
+    set_shape(wanted_shape(static_cast<std::size_t>(detail::default_worker_count())));
+    set_stacks();
+}
+
+void start() {
+    read_environment();
+    if (!is_initialized()) {
+        initialize();
+        the().has_started_tulle = true;
+    }
+    static_cast<void>(this_thread::get_id()); // makes the caller known where others have started Tulle
+    the().shepherds = static_cast<std::size_t>(shepherd_count());
+    the().workers_each = (static_cast<std::size_t>(worker_count()) + the().shepherds - 1) / the().shepherds;
+    the().next_task_id.store(1, std::memory_order_relaxed); // relaxed, both: published by `running`
+    the().next_team_id.store(QTHREAD_DEFAULT_TEAM_ID + 1, std::memory_order_relaxed);
+    s_main = make_task(nullptr, nullptr, 0);
+    if (s_main == nullptr) throw std::bad_alloc();
+    s_main->is_main = true;
+    detail::set_attachment(s_main);
+}
+
+void tell() {
+    if (number_of("INFO", 0) == 0) return;
+    std::fprintf(stderr, "qthreads: %zu shepherds, %zu workers each, stacks of %zu bytes, %zu bytes of local memory\n", the().shepherds,
+                 the().workers_each, the().stack_size, the().tasklocal_size);
+}
+
+void wait_for_tasks() noexcept {
+    auto const until = std::chrono::steady_clock::now() + k_patience;
+    // acquire pairs with the end of a task.
+    while (the().live_tasks.load(std::memory_order_acquire) != 0 && std::chrono::steady_clock::now() < until) this_thread::sleep_for(100us);
+}
+
+// Unless it belongs to somebody else. Threads that wait for ever go on doing so, and the next initialise takes up what runs.
+void end_tulle() noexcept {
+    if (!the().has_started_tulle) return;
+    try {
+        finalize();
+    } catch (std::system_error const&) {
+        return;
+    }
+    the().has_started_tulle = false;
+}
+
+} // namespace
+
+} // namespace tulle::compat
+
+using namespace tulle::compat;
+namespace detail = tulle::detail;
+
+int qthread_initialize() {
+    std::lock_guard const held(s_lifecycle);
+    if (the().is_running()) return QTHREAD_SUCCESS;
+    int const error = guarded(&start);
+    if (error != QTHREAD_SUCCESS) return error;
+    tell();
+    the().running.store(true, std::memory_order_release); // pairs with is_running
+    return QTHREAD_SUCCESS;
+}
+
+int qthread_init(qthread_shepherd_id_t nshepherds) {
+    if (::setenv("QT_NUM_SHEPHERDS", std::to_string(nshepherds).c_str(), 1) != 0) return QTHREAD_MALLOC_ERROR;
+    if (nshepherds != 0 && ::setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1) != 0) return QTHREAD_MALLOC_ERROR;
+    return qthread_initialize();
+}
+
+void qthread_finalize() {
+    task* const me = self();
+    if (!the().is_running() || me == nullptr || !me->is_main) return;
+    wait_for_tasks();
+    end_io_workers();
+    end_futures();
+    detail::set_attachment(nullptr);
+    end_tulle();
+    forget_places();
+    forget_blocking();
+    forget_locks();
+    free_task(s_main);
+    s_main = nullptr;
+    the().running.store(false, std::memory_order_release); // pairs with is_running
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/qthread/team.hpp"
+
+#include "compat/qthread/library.hpp"
+
+#include <tulle/mutex.hpp>
+#include <tulle/signal.hpp>
+
+#include <mutex>
+#include <new>
+
+namespace tulle::compat {
+
+// `outstanding` counts the leader, until it waits, the other members, and subteams. So it is not zero while anyone may add to it.
+struct team {
+    unsigned id = 0;
+    unsigned parent_id = QTHREAD_NON_TEAM_ID;
+    team* parent = nullptr; // it counts this one
+    signal outstanding{1};
+};
+
+namespace {
+
+tulle::mutex s_critical;
+
+unsigned draw_id() noexcept {
+    unsigned id = 0;
+    do {
+        id = the().next_team_id.fetch_add(1, std::memory_order_relaxed); // relaxed: only a number
+    } while (id == QTHREAD_NULL_TEAM_ID || id <= QTHREAD_DEFAULT_TEAM_ID);
+    return id;
+}
+
+bool make_team(task& t, team* parent, bool is_subteam) noexcept {
+    auto* const made = new (std::nothrow) team;
+    if (made == nullptr) return false;
+    made->id = draw_id();
+    if (is_subteam) {
+        made->parent = parent;
+        made->parent_id = parent != nullptr ? parent->id : static_cast<unsigned>(QTHREAD_DEFAULT_TEAM_ID);
+        if (parent != nullptr) parent->outstanding.add_signalers(1);
+    }
+    t.of = made;
+    t.leads = true;
+    return true;
+}
+
+} // namespace
+
+int enter_team(task& t, unsigned flags) noexcept {
+    task* const parent = self();
+    team* const current = parent != nullptr ? parent->of : nullptr;
+    bool const is_subteam = (flags & QTHREAD_SPAWN_NEW_SUBTEAM) != 0;
+    if (is_subteam || (flags & QTHREAD_SPAWN_NEW_TEAM) != 0)
+        return make_team(t, current, is_subteam) ? QTHREAD_SUCCESS : QTHREAD_MALLOC_ERROR;
+    if (current != nullptr) current->outstanding.add_signalers(1);
+    t.of = current;
+    return QTHREAD_SUCCESS;
+}
+
+void abandon_team(task& t) noexcept {
+    if (t.of == nullptr) return;
+    if (!t.leads) return t.of->outstanding.notify();
+    if (t.of->parent != nullptr) t.of->parent->outstanding.notify();
+    delete t.of;
+}
+
+void leave_team(task& t) noexcept {
+    t.of->outstanding.notify();
+    if (!t.leads) return;
+    t.of->outstanding.wait();
+    if (t.of->parent != nullptr) t.of->parent->outstanding.notify();
+    delete t.of;
+    t.of = nullptr;
+}
+
+} // namespace tulle::compat
+
+using namespace tulle::compat;
+
+unsigned int qt_team_id() {
+    task const* const me = self();
+    if (me == nullptr) return QTHREAD_NON_TEAM_ID;
+    return me->of != nullptr ? me->of->id : static_cast<unsigned>(QTHREAD_DEFAULT_TEAM_ID);
+}
+
+unsigned int qt_team_parent_id() {
+    task const* const me = self();
+    return me != nullptr && me->of != nullptr ? me->of->parent_id : static_cast<unsigned>(QTHREAD_NON_TEAM_ID);
+}
+
+void qt_team_critical_section(qt_team_critical_section_t boundary) { boundary == BEGIN ? s_critical.lock() : s_critical.unlock(); }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library calls under <tulle/shepherd.hpp>.
+#include "os/memory_node.hpp"
+#include "os/topology.hpp"
+#include "sched/scheduler.hpp"
+
+#include <tulle/shepherd.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+#include <tuple>
+
+namespace tulle::sched {
+
+namespace {
+
+scheduler& running() {
+    static_cast<void>(this_fiber());
+    return scheduler::instance();
+}
+
+void check(int error, char const* what) {
+    if (error != 0) throw std::system_error(error, std::generic_category(), what);
+}
+
+shepherd const& shepherd_at(int index, char const* what) {
+    auto const& all = running().shepherds();
+    check(index < 0 || static_cast<std::size_t>(index) >= all.size() ? EINVAL : 0, what);
+    return *all[static_cast<std::size_t>(index)];
+}
+
+os::locality where(shepherd const& s) { return s.first_cpu < 0 ? os::locality{} : os::locality_of_cpu(s.first_cpu); }
+
+int distance(shepherd const& from, shepherd const& to) { return &from == &to ? 0 : os::node_distance(where(from).node, where(to).node); }
+
+// By a fiber that is to go on elsewhere.
+void post_to_its_shepherd(void* pending, void*) noexcept {
+    auto& f = *static_cast<fiber*>(pending);
+    scheduler::instance().inject(f, f.shepherd);
+}
+
+} // namespace
+
+} // namespace tulle::sched
+
+namespace tulle {
+
+using namespace tulle::sched;
+
+int shepherd_distance(int from, int to) {
+    constexpr char const* k_what = "tulle::shepherd_distance";
+    return sched::distance(shepherd_at(from, k_what), shepherd_at(to, k_what));
+}
+
+std::vector<int> nearest_shepherds(int from) {
+    shepherd const& here = shepherd_at(from, "tulle::nearest_shepherds");
+    auto const count = static_cast<int>(running().shepherds().size());
+    std::vector<std::tuple<int, bool, int>> order; // distance, other cache, how many further
+    for (int further = 1; further < count; ++further) {
+        shepherd const& there = shepherd_at((from + further) % count, "");
+        order.emplace_back(sched::distance(here, there), !(sched::where(here) == sched::where(there)), further);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<int> nearest;
+    for (auto const& [far, other, further] : order) nearest.push_back((from + further) % count);
+    return nearest;
+}
+
+int shepherd_of(void const* address) {
+    auto const& all = running().shepherds();
+    int const node = os::node_of_page(address);
+    std::vector<int> there;
+    for (auto const& s : all) {
+        if (node >= 0 && sched::where(*s).node == node) there.push_back(s->index);
+    }
+    if (there.empty()) return -1;
+    if (std::find(there.begin(), there.end(), this_thread::shepherd_index()) != there.end()) return this_thread::shepherd_index();
+    return there[(reinterpret_cast<std::uintptr_t>(address) >> 12U) % there.size()]; // pages in turn
+}
+
+void disable_worker(int index) { check(running().enable_worker(index, false), "tulle::disable_worker"); }
+void enable_worker(int index) { check(running().enable_worker(index, true), "tulle::enable_worker"); }
+void disable_shepherd(int index) { check(running().enable_shepherd(index, false), "tulle::disable_shepherd"); }
+void enable_shepherd(int index) { check(running().enable_shepherd(index, true), "tulle::enable_shepherd"); }
+bool is_enabled_shepherd(int index) {
+    return shepherd_at(index, "tulle::is_enabled_shepherd").active.load(std::memory_order_relaxed) != 0; // relaxed: a snapshot
+}
+
+void this_thread::migrate_to(int shepherd) {
+    constexpr char const* k_what = "tulle::this_thread::migrate_to";
+    if (shepherd != -1) static_cast<void>(shepherd_at(shepherd, k_what));
+    fiber& self = this_fiber();
+    check(self.kind_of_stack != fiber_kind::pooled ? EPERM : 0, k_what);
+    self.shepherd = static_cast<std::int16_t>(shepherd);
+    if (shepherd != -1 && shepherd != shepherd_index()) suspend(&post_to_its_shepherd, &self, nullptr);
+}
+
+} // namespace tulle
