@@ -159,7 +159,7 @@ private:
     }
     std::string describe(call what) const {
         std::string text = "operation " + std::to_string(static_cast<int>(what)) + ", waiters";
-        for (call const w : m_waiters) text += " " + std::to_string(static_cast<int>(w));
+        for (call const w : m_waiters) text.append(" ").append(std::to_string(static_cast<int>(w)));
         return text;
     }
 
