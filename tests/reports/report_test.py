@@ -101,7 +101,8 @@ class Deadlock(unittest.TestCase):
         spawner = self.paragraph(text, rf'"spawner" waits for place in a spawn_group {ADDRESS}')
         self.assertNotIn("tulle::group::", spawner)
         holder = self.paragraph(text, r"waits for latch")
-        self.assertRegex(holder, r"spawned in .*no_place(\(\))? at .*hang\.cpp:")
+        # clang knows the call by a line of the header that it has inlined.
+        self.assertRegex(holder, r"spawned in .*no_place(\(\))? at .*(hang\.cpp|spawn_group\.hpp):")
 
     def test_channels_locks_and_tokens(self):
         text = self.report("many_kinds")
