@@ -101,7 +101,7 @@ void tell() {
 
 void wait_for_tasks() noexcept {
     auto const until = std::chrono::steady_clock::now() + k_patience;
-    // acquire pairs with the end of a task.
+    // Looked at again and again, so that the end of a task, millions of times, need not ask whether somebody waits for the last. acquire pairs with it.
     while (the().live_tasks.load(std::memory_order_acquire) != 0 && std::chrono::steady_clock::now() < until) this_thread::sleep_for(100us);
 }
 
