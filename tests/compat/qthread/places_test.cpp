@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who and where a qthread is, shepherds that are disabled, the environment, local memory, keys and blocking calls.
-#include "sched/scheduler.hpp"
+#include "standing_by.hpp"
 
 #include <qthread/io.h>
 #include <qthread/qt_syscalls.h>
@@ -60,14 +60,6 @@ void run(job what, qthread_shepherd_id_t where = NO_SHEPHERD) {
     aligned_t done = 0;
     ASSERT_EQ(qthread_fork_to(&run_job, &what, &done, where), QTHREAD_SUCCESS);
     qthread_readFF(nullptr, &done);
-}
-
-// A worker that was disabled a moment ago may be in the middle of its search for work, until it stands by.
-void wait_until_one_stands_by() {
-    auto const& workers = tulle::sched::scheduler::instance().workers();
-    // acquire pairs with stand_by.
-    auto const stands_by = [](auto const& w) { return w->stands_by.load(std::memory_order_acquire); };
-    while (std::count_if(workers.begin(), workers.end(), stands_by) != 1) std::this_thread::yield();
 }
 
 TEST(identity, numbers_are_drawn_when_asked_for) {
@@ -194,7 +186,7 @@ TEST(disabled, shepherd_runs_nothing_until_it_is_enabled) {
     EXPECT_EQ(qthread_disable_shepherd(0), QTHREAD_NOT_ALLOWED);
     EXPECT_EQ(qthread_disable_shepherd(3), QTHREAD_BADARGS);
     ASSERT_EQ(qthread_disable_shepherd(1), QTHREAD_SUCCESS);
-    wait_until_one_stands_by();
+    wait_until_workers_stand_by(1);
     EXPECT_EQ(qthread_num_shepherds(), 2);
     EXPECT_EQ(qthread_num_workers(), 2);
     EXPECT_EQ(qthread_readstate(TOTAL_SHEPHERDS), 3U);
@@ -240,7 +232,7 @@ TEST(disabled, worker) {
     EXPECT_EQ(qthread_disable_worker(0), QTHREAD_NOT_ALLOWED);
     EXPECT_EQ(qthread_disable_worker(4), QTHREAD_BADARGS);
     ASSERT_EQ(qthread_disable_worker(3), QTHREAD_SUCCESS);
-    wait_until_one_stands_by();
+    wait_until_workers_stand_by(1);
     EXPECT_EQ(qthread_num_workers(), 3);
     for (int k = 0; k < 20; ++k)
         run(
