@@ -99,9 +99,9 @@ private:
         std::uint32_t pauses = 1;
         for (int round = 0; round < Parking::k_spin_rounds; ++round) {
             if (is_granted(self) || m_front.try_lock_if_free()) return true;
+            if (Parking::has_ready_threads()) return false;
             for (std::uint32_t k = 0; k < pauses; ++k) machine::pause();
             pauses = std::min(2 * pauses, Parking::k_most_pauses);
-            Parking::yield_to_ready();
         }
         return false;
     }

@@ -57,10 +57,10 @@ struct parking {
     }
     // Between two looks at a word that is about to change: other threads of the worker first.
     static void relax() noexcept { sched::yield(); }
-    // After a round of a spin loop: lets the other ready threads of this worker run, as one of them may be what is waited for.
-    static void yield_to_ready() noexcept {
+    // Other threads of this worker are ready to run: to spin would be a waste, and one of them may be what is waited for.
+    [[nodiscard]] static bool has_ready_threads() noexcept {
         sched::worker* const w = sched::this_worker();
-        if (w != nullptr && !w->is_guest() && !w->ready.looks_empty()) sched::yield();
+        return w != nullptr && !w->is_guest() && !w->ready.looks_empty();
     }
 };
 

@@ -112,9 +112,9 @@ private:
         for (int round = 0; round < Parking::k_spin_rounds; ++round) {
             if (take()) return true;
             if ((m_word.load(std::memory_order_relaxed) & k_waiting) != 0) return false; // relaxed: a hint
+            if (Parking::has_ready_threads()) return false;
             for (std::uint32_t k = 0; k < pauses; ++k) machine::pause();
             pauses = std::min(2 * pauses, Parking::k_most_pauses);
-            Parking::yield_to_ready();
         }
         return false;
     }

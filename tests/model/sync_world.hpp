@@ -104,7 +104,7 @@ template <bool HeavyFence, bool Deterministic = false> struct basic_parking {
     // If at all, the first thread: the others are the OS threads of the program's own.
     static bool is_deterministic() noexcept { return Deterministic && execution::current().running() == 1; }
     static void relax() noexcept { machine::pause(); }
-    static void yield_to_ready() noexcept {}
+    [[nodiscard]] static bool has_ready_threads() noexcept { return false; }
 };
 
 using parking = basic_parking<true>;
