@@ -10,7 +10,7 @@
 
 namespace tulle::base {
 
-#if defined(__has_feature) // clang
+#if defined(__clang__) // not __has_feature: the sanitizers' headers define that for gcc, as 0
 inline constexpr bool k_thread_sanitizer = __has_feature(thread_sanitizer);
 inline constexpr bool k_address_sanitizer = __has_feature(address_sanitizer);
 #else

@@ -116,7 +116,7 @@ void reuse_body(model::test& t) {
 void expect_holds(char const* name, model::test_body const& body) {
     model::result const r = model::explore(name, exhaustive(), body);
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_TRUE(r.complete) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(join_word, one_finishes_one_waits) { expect_holds("join_word_join", join_body); }

@@ -167,7 +167,7 @@ model::options random(std::size_t executions) {
 TEST(idle_set, one_task_one_worker) {
     model::result const r = model::explore("idle_one", exhaustive(2), body({.tasks = 1, .workers = 1}));
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_TRUE(r.complete) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(idle_set, two_tasks_one_worker) {
@@ -200,7 +200,7 @@ TEST(idle_set, time_may_be_up) {
 TEST(idle_set, work_handed_over_is_done_once) {
     model::result const r = model::explore("idle_gift", exhaustive(3), body({.tasks = 1, .workers = 1, .hand_over = true}));
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_TRUE(r.complete) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(idle_set, work_handed_over_beside_published_work) {
@@ -262,7 +262,7 @@ TEST(idle_set, wakes_this_very_worker) {
         });
     });
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_TRUE(r.complete) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 // -- a record forked while a worker goes to sleep: the alarm of the deque (A1 A2, B1 B2)
@@ -340,7 +340,7 @@ model::test_body forking_body(int earlier) {
 TEST(alarm, a_forked_record_wakes_the_sleeper) {
     model::result const r = model::explore("alarm_one", exhaustive(2), forking_body(0));
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_TRUE(r.complete) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(alarm, a_fork_after_a_joined_one_wakes_the_sleeper) {

@@ -2,6 +2,7 @@
 #include "explore.hpp"
 
 #include "arch/fiber_annotations.hpp"
+#include "base/sanitize.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -44,14 +45,12 @@ private:
 };
 thread_local abort_report* abort_report::t_reporting = nullptr;
 
-// ThreadSanitizer makes each execution many times slower and has one OS thread to look at: a sample is enough for it. What must fail still
-// gets all that it asks for.
-std::size_t most_executions([[maybe_unused]] options const& o) noexcept {
-#if defined(TULLE_ANNOTATE_THREAD)
-    std::size_t const sample = o.how == search::exhaustive ? 50000 : 2000;
-    if (!o.expect_failure) return std::min(o.executions, sample);
-#endif
-    return o.executions;
+// A sanitizer makes each execution many times slower, and looks at what one does, not at which there are: a sample is enough for it. What must
+// fail still gets all that it asks for.
+std::size_t most_executions(options const& o) noexcept {
+    if (!(base::k_thread_sanitizer || base::k_address_sanitizer) || o.expect_failure) return o.executions;
+    std::size_t const sample = o.how == search::exhaustive ? 10000 : 2000;
+    return std::min(o.executions, sample);
 }
 
 class explorer {
@@ -59,6 +58,7 @@ public:
     explorer(std::string_view name, options const& o, test_body const& body, site_book& sites)
         : m_name(name), m_options(o), m_body(body), m_sites(sites), m_limits(o.limit), m_executions(most_executions(o)) {
         if (o.how == search::exhaustive) m_limits.preemptions = o.preemptions;
+        m_result.sampled = m_executions < o.executions;
     }
 
     [[nodiscard]] result run() {

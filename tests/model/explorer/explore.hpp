@@ -33,12 +33,14 @@ struct options {
 struct result {
     bool failed = false;
     bool complete = false; // an exhaustive search visited everything within its bounds
+    bool sampled = false;  // a build with a sanitizer may do fewer executions than asked for
     std::size_t executions = 0;
     std::string message; // of the failure
     std::string token;   // <name>:<choices>
     std::string trace;   // the failed execution, step by step
 
     [[nodiscard]] bool passed() const noexcept { return !failed; }
+    [[nodiscard]] bool is_as_complete_as_asked() const noexcept { return complete || sampled; }
 };
 /// What gtest prints: the message, the trace, and TULLE_MODEL_SEED=<token>.
 std::ostream& operator<<(std::ostream& out, result const& r);
