@@ -28,14 +28,6 @@ fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 
 // --- making work -----------------------------------------------------------------------------------------------------
 
-void scheduler::notify_light() noexcept {
-    if (m_asymmetric)
-        os::machine::compiler_barrier(); // G2 is ordered by the sleeper's heavy fence
-    else
-        os::machine::fence_seq_cst();
-    if (TULLE_UNLIKELY(m_idle.wake_is_due())) m_idle.wake_one();
-}
-
 void scheduler::notify_all_idle() noexcept {
     os::machine::fence_seq_cst();
     if (m_idle.searching() != 0) return;

@@ -294,4 +294,12 @@ struct work {
 };
 [[nodiscard]] work find_work(worker& w) noexcept;
 
+inline void scheduler::notify_light() noexcept {
+    if (m_asymmetric)
+        os::machine::compiler_barrier(); // G2 is ordered by the sleeper's heavy fence
+    else
+        os::machine::fence_seq_cst();
+    if (TULLE_UNLIKELY(m_idle.wake_is_due())) m_idle.wake_one();
+}
+
 } // namespace tulle::sched

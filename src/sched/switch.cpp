@@ -77,6 +77,12 @@ void resume_guest(fiber& f) noexcept {
     os::futex_wake(f.wake, 1);
 }
 
+TULLE_COLD void resume_elsewhere(fiber& f, bool is_at_home) noexcept {
+    if (f.kind_of_stack == fiber_kind::guest) return resume_guest(f);
+    scheduler& s = scheduler::instance();
+    is_at_home ? s.inject(f, f.shepherd) : s.post_to_mailbox(*f.home, f);
+}
+
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
     if (++w.tick % k_decisions_per_look == 0) w.look_due = true; // let the loop look around
@@ -134,12 +140,10 @@ void suspend(post_function post, void* a, void* b) noexcept {
 void resume(fiber& f) noexcept {
     worker* const w = this_worker();
     f.clear_wait();
-    if (f.kind_of_stack == fiber_kind::guest) return resume_guest(f);
-    scheduler& s = scheduler::instance();
-    if (f.home != nullptr && f.home != w) return s.post_to_mailbox(*f.home, f);
-    if (w == nullptr || w->is_guest() || f.shepherd >= 0) return s.inject(f, f.shepherd);
+    bool const is_at_home = f.home == nullptr || f.home == w;
+    if (TULLE_UNLIKELY(!is_at_home || w == nullptr || w->is_guest() || f.shepherd >= 0)) return resume_elsewhere(f, is_at_home);
     w->ready.push_back(f);
-    s.notify_light();
+    w->owner->notify_light();
 }
 
 void yield() noexcept {

@@ -39,6 +39,14 @@ template <class F> auto locked(front const& of, F look) noexcept {
     return seen;
 }
 
+TULLE_NOINLINE bool apply_with_waits(front& of, front::value before, void* object, tulle::detail::value_operations const& type,
+                                     feb_operation what, void* place, tulle::detail::limit until) noexcept {
+    home h(of, object_cell(object, type));
+    h.adopt_lock(before);
+    word_wait<parking, home> waiting(h, &of);
+    return waiting.perform_locked(what, place, until) == word_result::done;
+}
+
 } // namespace
 } // namespace tulle::sync
 
@@ -48,8 +56,8 @@ bool apply_full_empty(full_empty_front& front, full_empty_front::value before, v
                       feb_operation what, void* place, limit until) noexcept {
     sync::home h(front, sync::object_cell(object, type));
     h.adopt_lock(before);
-    sync::word_wait<sync::parking, sync::home> waiting(h, &front);
-    return waiting.perform_locked(what, place, until) == sync::word_result::done;
+    if (sync::fills(what) && h.hand_over(what, place)) return true;
+    return sync::apply_with_waits(front, before, object, type, what, place, until);
 }
 
 void wait_full_empty(full_empty_front& front, void* object, value_operations const& type, feb_operation what, void* place) noexcept {

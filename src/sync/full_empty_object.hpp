@@ -37,15 +37,23 @@ public:
         if (q != nullptr) set_queue(*q, change.settle());
         return word_result::done;
     }
-    void enqueue(word_waiter<Parking>& w) noexcept {
-        queue* q = waiting();
-        if (q == nullptr) {
-            q = &w.own;
-            q->next = m_head;
-            q->host = &w;
-            m_head = pointer_to(q);
-        }
-        q->list_of(w).push_back(w);
+    // In place of attempt, for what fills, and of unlock: the value goes to the only one that waits to take it. False: nothing was done.
+    [[nodiscard]] bool hand_over(feb_operation what, void* place) noexcept {
+        word_waiter<Parking>* const taker = waiting() == nullptr ? nullptr : waiting()->only_taker();
+        if (taker == nullptr) return false;
+        m_head = front_type::emptied(front_type::filled(waiting()->next));
+        pass_on(m_cell, what, place, *taker);
+        unlock();
+        Parking::resume(taker->thread);
+        return true;
+    }
+    void enqueue(word_waiter<Parking>& w) noexcept { (waiting() == nullptr ? host_queue(w) : *waiting()).list_of(w).push_back(w); }
+    // If it must wait, and nobody does. False: nothing was done.
+    [[nodiscard]] bool enqueue_first(word_waiter<Parking>& w) noexcept {
+        if (!(needs_full(w.wants) ? front_type::is_empty(m_head) : w.wants == feb_operation::write_ef && front_type::is_full(m_head)))
+            return false;
+        host_queue(w).list_of(w).push_back(w);
+        return true;
     }
     void withdraw(word_waiter<Parking>& w) noexcept {
         queue* const q = waiting();
@@ -63,6 +71,13 @@ public:
 private:
     static constexpr value k_queue = 4;
 
+    [[nodiscard]] queue& host_queue(word_waiter<Parking>& w) noexcept {
+        queue* const q = w.make_own();
+        q->next = m_head;
+        q->host = &w;
+        m_head = pointer_to(q);
+        return *q;
+    }
     [[nodiscard]] static value pointer_to(queue* q) noexcept { return reinterpret_cast<value>(q) + k_queue; }
     void set_queue(queue const& old, queue* now) noexcept { m_head = now == nullptr ? old.next : pointer_to(now); }
 

@@ -133,11 +133,15 @@ public:
     void enqueue(word_waiter<Parking>& w) noexcept {
         word_chain<Parking> chain(m_head, m_cell.address());
         word_queue<Parking>* q = chain.waiting();
-        if (q == nullptr) {
-            q = &w.own;
-            chain.add_queue(*q, w);
-        }
+        if (q == nullptr) q = chain.add_queue(w);
         q->list_of(w).push_back(w);
+    }
+    // If it must wait, and no other word has a part in the slot, and nobody waits. False: nothing was done.
+    [[nodiscard]] bool enqueue_first(word_waiter<Parking>& w) noexcept {
+        slot_value const wrong = needs_full(w.wants) ? slot::marks_of(m_cell.address()) : 0;
+        if (m_head != wrong || !(needs_full(w.wants) || w.wants == feb_operation::write_ef)) return false;
+        slot::add_queue(m_head, m_cell.address(), w).list_of(w).push_back(w);
+        return true;
     }
     void withdraw(word_waiter<Parking>& w) noexcept {
         word_chain<Parking> chain(m_head, m_cell.address());
@@ -250,11 +254,24 @@ private:
     }
     // A hint that saves an attempt in vain. relaxed: who waits looks again under the lock.
     [[nodiscard]] bool looks_like(slot_value v) const noexcept { return m_at.slot.load(std::memory_order_relaxed) == v; }
-    [[nodiscard]] TULLE_COLD word_result wait(feb_operation what, value& v, limit<Parking> until) noexcept {
+    [[nodiscard]] TULLE_NOINLINE word_result wait(feb_operation what, value& v, limit<Parking> until) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
         return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).wait(what, &v, until);
     }
-    [[nodiscard]] TULLE_COLD word_result perform_locked(slot_value before, feb_operation what, value& v, limit<Parking> until) noexcept {
+    [[nodiscard]] TULLE_NOINLINE word_result perform_locked(slot_value before, feb_operation what, value& v, limit<Parking> until) noexcept {
+        return fills(what) && hand_over(before, what, v) ? word_result::done : perform_with_waits(before, what, v, until);
+    }
+    // What is filled goes to the only one that waits to take it. False: nothing was done.
+    [[nodiscard]] bool hand_over(slot_value before, feb_operation what, value& v) noexcept {
+        word_waiter<Parking>* const taker = slot::only_taker<Parking>(before, m_address);
+        if (taker == nullptr) return false;
+        pass_on(m_cell, what, &v, *taker);
+        m_at.slot.store(slot::marks_of(m_address), std::memory_order_release); // pairs with lock
+        Parking::resume(taker->thread);
+        return true;
+    }
+    [[nodiscard]] TULLE_NOINLINE word_result perform_with_waits(slot_value before, feb_operation what, value& v,
+                                                                limit<Parking> until) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
         home.adopt_lock(before);
         return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform_locked(what, &v, until);

@@ -49,6 +49,23 @@ inline constexpr slot_value k_mask = ~slot_value{0} << k_mask_shift;
 template <class T> [[nodiscard]] slot_value pointer_to(T* of, slot_value kind) noexcept { return reinterpret_cast<slot_value>(of) | kind; }
 template <class T> [[nodiscard]] T* pointer_in(slot_value v) noexcept { return reinterpret_cast<T*>(v & ~k_kind); }
 
+// Of a word that alone has a part in its slot: the thread that waits to take its value, if no other waits.
+template <class Parking> [[nodiscard]] word_waiter<Parking>* only_taker(slot_value head, std::uintptr_t address) noexcept {
+    if ((head & k_kind) != k_queue) return nullptr;
+    auto const* const q = pointer_in<word_queue<Parking>>(head);
+    return q->address == address && q->next == marks_of(address) ? q->only_taker() : nullptr;
+}
+// The queue of the word, in the frame of the first that waits for it.
+template <class Parking>
+[[nodiscard]] word_queue<Parking>& add_queue(slot_value& head, std::uintptr_t address, word_waiter<Parking>& host) noexcept {
+    word_queue<Parking>* const fresh = host.make_own();
+    fresh->next = head;
+    fresh->address = address;
+    fresh->host = &host;
+    head = pointer_to(fresh, k_queue);
+    return *fresh;
+}
+
 } // namespace slot
 
 // One word in a chain. Valid until the chain changes by other means.
@@ -91,12 +108,7 @@ public:
         if (m_queue == nullptr) return;
         *m_queue = to == nullptr ? waiting()->next : slot::pointer_to(to, slot::k_queue);
     }
-    void add_queue(queue& fresh, word_waiter<Parking>& host) noexcept {
-        fresh.next = m_head;
-        fresh.address = m_address;
-        fresh.host = &host;
-        m_head = slot::pointer_to(&fresh, slot::k_queue);
-    }
+    [[nodiscard]] queue* add_queue(word_waiter<Parking>& host) noexcept { return &slot::add_queue(m_head, m_address, host); }
 
 private:
     void find() noexcept {

@@ -45,6 +45,14 @@ private:
     waiter<Parking>* m_readers = nullptr;
 };
 
+// An empty word is filled, and `taker`, the only one that waits for it, empties it: only it is to be resumed then.
+template <class Parking, class Cell> void pass_on(Cell const& cell, feb_operation what, void* place, word_waiter<Parking>& taker) noexcept {
+    if (what != feb_operation::fill) cell.move_in(place);
+    cell.move_out(taker.place);
+    taker.linked = false;
+    taker.state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
+}
+
 template <class Parking, class Cell> class word_change {
 public:
     using queue = word_queue<Parking>;

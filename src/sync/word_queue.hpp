@@ -10,6 +10,8 @@
 #include <tulle/detail/feb_operation.hpp>
 
 #include <cstdint>
+#include <new>
+#include <type_traits>
 
 namespace tulle::sync {
 
@@ -29,15 +31,25 @@ template <class Parking> struct word_queue {
 
     [[nodiscard]] bool empty() const noexcept { return readers.empty() && hasty.empty() && others.empty(); }
     [[nodiscard]] wait_list<Parking>& list_of(node const& w) noexcept;
+    // The one that waits, if there is no other, and it waits to take the value, and without a limit.
+    [[nodiscard]] node* only_taker() const noexcept;
     template <class F> void visit(F visit_one) const noexcept;
 };
 
 // In the frame of the thread that waits.
 template <class Parking> struct word_waiter : waiter<Parking> {
+    word_waiter() noexcept {} // without `own`: most never host
+
     feb_operation wants{};
     void* place = nullptr; // in the same frame: where the value comes from, or goes to
-    word_queue<Parking> own;
+    union {
+        word_queue<Parking> own; // since make_own()
+    };
 
+    // `like`: what it begins as.
+    [[nodiscard]] word_queue<Parking>* make_own(word_queue<Parking> const& like = {}) noexcept {
+        return new (&own) word_queue<Parking>(like);
+    }
     [[nodiscard]] static word_waiter* from(waiter<Parking>* w) noexcept { return static_cast<word_waiter*>(w); }
     [[nodiscard]] bool is_plain_reader() const noexcept { return wants == feb_operation::read_ff && !this->timed; }
 };
@@ -45,6 +57,11 @@ template <class Parking> struct word_waiter : waiter<Parking> {
 template <class Parking> wait_list<Parking>& word_queue<Parking>::list_of(node const& w) noexcept {
     if (w.wants != feb_operation::read_ff) return others;
     return w.timed ? hasty : readers;
+}
+
+template <class Parking> word_waiter<Parking>* word_queue<Parking>::only_taker() const noexcept {
+    bool const is_alone = readers.empty() && hasty.empty() && host->next == nullptr && host->prev == nullptr;
+    return is_alone && host->wants == feb_operation::read_fe && !host->timed ? host : nullptr;
 }
 
 // Calls visit_one(waiter const&) for each, in no particular order.
@@ -98,9 +115,9 @@ private:
         return *node::from(!q.others.empty() ? q.others.first() : !q.hasty.empty() ? q.hasty.first() : q.readers.first());
     }
     [[nodiscard]] queue* move_to(node& w) noexcept {
-        w.own = *m_queue;
-        w.own.host = &w;
-        return &w.own;
+        queue* const moved = w.make_own(*m_queue);
+        moved->host = &w;
+        return moved;
     }
 
     queue* m_queue;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operation on a full/empty word, from the first attempt to the last wait.
 //
-// Home: the word with its lock. lock, unlock; under the lock attempt(operation, place), enqueue(waiter), withdraw(waiter); without it wake(place), and
+// Home: the word with its lock. lock, unlock; under the lock attempt(operation, place), enqueue(waiter), withdraw(waiter), and for the most frequent
+// case enqueue_first(waiter); without it wake(place), and
 // get_memory(): what attempt has asked for. unlock() must not touch the home after its store: the frame that it is in may be gone.
 // k_has_owner: who has emptied the word may use it as a variable. k_is_lock: it is emptied to lock its address.
 #pragma once
 
 #include "sync/word_queue.hpp"
 
+#include <tulle/detail/attributes.hpp>
 #include <tulle/detail/deadline.hpp>
 
 #include <atomic>
@@ -26,6 +28,10 @@ enum class word_result {
 [[nodiscard]] constexpr bool empties(feb_operation what) noexcept {
     return what == feb_operation::read_fe || what == feb_operation::empty || what == feb_operation::purge;
 }
+// Makes an empty word full.
+[[nodiscard]] constexpr bool fills(feb_operation what) noexcept {
+    return what == feb_operation::write_ef || what == feb_operation::write_f || what == feb_operation::fill;
+}
 [[nodiscard]] constexpr sched::wait_kind kind_of(feb_operation what) noexcept {
     return needs_full(what) ? sched::wait_kind::word_full : sched::wait_kind::word_empty;
 }
@@ -38,7 +44,8 @@ public:
 
     // no_memory is what get_memory() has failed for.
     [[nodiscard]] word_result perform(feb_operation what, void* place, limit<Parking> until) noexcept {
-        return finish(try_once(what, place), what, place, until);
+        m_home.lock();
+        return perform_locked(what, place, until);
     }
     // The caller has taken the lock.
     [[nodiscard]] word_result perform_locked(feb_operation what, void* place, limit<Parking> until) noexcept {
@@ -106,7 +113,7 @@ private:
         Parking::set_wait(self.thread, {Home::k_is_lock ? sched::wait_kind::address_lock : kind_of(what), m_object});
         request r{m_home, self, ending};
         Parking::suspend(&post, &r, nullptr);
-        bool const waited = r.result == word_result::waits;
+        bool const waited = TULLE_LIKELY(r.result == word_result::waits);
         m_result = waited ? word_result::done : r.result;
         return waited;
     }
@@ -114,8 +121,15 @@ private:
     static void post(void* of, void*) noexcept {
         auto& r = *static_cast<request*>(of);
         Home& home = r.home;
-        auto const thread = r.self.thread;
         home.lock();
+        if (TULLE_UNLIKELY(!home.enqueue_first(r.self))) return try_again(r);
+        if (r.ending != nullptr) r.ending->start();
+        home.unlock();
+    }
+    // As above, when there are others, or the state is the right one now.
+    TULLE_NOINLINE static void try_again(request& r) noexcept {
+        Home& home = r.home;
+        auto const thread = r.self.thread;
         r.result = home.attempt(r.self.wants, r.self.place);
         bool const waits = r.result == word_result::waits;
         if (waits) home.enqueue(r.self);

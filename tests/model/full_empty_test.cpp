@@ -39,15 +39,15 @@ private:
 
 using word = sync::full_empty_word<model::parking, cell>;
 
-// Four words: 0 and 1 have slots of their own, 2 shares a slot with 0, 3 shares a granule with 0.
+// Five words: 0, 1 and 4 have slots of their own, 2 shares a slot with 0, 3 shares a granule with 0.
 struct memory {
-    static constexpr std::uintptr_t k_addresses[] = {0x1000, 0x1008, 0x1010, 0x1004};
+    static constexpr std::uintptr_t k_addresses[] = {0x1000, 0x1008, 0x1020, 0x1004, 0x1010};
 
     model::parking_world world;
-    std::array<table::slot_type, 2> slots;
-    std::array<table::count_type, 2> emptyings;
-    std::array<model::atomic<std::uint64_t>, 4> values;
-    std::array<model::plain<int>, 4> notes; // what a writer has left for the one that gets its value
+    std::array<table::slot_type, 4> slots;
+    std::array<table::count_type, 4> emptyings;
+    std::array<model::atomic<std::uint64_t>, 5> values;
+    std::array<model::plain<int>, 5> notes; // what a writer has left for the one that gets its value
 
     word at(std::size_t k) { return {table(slots.data(), emptyings.data(), slots.size()), cell(values[k], k_addresses[k])}; }
     void start(std::size_t k, bool full, std::uint64_t value) {
@@ -291,9 +291,26 @@ TEST(full_empty, every_pair_of_operations_on_words_that_share_a_slot) {
 
 // --- the orders ----------------------------------------------------------------------------------------------------------------
 
-// All that orders must give: as above; who empties a word passes on what came before to who fills it; so does who writes a full word.
+// All that orders must give: as above; who empties a word passes on what came before to who fills it; so does who writes a full word, and who
+// takes a value from the hand of its writer.
 struct everything : history {
     model::plain<int> before_emptying{0}, before_overwriting{0};
+    model::atomic<int> before_taking{0}, seen_by_filler{0};
+    model::atomic<std::uint64_t> taken{0};
+
+    void take() {
+        before_taking.store(1, relaxed);
+        taken.store(apply(op::read_fe, 4), relaxed);
+    }
+    void hand_over() { static_cast<void>(apply(op::write_ef, 4, 2)); }
+    void fill_after() {
+        static_cast<void>(apply(op::write_ef, 4, 3));
+        seen_by_filler.store(before_taking.load(relaxed), relaxed);
+    }
+    void check_taken() {
+        bool const was_before_filler = taken.load(relaxed) == 2;
+        model::check(!was_before_filler || seen_by_filler.load(relaxed) == 1, "what came before the taking comes before the filling");
+    }
 
     void overwrite() {
         before_overwriting.store(1);
@@ -315,9 +332,11 @@ struct everything : history {
 TEST(full_empty, every_order_is_needed) {
     auto const mutants = model::weaken_each("feb_weakened", random(30000), [](model::test& t) {
         auto& e = t.make<everything>();
+        e.start(4, false, 0);
         t.thread([&e] {
             e.increment();
             e.empty_next();
+            e.fill_after();
         });
         t.thread([&e] {
             e.increment();
@@ -326,8 +345,13 @@ TEST(full_empty, every_order_is_needed) {
         t.thread([&e] {
             e.watch(2);
             e.see_overwritten();
+            e.take();
         });
-        t.thread([&e] { e.overwrite(); });
+        t.thread([&e] {
+            e.overwrite();
+            e.hand_over();
+        });
+        t.at_end([&e] { e.check_taken(); });
     });
     EXPECT_GE(mutants.size(), 8U);
     EXPECT_EQ(model::survivors_in_code(mutants), "");
