@@ -258,7 +258,8 @@ private:
         word_home<Parking, Cell> home(m_at, m_cell);
         return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).wait(what, &v, until);
     }
-    [[nodiscard]] TULLE_NOINLINE word_result perform_locked(slot_value before, feb_operation what, value& v, limit<Parking> until) noexcept {
+    [[nodiscard]] TULLE_NOINLINE word_result perform_locked(slot_value before, feb_operation what, value& v,
+                                                            limit<Parking> until) noexcept {
         return fills(what) && hand_over(before, what, v) ? word_result::done : perform_with_waits(before, what, v, until);
     }
     // What is filled goes to the only one that waits to take it. False: nothing was done.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces lie in slabs, which are freed with the pool. Free ones are on lists: a few lists with a lock each, of which an OS thread uses
-// always the same, and a list of whole bundles that they exchange, so that a piece that one thread frees another one gets.
+// Pieces lie in slabs, which are freed with the pool. Free ones are on lists: each shepherd has some with a lock each, of which an OS thread uses
+// always the same, and bundles that these exchange. So memory stays with the shepherd that has first used it (where the system places pages at
+// the first touch, on its NUMA node); the bundles of others are taken only before a new slab would be made.
+// Source: the pools of a shepherd in Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 4.
 #include "base/spin_lock.hpp"
 #include "compat/qthread/os_thread_number.hpp"
 
 #include <qthread/qpool.h>
+#include <tulle/this_thread.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,8 +19,9 @@
 
 namespace {
 
-constexpr std::size_t k_lists = 16;
-constexpr std::size_t k_bundle = 64; // pieces
+constexpr std::size_t k_shepherds = 16; // further ones share
+constexpr std::size_t k_lists = 4;      // of each
+constexpr std::size_t k_bundle = 64;    // pieces
 constexpr std::size_t k_usual_alignment = 16;
 constexpr std::size_t k_slab_bytes = std::size_t{64} << 10U;
 
@@ -33,9 +37,27 @@ struct alignas(64) free_list {
     std::size_t count = 0;
 };
 
+struct shepherd_pool {
+    std::array<free_list, k_lists> lists;
+    tulle::base::spin_lock lock; // guards bundles
+    free_piece* bundles = nullptr;
+
+    [[nodiscard]] free_piece* take_bundle() noexcept {
+        std::lock_guard const held(lock);
+        return bundles == nullptr ? nullptr : std::exchange(bundles, bundles->next_bundle);
+    }
+    void give_bundle(free_piece* bundle) noexcept {
+        std::lock_guard const held(lock);
+        bundle->next_bundle = std::exchange(bundles, bundle);
+    }
+};
+
 struct slab {
     slab* next;
 };
+
+// Of the caller; OS threads that are no workers count as the first one's.
+std::size_t shepherd_now() noexcept { return static_cast<std::size_t>(std::max(tulle::this_thread::shepherd_index(), 0)) % k_shepherds; }
 
 } // namespace
 
@@ -44,9 +66,8 @@ struct qt_mpool_s {
     std::size_t const piece;         // bytes
     std::size_t const first_in_slab; // bytes before the first piece
     std::size_t const pieces_in_slab;
-    std::array<free_list, k_lists> lists;
-    tulle::base::spin_lock shared_lock; // guards what follows
-    free_piece* bundles = nullptr;
+    std::array<shepherd_pool, k_shepherds> shepherds;
+    tulle::base::spin_lock slabs_lock; // guards slabs
     slab* slabs = nullptr;
 
     qt_mpool_s(std::size_t item, std::size_t align)
@@ -60,14 +81,11 @@ struct qt_mpool_s {
     qt_mpool_s(qt_mpool_s const&) = delete;
     qt_mpool_s& operator=(qt_mpool_s const&) = delete;
 
-    [[nodiscard]] free_list& list() noexcept { return lists[tulle::compat::os_thread_number() % k_lists]; }
-    [[nodiscard]] free_piece* take_bundle() noexcept {
-        std::lock_guard const held(shared_lock);
-        return bundles == nullptr ? nullptr : std::exchange(bundles, bundles->next_bundle);
-    }
-    void give_bundle(free_piece* bundle) noexcept {
-        std::lock_guard const held(shared_lock);
-        bundle->next_bundle = std::exchange(bundles, bundle);
+    // Of this shepherd, or else of another.
+    [[nodiscard]] free_piece* take_bundle(std::size_t shepherd) noexcept {
+        for (std::size_t k = 0; k != k_shepherds; ++k)
+            if (free_piece* const bundle = shepherds[(shepherd + k) % k_shepherds].take_bundle()) return bundle;
+        return nullptr;
     }
     // The pieces of a new slab as a list; null: no memory.
     [[nodiscard]] free_piece* make_slab() noexcept {
@@ -76,13 +94,15 @@ struct qt_mpool_s {
         if (memory == nullptr) return nullptr;
         free_piece* first = nullptr;
         for (std::size_t k = pieces_in_slab; k != 0; --k) first = new (memory + first_in_slab + (k - 1) * piece) free_piece{first, nullptr};
-        std::lock_guard const held(shared_lock);
+        std::lock_guard const held(slabs_lock);
         slabs = new (memory) slab{slabs};
         return first;
     }
 };
 
 namespace {
+
+free_list& list_in(shepherd_pool& of) noexcept { return of.lists[tulle::compat::os_thread_number() % k_lists]; }
 
 std::size_t length(free_piece const* p) {
     std::size_t n = 0;
@@ -104,10 +124,11 @@ free_piece* split_bundle(free_list& from) noexcept {
 
 void* qpool_alloc(qpool* pool) {
     if (pool == nullptr) return nullptr;
-    free_list& list = pool->list();
+    std::size_t const shepherd = shepherd_now();
+    free_list& list = list_in(pool->shepherds[shepherd]);
     std::lock_guard const held(list.lock);
     if (list.first == nullptr) {
-        list.first = pool->take_bundle();
+        list.first = pool->take_bundle(shepherd);
         if (list.first == nullptr) list.first = pool->make_slab();
         list.count = length(list.first);
         if (list.first == nullptr) return nullptr;
@@ -118,14 +139,15 @@ void* qpool_alloc(qpool* pool) {
 
 void qpool_free(qpool* pool, void* mem) {
     if (pool == nullptr || mem == nullptr) return;
-    free_list& list = pool->list();
+    shepherd_pool& here = pool->shepherds[shepherd_now()];
+    free_list& list = list_in(here);
     free_piece* surplus = nullptr;
     {
         std::lock_guard const held(list.lock);
         list.first = new (mem) free_piece{list.first, nullptr};
         if (++list.count >= 2 * k_bundle + pool->pieces_in_slab) surplus = split_bundle(list);
     }
-    if (surplus != nullptr) pool->give_bundle(surplus);
+    if (surplus != nullptr) here.give_bundle(surplus);
 }
 
 qpool* qpool_create(size_t const item_size) { return qpool_create_aligned(item_size, 0); }

@@ -2,6 +2,7 @@
 // qpool, and heaps in files (qalloc).
 #include <qthread/qalloc.h>
 #include <qthread/qpool.h>
+#include <qthread/qthread.h>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +22,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -54,6 +56,65 @@ TEST(qpool, pieces_are_used_again) {
         qpool_free(p.get(), piece);
     }
     EXPECT_EQ(seen.size(), 1U);
+}
+
+// What one shepherd does with a pool.
+struct tenant {
+    qpool* pool;
+    qthread_shepherd_id_t shepherd;
+    std::size_t wanted = 0;
+    std::set<void*> pieces{};
+    bool was_there = false;
+
+    void take(std::size_t count) {
+        wanted = count;
+        run([](void* self) -> aligned_t {
+            auto& t = *static_cast<tenant*>(self);
+            t.was_there = qthread_shep() == t.shepherd;
+            while (t.pieces.size() < t.wanted) t.pieces.insert(qpool_alloc(t.pool));
+            return 0;
+        });
+    }
+    std::set<void*> give() {
+        run([](void* self) -> aligned_t {
+            auto& t = *static_cast<tenant*>(self);
+            t.was_there = qthread_shep() == t.shepherd;
+            for (void* piece : t.pieces) qpool_free(t.pool, piece);
+            return 0;
+        });
+        return std::exchange(pieces, {});
+    }
+    [[nodiscard]] bool has_one_of(std::set<void*> const& of) const {
+        return std::any_of(pieces.begin(), pieces.end(), [&of](void* piece) { return of.count(piece) != 0; });
+    }
+    void run(qthread_f f) {
+        aligned_t done = 0;
+        was_there = false;
+        EXPECT_EQ(qthread_fork_to(f, this, &done, shepherd), QTHREAD_SUCCESS);
+        EXPECT_EQ(qthread_readFF(nullptr, &done), QTHREAD_SUCCESS);
+        EXPECT_TRUE(was_there);
+    }
+};
+
+TEST(qpool, memory_stays_with_its_shepherd) {
+    ASSERT_EQ(qthread_init(2), QTHREAD_SUCCESS);
+    {
+        auto const p = make_pool(64);
+        tenant here{p.get(), 0}, there{p.get(), 1};
+        here.take(10000);
+        there.take(10000);
+        std::set<void*> const from_here = here.give(), from_there = there.give();
+        there.take(8000);
+        here.take(8000);
+        EXPECT_FALSE(there.has_one_of(from_here));
+        EXPECT_FALSE(here.has_one_of(from_there));
+        // Before new memory is taken, what others do not use is.
+        static_cast<void>(here.give());
+        there.take(15000);
+        EXPECT_TRUE(there.has_one_of(from_here));
+        static_cast<void>(there.give());
+    }
+    qthread_finalize();
 }
 
 TEST(qpool, aligns) {
