@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,7 @@ inline constexpr std::size_t k_register_count = 1;
 inline constexpr std::size_t k_frame_pointer = 0;
 inline constexpr std::size_t k_stack_pointer = 0;
 inline constexpr std::array<int, 0> k_greg_of_register{};
+inline constexpr int k_greg_of_pc = 0;
 inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept { pc = sp = fp = 0; }
 } // namespace tulle::arch
 #endif
@@ -57,8 +59,8 @@ struct place {
     return r;
 }
 
-/// Of a context that a signal has interrupted, or that swapcontext has saved.
-[[nodiscard]] inline registers registers_of([[maybe_unused]] ucontext_t const& saved) noexcept {
+/// Of a context that a signal has interrupted, or that swapcontext has saved. A template, as few architectures have a `gregs`.
+template <std::same_as<ucontext_t> Context> [[nodiscard]] registers registers_of([[maybe_unused]] Context const& saved) noexcept {
     registers r;
     if constexpr (k_can_unwind) {
         for (std::size_t k = 0; k < k_greg_of_register.size(); ++k) {
