@@ -23,6 +23,18 @@ set_target_properties(tulle_objects PROPERTIES CXX_VISIBILITY_PRESET hidden C_VI
 # A thread-local variable is one load even in the shared library; nothing may replace the library's own functions.
 target_compile_options(tulle_objects PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-ftls-model=initial-exec>
     $<$<COMPILE_LANGUAGE:C,CXX>:-fno-semantic-interposition>)
+# With -DCMAKE_UNITY_BUILD=ON the files of a folder are compiled together, a dozen at a time; these have names of their own in common.
+set(count 0)
+foreach(source IN LISTS library_sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    math(EXPR part "${count} / 16")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}.${part})
+    math(EXPR count "${count} + 1")
+endforeach()
+set_target_properties(tulle_objects PROPERTIES UNITY_BUILD_MODE GROUP)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/diag/fault_handler.cpp ${PROJECT_SOURCE_DIR}/src/runtime/c_shepherd.cpp
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Debuggers and reports name the function that a thread waits in: it stays on the stack.
 tulle_glob(waiting_sources src/sync/*.cpp)
 set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS -fno-optimize-sibling-calls)

@@ -11,7 +11,7 @@
 namespace tulle::os {
 namespace {
 
-constexpr int k_most_cpus = 8192;
+constexpr int k_cpu_limit = 8192;
 
 /// Calls f(number) for each number of a list; a file that is missing, empty or no list ends it.
 template <class F> void for_each_of(std::string const& list, F const& f) {
@@ -23,7 +23,7 @@ template <class F> void for_each_of(std::string const& list, F const& f) {
             file.get();
             file >> last;
         }
-        for (int number = std::max(first, 0); number <= std::min(last, k_most_cpus - 1); ++number) f(number);
+        for (int number = std::max(first, 0); number <= std::min(last, k_cpu_limit - 1); ++number) f(number);
         if (!file.get(between)) return;
     }
 }
