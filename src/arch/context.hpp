@@ -15,18 +15,28 @@
 
 #include <concepts>
 #include <cstddef>
+#include <tuple>
+#include <utility>
 
+#include "arch/architecture.hpp"
 #include "arch/registers.hpp"
 #include "arch/setjmp_backend.hpp"
 #include "arch/ucontext_backend.hpp"
 
-#if defined(__x86_64__)
-#include "arch/x86_64/asm_backend.hpp"
+#if __has_include(TULLE_ARCH_FILE(asm_backend.hpp))
+#include TULLE_ARCH_FILE(asm_backend.hpp)
 #elif !defined(TULLE_CONTEXT_BACKEND_UCONTEXT) && !defined(TULLE_CONTEXT_BACKEND_SETJMP)
 #error "no assembly switch for this architecture: define TULLE_CONTEXT_BACKEND_UCONTEXT or TULLE_CONTEXT_BACKEND_SETJMP"
+#else
+namespace tulle::arch {
+using assembly_backends = std::tuple<>;
+}
 #endif
 
 namespace tulle::arch {
+
+/// Every backend of this architecture, to compare them; those in assembly come first.
+using all_backends = decltype(std::tuple_cat(std::declval<assembly_backends>(), std::tuple<ucontext_backend, setjmp_backend>()));
 
 #if defined(TULLE_CONTEXT_BACKEND_UCONTEXT)
 using backend = ucontext_backend;

@@ -3,17 +3,18 @@
 // The typed test suite that runs a test over every context backend.
 #pragma once
 
+#include <tuple>
 #include <type_traits>
 
 #include <gtest/gtest.h>
 
 #include "test_fiber.hpp"
 
-#if defined(__x86_64__)
-using all_backends = ::testing::Types<tulle::arch::asm_backend, tulle::arch::ucontext_backend, tulle::arch::setjmp_backend>;
-#else
-using all_backends = ::testing::Types<tulle::arch::ucontext_backend, tulle::arch::setjmp_backend>;
-#endif
+template <class Tuple> struct types_of;
+template <class... Backends> struct types_of<std::tuple<Backends...>> {
+    using type = ::testing::Types<Backends...>;
+};
+using all_backends = types_of<tulle::arch::all_backends>::type;
 
 template <class Backend> class over_backends : public ::testing::Test {
 protected:

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 
 #include "arch/registers.hpp"
 
@@ -86,5 +87,7 @@ inline void asm_backend::switch_to(context& from, context const& to) noexcept {
 }
 
 #undef TULLE_CONTEXT_CLOBBERS_WIDE
+
+using assembly_backends = std::tuple<asm_backend>;
 
 } // namespace tulle::arch
