@@ -18,8 +18,6 @@
 #define TULLE_ARCH_FILE(name) TULLE_ARCH_QUOTE(arch/arm/name)
 #elif defined(__riscv) && __riscv_xlen == 64
 #define TULLE_ARCH_FILE(name) TULLE_ARCH_QUOTE(arch/riscv64/name)
-#elif defined(__powerpc64__) && _CALL_ELF == 2
-#define TULLE_ARCH_FILE(name) TULLE_ARCH_QUOTE(arch/ppc64le/name)
 #elif defined(__powerpc64__)
 #define TULLE_ARCH_FILE(name) TULLE_ARCH_QUOTE(arch/ppc64/name)
 #elif defined(__sparc__) && defined(__arch64__)

@@ -34,8 +34,7 @@ namespace tulle::arch {
 #define TULLE_CONTEXT_LANDING
 #endif
 #if defined(__ARM_FEATURE_SVE)
-#define TULLE_CONTEXT_CLOBBERS_WIDE                                                                                                        \
-    , "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15"
+#define TULLE_CONTEXT_CLOBBERS_WIDE , "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15"
 #else
 #define TULLE_CONTEXT_CLOBBERS_WIDE
 #endif
@@ -51,6 +50,7 @@ struct asm_backend {
     static void switch_to_outlined(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
 
+    static constexpr bool k_keeps_rounding_mode = true;
     static constexpr std::size_t k_saved_bytes = 32;
     [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 };
@@ -75,10 +75,10 @@ inline void asm_backend::switch_to(context& from, context const& to) noexcept {
                  "1:\n\t" TULLE_CONTEXT_LANDING "add sp, sp, #32"
                  : [save] "+r"(save), [load] "+r"(load)
                  :
-                 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20",
-                   "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8",
-                   "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
-                   "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc" TULLE_CONTEXT_CLOBBERS_WIDE);
+                 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19",
+                   "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7",
+                   "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
+                   "v25", "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc" TULLE_CONTEXT_CLOBBERS_WIDE);
 }
 
 #undef TULLE_CONTEXT_SIGN

@@ -44,6 +44,7 @@ struct asm_backend {
     /// The same as an ordinary call, for callers that must not inline it, and for comparison.
     static void switch_to_outlined(context& from, context const& to) noexcept;
 
+    static constexpr bool k_keeps_rounding_mode = true;
     static constexpr std::size_t k_saved_bytes = 152;
     [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 

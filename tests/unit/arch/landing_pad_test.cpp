@@ -35,9 +35,8 @@ segment segment_of(void (*code)()) {
             found = {low & ~(page - 1), (low + header.p_memsz + page - 1) & ~(page - 1)};
         }
     };
-    ::dl_iterate_phdr(
-        [](dl_phdr_info* object, std::size_t, void* visit) { return (*static_cast<decltype(look)*>(visit))(*object), 0; },
-        const_cast<void*>(static_cast<void const*>(&look)));
+    ::dl_iterate_phdr([](dl_phdr_info* object, std::size_t, void* visit) { return (*static_cast<decltype(look)*>(visit))(*object), 0; },
+                      const_cast<void*>(static_cast<void const*>(&look)));
     return found;
 }
 
