@@ -14,9 +14,7 @@
 #include "test_fiber.hpp"
 
 template <class Tuple> struct types_of;
-template <class... Backends> struct types_of<std::tuple<Backends...>> {
-    using type = ::testing::Types<Backends...>;
-};
+template <class... Backends> struct types_of<std::tuple<Backends...>> { using type = ::testing::Types<Backends...>; };
 using all_backends = types_of<tulle::arch::all_backends>::type;
 
 template <class Backend> class over_backends : public ::testing::Test {
