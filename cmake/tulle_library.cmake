@@ -47,7 +47,7 @@ function(tulle_add_library target kind)
     target_compile_features(${target} INTERFACE cxx_std_20)
     # Binding a call lazily takes more than a compact stack.
     target_link_options(${target} INTERFACE LINKER:-z,now)
-    target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE ${tulle_hwloc} $<BUILD_INTERFACE:tulle_flags>)
+    target_link_libraries(${target} PUBLIC Threads::Threads ${tulle_atomic} PRIVATE ${tulle_hwloc} $<BUILD_INTERFACE:tulle_flags>)
 endfunction()
 
 tulle_add_library(tulle_shared SHARED)
