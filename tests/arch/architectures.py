@@ -32,7 +32,6 @@ SWITCH, ENTRY = "asm_backend.hpp", "asm_backend.cpp"
 REGISTERS = ("preserved_registers", "preserved_registers/0.*")
 ROUNDING = ("context", "context_of/0.rounding_mode_belongs_to_the_context")
 UNWINDING = ("context", "context_of/0.unwinding_ends_at_the_entry")
-VALUES = ("context", "context_of/0.live_values_survive")
 RECURSION = ("context", "context_of/0.deep_recursion_interleaves")
 
 
@@ -59,9 +58,9 @@ CONTROLS = {
         ("s0_not_loaded", SWITCH, "ld s0, 8(sp)", "nop", *REGISTERS),
         ("fcsr_not_loaded", SWITCH, "fscsr t2", "nop", *ROUNDING)],
     "ppc64": not_saved("r30", "fr14", "v20") + no_end(65) + [
-        ("r31_not_loaded", SWITCH, "ld 31, 56(1)", "nop", *VALUES),
+        ("r31_not_loaded", SWITCH, "ld 31, 56(1)", "nop", *REGISTERS),
         ("fpscr_not_loaded", SWITCH, '"mtfsf 255, 0"', '"nop"', *ROUNDING)],
-    "s390x": not_saved("r9", "f8") + no_end(14) + [
+    "s390x": not_saved("r6", "f8") + no_end(14) + [
         ("r11_not_loaded", SWITCH, "lmg %%r10, %%r13, 0(%%r15)", "lg %%r10, 0(%%r15)", *REGISTERS),
         ("fpc_not_loaded", SWITCH, "sfpc %%r1", "nopr", *ROUNDING)],
     "arm": not_saved("r9", "d12") + [
@@ -72,7 +71,7 @@ CONTROLS = {
         ("fsr_not_loaded", ENTRY, "ldx [%sp + 2047 + 184], %fsr", "nop", *ROUNDING)],
     "sparc": no_end(15) + [
         ("windows_not_flushed", ENTRY, 'tulle_switch_flushing, TULLE_FLUSH_WINDOWS', 'tulle_switch_flushing, "nop"', *RECURSION),
-        ("fsr_not_loaded", ENTRY, "ld [%sp + 100], %fsr", "nop", *ROUNDING)],
+        ("fsr_not_loaded", ENTRY, "ld [%sp + 104], %fsr", "nop", *ROUNDING)],
 }
 CONTROLS["ppc64le"] = [(*control[:2], '"mtfsf 255, 0, 1, 0"', '"nop"', *control[4:]) if control[0] == "fpscr_not_loaded" else control
                        for control in CONTROLS["ppc64"]]
