@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the stack pool does when the system refuses: every call of the memory seam fails in turn, and address space ends.
+#include "emulated.hpp"
 #include "stack/stack_pool.hpp"
 
 #include <cerrno>
@@ -172,6 +173,7 @@ TEST(stack_pool_exhaustion, pages_are_populated_only_on_demand) {
 }
 
 TEST(stack_pool_exhaustion_death_test, end_of_address_space_is_an_error) {
+    TULLE_SKIP_IF_EMULATED("it takes no limit of address space");
     if (k_sanitized) {
         GTEST_SKIP() << "a sanitizer's shadow memory does not fit below a limit";
     }
