@@ -3,7 +3,7 @@
 """Makes the parts of the tests of the context switch that differ by architecture, and checks that the tests notice faults.
 
     controls.py registers ARCH HEADER             write the C++ that pins each preserved register
-    controls.py list ARCH                         the controls: name;program;test, one a line
+    controls.py list ARCH                         the controls: name|program|test, one a line
     controls.py break ARCH CONTROL SOURCE FOLDER  write the source files with the fault to FOLDER/arch/...
     controls.py run TEST COMMAND...               succeed if the test program COMMAND fails in TEST"""
 import pathlib
@@ -57,7 +57,7 @@ def write_registers(architecture, header):
 
 def list_controls(architecture):
     for name, _, _, _, program, test in architectures.CONTROLS[architecture]:
-        print(f"{name};{program};{test}")
+        print(f"{name}|{program}|{test}")
 
 
 def write_fault(architecture, control, source, folder):
