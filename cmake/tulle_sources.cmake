@@ -26,8 +26,12 @@ else()
     endif()
 endif()
 
+set(TULLE_ARCH_FOLDER ${TULLE_ARCH})
+if(TULLE_ARCH STREQUAL "ppc64le") # one folder for both byte orders
+    set(TULLE_ARCH_FOLDER ppc64)
+endif()
 set(foreign_architectures ${tulle_architectures})
-list(REMOVE_ITEM foreign_architectures ${TULLE_ARCH})
+list(REMOVE_ITEM foreign_architectures ${TULLE_ARCH_FOLDER})
 list(JOIN foreign_architectures "|" foreign_pattern)
 
 function(tulle_glob out)

@@ -7,7 +7,7 @@
 
 #include <ucontext.h>
 
-#include "arch/thread_register.hpp"
+#include "arch/ucontext_fixes.hpp"
 #include "base/assert.hpp"
 #include "base/sanitize.hpp"
 
@@ -38,6 +38,7 @@ void ucontext_backend::make(context& made, void* stack_low, std::size_t size, vo
     auto const address = (low + size - k_state_bytes - sizeof(first_call)) & ~(k_alignment - 1);
     auto* const state = new (reinterpret_cast<void*>(address)) ucontext_t{};
     auto* const call = new (reinterpret_cast<void*>(address + k_state_bytes)) first_call{entry, argument};
+    preserve_vector_registers();
     TULLE_CHECK(::getcontext(state) == 0, "getcontext failed with errno %d", errno);
     state->uc_stack.ss_sp = stack_low;
     state->uc_stack.ss_size = address - low;
@@ -52,6 +53,7 @@ void ucontext_backend::make(context& made, void* stack_low, std::size_t size, vo
     from.saved = &mine;
     auto* const next = static_cast<ucontext_t*>(to.saved);
     preserve_thread_register(*next);
+    preserve_vector_registers();
     TULLE_CHECK(::swapcontext(&mine, next) == 0, "swapcontext failed with errno %d", errno);
 }
 

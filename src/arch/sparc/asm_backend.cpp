@@ -13,15 +13,14 @@
 #define TULLE_SWITCH(name, flush)                                                                                                          \
     ".text\n\t.align 32\n\t.type " #name ", #function\n\t.globl " #name "\n\t.hidden " #name "\n" #name ":\n\t"                            \
     ".cfi_startproc\n\t"                                                                                                                   \
-    "save %sp, -104, %sp\n\t"                                                                                                              \
+    "save %sp, -112, %sp\n\t"                                                                                                              \
     ".cfi_def_cfa_register 30\n\t.cfi_window_save\n\t.cfi_register 15, 31\n\t" flush "\n\t"                                                \
-    "st %i7, [%sp + 96]\n\t"                                                                                                               \
-    "st %fsr, [%sp + 100]\n\t"                                                                                                             \
+    "std %fp, [%sp + 96]\n\t"                                                                                                              \
+    "st %fsr, [%sp + 104]\n\t"                                                                                                             \
     "st %sp, [%i0]\n\t"                                                                                                                    \
     "ld [%i1], %sp\n\t"                                                                                                                    \
-    "ld [%sp + 100], %fsr\n\t"                                                                                                             \
-    "ld [%sp + 96], %i7\n\t"                                                                                                               \
-    "add %sp, 104, %fp\n\t"                                                                                                                \
+    "ld [%sp + 104], %fsr\n\t"                                                                                                             \
+    "ldd [%sp + 96], %fp\n\t"                                                                                                              \
     "ret\n\t"                                                                                                                              \
     "restore\n\t"                                                                                                                          \
     ".cfi_endproc\n\t.size " #name ", . - " #name "\n"
@@ -63,17 +62,18 @@ struct frame_head {
     word arguments[8];
 };
 
-/// What the stack of a context holds before it runs; `head`, `call` and `fsr` are those of any suspended context.
+/// What the stack of a context holds before it runs; all but `entry` is that of any suspended context.
 struct first_frame {
     frame_head head;
+    word caller; ///< its %sp, and %fp of the routine
     word call;
     word fsr;
+    word padding;
     frame_head entry; ///< the window that `restore` loads
 };
 
-static_assert(offsetof(first_frame, call) == 96 && offsetof(first_frame, entry) == 104 && sizeof(first_frame) % 8 == 0);
+static_assert(offsetof(first_frame, caller) == 96 && offsetof(first_frame, fsr) == 104 && sizeof(first_frame) % 8 == 0);
 
-constexpr word k_bias = 0; // 32-bit code has none
 constexpr word k_call_and_delay_slot = 8;
 
 } // namespace
@@ -83,11 +83,12 @@ void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*
     auto const top = (reinterpret_cast<std::uintptr_t>(stack_low) + size) & ~(k_alignment - 1);
     auto* const frame = reinterpret_cast<first_frame*>(top - sizeof(first_frame));
     *frame = first_frame{};
+    frame->caller = reinterpret_cast<word>(&frame->entry);
     frame->call = reinterpret_cast<word>(&tulle_context_entry) - k_call_and_delay_slot;
     asm volatile("st %%fsr, %0" : "=m"(frame->fsr));
     frame->entry.local[0] = reinterpret_cast<word>(entry);
     frame->entry.local[1] = reinterpret_cast<word>(argument);
-    made.sp = reinterpret_cast<void*>(reinterpret_cast<word>(frame) - k_bias);
+    made.sp = frame;
 }
 
 registers asm_backend::saved_registers(context const&) noexcept { return {}; }

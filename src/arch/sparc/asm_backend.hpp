@@ -9,9 +9,9 @@
 // thread pointer %g7 is not touched. A suspended context is one word, %sp of the routine's frame:
 //
 //     %sp         window save area and argument words
-//     %sp + 96    %i7, the address of the call
-//     %sp + 100   %fsr
-//     %sp + 104   the caller's %sp
+//     %sp + 96    %fp, the caller's %sp
+//     %sp + 100   %i7, the address of the call
+//     %sp + 104   %fsr
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct asm_backend {
     [[noreturn]] static void set(context const& to) noexcept;
 
     static constexpr bool k_keeps_rounding_mode = true;
-    static constexpr std::size_t k_saved_bytes = 104;
+    static constexpr std::size_t k_saved_bytes = 112;
     [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 };
 

@@ -14,4 +14,6 @@ inline void preserve_thread_register(ucontext_t& next) noexcept {
     next.uc_mcontext.gregs[REG_G7] = own;
 }
 
+inline void preserve_vector_registers() noexcept {}
+
 } // namespace tulle::arch
