@@ -2,17 +2,43 @@
 #
 # tulle::tulle (shared) and tulle::tulle_static, from one set of objects. Inside this tree src/ is an include root of whoever
 # links tulle_internal as well.
+set(tulle_hwloc "")
+set(tulle_has_hwloc "")
+if(TARGET PkgConfig::hwloc)
+    set(tulle_hwloc PkgConfig::hwloc)
+    set(tulle_has_hwloc TULLE_HAS_HWLOC)
+endif()
 tulle_glob(library_sources src/*.cpp src/*.S)
 list(FILTER library_sources EXCLUDE REGEX "/src/compat/") # libraries of their own
+# Words of 32 bits hold too little for the scheduler and what stands on it; there the library is what lies below.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+    list(FILTER library_sources INCLUDE REGEX "/src/(base|os|arch|stack)/")
+endif()
+if(NOT tulle_has_hwloc)
+    list(FILTER library_sources EXCLUDE REGEX "/os/locality_hwloc\\.cpp$")
+endif()
 
 add_library(tulle_objects OBJECT ${library_sources})
 target_include_directories(tulle_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(tulle_objects PRIVATE tulle_flags Threads::Threads PkgConfig::hwloc)
+target_link_libraries(tulle_objects PRIVATE tulle_flags Threads::Threads ${tulle_hwloc})
+target_compile_definitions(tulle_objects PRIVATE ${tulle_has_hwloc})
 set_target_properties(tulle_objects PROPERTIES CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
 # A thread-local variable is one load even in the shared library; nothing may replace the library's own functions.
 target_compile_options(tulle_objects PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-ftls-model=initial-exec>
     $<$<COMPILE_LANGUAGE:C,CXX>:-fno-semantic-interposition>)
+# With -DCMAKE_UNITY_BUILD=ON the files of a folder are compiled together, a dozen at a time; these have names of their own in common.
+set(count 0)
+foreach(source IN LISTS library_sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    math(EXPR part "${count} / 16")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}.${part})
+    math(EXPR count "${count} + 1")
+endforeach()
+set_target_properties(tulle_objects PROPERTIES UNITY_BUILD_MODE GROUP)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/diag/fault_handler.cpp ${PROJECT_SOURCE_DIR}/src/runtime/c_shepherd.cpp
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Debuggers and reports name the function that a thread waits in: it stays on the stack.
 tulle_glob(waiting_sources src/sync/*.cpp)
 set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS -fno-optimize-sibling-calls)
@@ -25,7 +51,7 @@ function(tulle_add_library target kind)
     target_compile_features(${target} INTERFACE cxx_std_20)
     # Binding a call lazily takes more than a compact stack.
     target_link_options(${target} INTERFACE LINKER:-z,now)
-    target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE PkgConfig::hwloc $<BUILD_INTERFACE:tulle_flags>)
+    target_link_libraries(${target} PUBLIC Threads::Threads ${tulle_atomic} PRIVATE ${tulle_hwloc} $<BUILD_INTERFACE:tulle_flags>)
 endfunction()
 
 tulle_add_library(tulle_shared SHARED)
@@ -45,4 +71,5 @@ endif()
 
 add_library(tulle_internal INTERFACE)
 target_include_directories(tulle_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(tulle_internal INTERFACE tulle_static tulle_flags PkgConfig::hwloc)
+target_link_libraries(tulle_internal INTERFACE tulle_static tulle_flags ${tulle_hwloc})
+target_compile_definitions(tulle_internal INTERFACE ${tulle_has_hwloc})

@@ -6,7 +6,7 @@ tulle_glob(qthread_sources src/compat/qthread/*.cpp)
 
 function(tulle_add_qthread target kind library)
     add_library(${target} ${kind} ${qthread_sources})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME tulle-qthread LINKER_LANGUAGE CXX VISIBILITY_INLINES_HIDDEN ON)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME tulle-qthread LINKER_LANGUAGE CXX VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/compat/qthread>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/compat/qthread> PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${target} PUBLIC ${library} PRIVATE $<BUILD_INTERFACE:tulle_flags>)

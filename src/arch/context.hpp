@@ -5,28 +5,39 @@
 //     static void make(context&, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
 //     static void switch_to(context& from, context const& to) noexcept;
 //     [[noreturn]] static void set(context const& to) noexcept;
+//     static constexpr bool k_keeps_rounding_mode;       // of floating point, with the context
 //     static constexpr std::size_t k_saved_bytes;        // what lies where a suspended context points
 //     static registers saved_registers(context const&) noexcept;    // of a suspended context, to unwind it from
 // What the concept below cannot say: `entry` never returns; an exception that leaves it ends the process; a context may
 // be resumed on another OS thread than the one that it was suspended on, once its registers are saved, which is when the
-// next context runs; the FP control words belong to the context (not with setjmp), and so do the SSE status flags where they share a
+// next context runs; the FP control words belong to the context (if k_keeps_rounding_mode), and so do the SSE status flags where they share a
 // register; x87 status, signal mask, errno, thread-local storage and exception state belong to the OS thread.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
+#include <tuple>
+#include <utility>
 
+#include "arch/architecture.hpp"
 #include "arch/registers.hpp"
 #include "arch/setjmp_backend.hpp"
 #include "arch/ucontext_backend.hpp"
 
-#if defined(__x86_64__)
-#include "arch/x86_64/asm_backend.hpp"
+#if __has_include(TULLE_ARCH_FILE(asm_backend.hpp))
+#include TULLE_ARCH_FILE(asm_backend.hpp)
 #elif !defined(TULLE_CONTEXT_BACKEND_UCONTEXT) && !defined(TULLE_CONTEXT_BACKEND_SETJMP)
 #error "no assembly switch for this architecture: define TULLE_CONTEXT_BACKEND_UCONTEXT or TULLE_CONTEXT_BACKEND_SETJMP"
+#else
+namespace tulle::arch {
+using assembly_backends = std::tuple<>;
+}
 #endif
 
 namespace tulle::arch {
+
+/// Every backend of this architecture, to compare them; those in assembly come first.
+using all_backends = decltype(std::tuple_cat(std::declval<assembly_backends>(), std::tuple<ucontext_backend, setjmp_backend>()));
 
 #if defined(TULLE_CONTEXT_BACKEND_UCONTEXT)
 using backend = ucontext_backend;

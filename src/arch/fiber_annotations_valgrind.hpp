@@ -15,7 +15,7 @@ namespace tulle::arch {
 
 class sanitizer_fiber {
 public:
-    void create(void* stack_low, std::size_t size) noexcept {
+    void create([[maybe_unused]] void* stack_low, [[maybe_unused]] std::size_t size) noexcept { // where Valgrind is not, neither is used
         m_id = VALGRIND_STACK_REGISTER(stack_low, static_cast<std::byte*>(stack_low) + size - 1);
         m_registered = true;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The registers from which the stack of a context that does not run can be unwound. On an architecture without a file of its own nothing is
-// known, and no stack is shown.
+// known, and no stack is shown. The file has the constants below, the place that is being executed, and what a ucontext_t holds.
 #pragma once
 
 #include <array>
@@ -10,16 +10,19 @@
 
 #include <ucontext.h>
 
-#if defined(__x86_64__)
-#include "arch/x86_64/registers.hpp"
+#include "arch/architecture.hpp"
+
+#if __has_include(TULLE_ARCH_FILE(registers.hpp))
+#include TULLE_ARCH_FILE(registers.hpp)
 #else
 namespace tulle::arch {
 inline constexpr bool k_can_unwind = false;
 inline constexpr std::size_t k_register_count = 1;
 inline constexpr std::size_t k_frame_pointer = 0;
 inline constexpr std::size_t k_stack_pointer = 0;
-inline constexpr std::array<int, 0> k_greg_of_register{};
 inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept { pc = sp = fp = 0; }
+inline std::uintptr_t pc_of(ucontext_t const&) noexcept { return 0; }
+template <class Visit> void visit_registers(ucontext_t const&, Visit const&) noexcept {}
 } // namespace tulle::arch
 #endif
 
@@ -58,14 +61,10 @@ struct place {
 }
 
 /// Of a context that a signal has interrupted, or that swapcontext has saved.
-[[nodiscard]] inline registers registers_of([[maybe_unused]] ucontext_t const& saved) noexcept {
+[[nodiscard]] inline registers registers_of(ucontext_t const& saved) noexcept {
     registers r;
-    if constexpr (k_can_unwind) {
-        for (std::size_t k = 0; k < k_greg_of_register.size(); ++k) {
-            r.set(k, static_cast<std::uintptr_t>(saved.uc_mcontext.gregs[k_greg_of_register[k]]));
-        }
-        r.pc = static_cast<std::uintptr_t>(saved.uc_mcontext.gregs[k_greg_of_pc]);
-    }
+    visit_registers(saved, [&r](std::size_t number, std::uintptr_t value) { r.set(number, value); });
+    r.pc = pc_of(saved);
     return r;
 }
 

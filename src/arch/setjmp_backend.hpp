@@ -19,6 +19,7 @@ struct setjmp_backend {
     static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
+    static constexpr bool k_keeps_rounding_mode = false;
     static constexpr std::size_t k_saved_bytes = sizeof(std::jmp_buf) + sizeof(place);
     [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 };

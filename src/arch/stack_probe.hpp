@@ -3,8 +3,10 @@
 // How large the frame is that a function was making when it overflowed its stack; where that is not known, 0.
 #pragma once
 
-#if defined(__x86_64__)
-#include "arch/x86_64/stack_probe.hpp"
+#include "arch/architecture.hpp"
+
+#if __has_include(TULLE_ARCH_FILE(stack_probe.hpp))
+#include TULLE_ARCH_FILE(stack_probe.hpp)
 #else
 #include <cstdint>
 

@@ -20,6 +20,12 @@ struct ucontext_backend {
     static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
+    /// Whether the C library puts the rounding mode into a ucontext_t.
+#if defined(__i386__) || defined(__sparc__)
+    static constexpr bool k_keeps_rounding_mode = false;
+#else
+    static constexpr bool k_keeps_rounding_mode = true;
+#endif
     static constexpr std::size_t k_saved_bytes = sizeof(ucontext_t);
     [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 };

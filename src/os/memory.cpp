@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <mutex>
@@ -141,6 +142,9 @@ bool advise_ranges(strided_range const& ranges, int advice) noexcept {
     return true;
 }
 
+/// Whether the kernel, too, may not write there. An emulator takes advice that it does not know for good, and does nothing.
+bool is_out_of_bounds(void* page) noexcept { return ::sigpending(static_cast<sigset_t*>(page)) != 0; }
+
 bool install_guards(strided_range const& ranges) noexcept { return advise_ranges(ranges, k_madv_guard_install); }
 
 bool populate(strided_range const& ranges) noexcept { return advise_ranges(ranges, k_madv_populate_write); }
@@ -174,7 +178,7 @@ bool can_install_guards(memory_calls const& calls) noexcept {
     void* const scratch = calls.reserve(bytes, bytes);
     bool possible = false;
     if (scratch != nullptr) {
-        possible = calls.install_guards({static_cast<std::byte*>(scratch), bytes, bytes, 1});
+        possible = calls.install_guards({static_cast<std::byte*>(scratch), bytes, bytes, 1}) && is_out_of_bounds(scratch);
         calls.release(scratch, bytes);
     }
     errno = kept;

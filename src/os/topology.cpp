@@ -5,30 +5,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <memory>
 #include <mutex>
 #include <numeric>
 
-#include <hwloc.h>
 #include <sched.h>
 #include <unistd.h>
 
+#include "os/locality.hpp"
+
 namespace tulle::os {
 namespace {
-
-struct topology_deleter {
-    void operator()(hwloc_topology* machine) const noexcept { hwloc_topology_destroy(machine); }
-};
-using machine_handle = std::unique_ptr<hwloc_topology, topology_deleter>;
-
-machine_handle load_machine() {
-    hwloc_topology_t raw = nullptr;
-    if (hwloc_topology_init(&raw) != 0) {
-        return nullptr;
-    }
-    machine_handle machine(raw);
-    return hwloc_topology_load(raw) == 0 ? std::move(machine) : nullptr;
-}
 
 int online_cpus() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
 
@@ -51,20 +37,6 @@ std::vector<int> allowed_cpus(pid_t thread) {
     return cpus;
 }
 
-int cache_of(hwloc_obj_t unit) {
-    for (hwloc_obj_t above = unit->parent; above != nullptr; above = above->parent) {
-        if (above->type == HWLOC_OBJ_L3CACHE) {
-            return static_cast<int>(above->logical_index);
-        }
-    }
-    return -1;
-}
-
-locality locality_of(hwloc_obj_t unit) {
-    int const node = unit->nodeset == nullptr ? -1 : hwloc_bitmap_first(unit->nodeset);
-    return {node, cache_of(unit)};
-}
-
 /// Where each CPU is. That does not change, and finding it out takes milliseconds: longer than all the rest of a start.
 class locality_map {
 public:
@@ -78,20 +50,13 @@ public:
     }
 
 private:
-    static constexpr locality k_unknown{-2, -2};
+    static constexpr locality k_unknown = k_unknown_locality;
     static constexpr locality k_nowhere{-1, -1};
 
     /// Again if there is a CPU that this process was not allowed to see before; what is not seen now is looked for when it is asked for.
     void look(std::size_t wanted) {
-        machine_handle const machine = load_machine();
-        int const last = machine == nullptr ? -1 : hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine.get()));
-        m_of_cpu.assign(std::max(wanted + 1, static_cast<std::size_t>(last + 1)), k_unknown);
-        for (int cpu = 0; cpu <= last; ++cpu) {
-            hwloc_obj_t const unit = hwloc_get_pu_obj_by_os_index(machine.get(), static_cast<unsigned>(cpu));
-            if (unit != nullptr) {
-                m_of_cpu[static_cast<std::size_t>(cpu)] = locality_of(unit);
-            }
-        }
+        m_of_cpu = find_localities();
+        m_of_cpu.resize(std::max(wanted + 1, m_of_cpu.size()), k_unknown);
         if (m_of_cpu[wanted] == k_unknown) {
             m_of_cpu[wanted] = k_nowhere;
         }

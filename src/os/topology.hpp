@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "os/cgroup.hpp"
+#include "os/locality.hpp"
 
 namespace tulle::os {
 
-/// The NUMA node and the last-level cache around a CPU: CPUs with equal numbers share both. -1: unknown, -2: not looked for.
-struct locality {
-    int node = -1;
-    int cache = -1;
-    [[nodiscard]] friend bool operator==(locality const&, locality const&) noexcept = default;
-};
 /// Of a CPU that this process may use; slow (milliseconds) the first time.
 [[nodiscard]] locality locality_of_cpu(int cpu);
 

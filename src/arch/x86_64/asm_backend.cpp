@@ -73,12 +73,4 @@ TULLE_NO_SANITIZE registers asm_backend::saved_registers(context const& suspende
     return registers_of(place{words[0], sp + (is_fresh ? sizeof(void*) : k_saved_bytes), words[1]});
 }
 
-[[gnu::noinline]] void asm_backend::switch_to_outlined(context& from, context const& to) noexcept { switch_to(from, to); }
-
-void asm_backend::set(context const& to) noexcept {
-    context given_up;
-    switch_to(given_up, to);
-    __builtin_unreachable();
-}
-
 } // namespace tulle::arch

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 
 #include "arch/registers.hpp"
 
@@ -43,6 +44,7 @@ struct asm_backend {
     /// The same as an ordinary call, for callers that must not inline it, and for comparison.
     static void switch_to_outlined(context& from, context const& to) noexcept;
 
+    static constexpr bool k_keeps_rounding_mode = true;
     static constexpr std::size_t k_saved_bytes = 152;
     [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 
@@ -86,5 +88,7 @@ inline void asm_backend::switch_to(context& from, context const& to) noexcept {
 }
 
 #undef TULLE_CONTEXT_CLOBBERS_WIDE
+
+using assembly_backends = std::tuple<asm_backend>;
 
 } // namespace tulle::arch

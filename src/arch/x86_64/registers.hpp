@@ -19,7 +19,15 @@ inline constexpr std::size_t k_stack_pointer = 7;
 /// Where they are in gregset_t, in DWARF's order.
 inline constexpr std::array<int, 16> k_greg_of_register{REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
                                                         REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-inline constexpr int k_greg_of_pc = REG_RIP;
+
+[[nodiscard]] inline std::uintptr_t pc_of(ucontext_t const& saved) noexcept {
+    return static_cast<std::uintptr_t>(saved.uc_mcontext.gregs[REG_RIP]);
+}
+template <class Visit> void visit_registers(ucontext_t const& saved, Visit const& visit) noexcept {
+    for (std::size_t k = 0; k < k_greg_of_register.size(); ++k) {
+        visit(k, static_cast<std::uintptr_t>(saved.uc_mcontext.gregs[k_greg_of_register[k]]));
+    }
+}
 
 /// What the caller's frame looks like at this place.
 [[gnu::always_inline]] inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {

@@ -56,8 +56,9 @@ TYPED_TEST(context_of, entry_stack_is_aligned_and_inside) {
         auto const entry = +[](void* argument) {
             auto& s = *static_cast<state*>(argument);
             tulle::arch::after_switch(s.annotation);
-            s.frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-            s.misalignment = s.frame % 16;
+            std::max_align_t volatile local{}; // where the compiler trusts the ABI to put it
+            s.frame = reinterpret_cast<std::uintptr_t>(&local);
+            s.misalignment = s.frame % alignof(std::max_align_t);
             tulle::arch::before_switch(s.annotation, s.caller_annotation, true);
             TypeParam::set(s.caller);
         };
@@ -91,7 +92,7 @@ TYPED_TEST(context_of, live_values_survive) {
     } nobody;
     std::vector<std::unique_ptr<test_fiber<TypeParam>>> fibers;
     std::array<double, 3> results{};
-    for (std::uint64_t i = 0; i < results.size(); ++i) {
+    for (std::size_t i = 0; i < results.size(); ++i) {
         fibers.push_back(std::make_unique<test_fiber<TypeParam>>([&, i](auto& self) { results[i] = body(self, i + 1); }));
     }
     for (int round = 0; round <= 100; ++round) {
@@ -99,82 +100,13 @@ TYPED_TEST(context_of, live_values_survive) {
             fiber->resume();
         }
     }
-    for (std::uint64_t i = 0; i < results.size(); ++i) {
+    for (std::size_t i = 0; i < results.size(); ++i) {
         EXPECT_TRUE(fibers[i]->done());
         EXPECT_EQ(results[i], body(nobody, i + 1));
     }
 }
 
 #if defined(__x86_64__)
-// Puts six words into the six callee-saved registers, calls, and reads them back.
-asm(R"(
-    .text
-    .type tulle_test_pinned_call, @function
-tulle_test_pinned_call:
-    .cfi_startproc
-    endbr64
-    pushq %rbx
-    pushq %rbp
-    pushq %r12
-    pushq %r13
-    pushq %r14
-    pushq %r15
-    pushq %rdx
-    .cfi_adjust_cfa_offset 56
-    movq %rdi, %rax
-    movq %rsi, %rdi
-    movq 0(%rdx), %rbx
-    movq 8(%rdx), %rbp
-    movq 16(%rdx), %r12
-    movq 24(%rdx), %r13
-    movq 32(%rdx), %r14
-    movq 40(%rdx), %r15
-    call *%rax
-    popq %rdx
-    movq %rbx, 48(%rdx)
-    movq %rbp, 56(%rdx)
-    movq %r12, 64(%rdx)
-    movq %r13, 72(%rdx)
-    movq %r14, 80(%rdx)
-    movq %r15, 88(%rdx)
-    popq %r15
-    popq %r14
-    popq %r13
-    popq %r12
-    popq %rbp
-    popq %rbx
-    .cfi_adjust_cfa_offset -56
-    ret
-    .cfi_endproc
-    .size tulle_test_pinned_call, . - tulle_test_pinned_call
-)");
-extern "C" void tulle_test_pinned_call(void (*callee)(void*), void* argument, std::uint64_t* words);
-
-TYPED_TEST(context_of, callee_saved_registers_survive) {
-    using fiber_type = test_fiber<TypeParam>;
-    int wrong = 0;
-    auto const body = [&wrong](fiber_type& self, std::uint64_t seed) {
-        for (std::uint64_t round = 0; round < 100; ++round) {
-            std::array<std::uint64_t, 12> words{};
-            for (std::uint64_t i = 0; i < 6; ++i) {
-                words[i] = seed * 0x0101010101010101U + round * 6 + i;
-            }
-            tulle_test_pinned_call(
-                +[](void* fiber) { static_cast<fiber_type*>(fiber)->yield(); }, &self, words.data());
-            wrong += std::memcmp(&words[0], &words[6], 6 * sizeof(words[0])) == 0 ? 0 : 1;
-        }
-    };
-    fiber_type one([&](fiber_type& self) { body(self, 1); });
-    fiber_type two([&](fiber_type& self) { body(self, 2); });
-    fiber_type three([&](fiber_type& self) { body(self, 3); });
-    while (!three.done()) {
-        one.resume();
-        two.resume();
-        three.resume();
-    }
-    EXPECT_EQ(wrong, 0);
-}
-
 TEST(asm_context, a_suspended_context_reads_as_documented) {
     static_assert(sizeof(tulle::arch::asm_backend::context) == sizeof(void*));
     std::uintptr_t frame = 0;
@@ -236,9 +168,7 @@ TEST(asm_context, pending_exception_flags_do_not_trap_elsewhere) {
 #endif
 
 TYPED_TEST(context_of, rounding_mode_belongs_to_the_context) {
-    if (this->k_is_setjmp) {
-        GTEST_SKIP() << "setjmp does not keep the FP control words";
-    }
+    if (!TypeParam::k_keeps_rounding_mode) GTEST_SKIP() << "the C library's switch does not keep the FP control words";
     test_fiber<TypeParam> upward([](auto& self) {
         std::fesetround(FE_UPWARD);
         for (int i = 0; i < 10; ++i) {
@@ -415,7 +345,7 @@ _Unwind_Reason_Code count_frame(_Unwind_Context* context, void* argument) {
     auto& state = *static_cast<walk*>(argument);
     state.frames += 1;
     state.last = _Unwind_GetIP(context) != 0 ? _Unwind_GetIP(context) : state.last;
-    return state.frames > 1000 ? _URC_NORMAL_STOP : _URC_NO_REASON;
+    return state.frames > 1000 ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 template <class Fiber> [[gnu::noinline]] int walk_at(Fiber& self, int depth, walk& state) {
@@ -424,8 +354,14 @@ template <class Fiber> [[gnu::noinline]] int walk_at(Fiber& self, int depth, wal
     return result;
 }
 
-#if defined(__x86_64__)
-extern "C" void tulle_context_entry();
+extern "C" char const tulle_context_entry[];
+
+#if defined(__ARM_EABI_UNWINDER__)
+constexpr int k_end_of_stack = _URC_FAILURE; // it has no code of its own for that
+constexpr bool k_reports_last_frame = false;
+#else
+constexpr int k_end_of_stack = _URC_END_OF_STACK;
+constexpr bool k_reports_last_frame = true;
 #endif
 
 TYPED_TEST(context_of, unwinding_ends_at_the_entry) {
@@ -437,16 +373,14 @@ TYPED_TEST(context_of, unwinding_ends_at_the_entry) {
     });
     fiber.resume();
     fiber.resume();
-    EXPECT_EQ(result, int(_URC_END_OF_STACK));
     EXPECT_GE(state.frames, 11);
+    if (!this->k_is_assembly) return; // below ours it is the C library's affair
+    EXPECT_EQ(result, k_end_of_stack);
     EXPECT_LT(state.frames, 100);
-#if defined(__x86_64__)
-    if (std::is_same_v<TypeParam, tulle::arch::asm_backend>) {
-        auto const entry = reinterpret_cast<std::uintptr_t>(&tulle_context_entry);
-        EXPECT_GT(state.last, entry);
-        EXPECT_LT(state.last, entry + 48);
-    }
-#endif
+    if (!k_reports_last_frame) return;
+    auto const entry = reinterpret_cast<std::uintptr_t>(&tulle_context_entry);
+    EXPECT_GT(state.last, entry);
+    EXPECT_LE(state.last, entry + 48);
 }
 
 template <class Backend> void let_an_exception_escape() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/ucontext_backend.hpp"
+#include "emulated.hpp"
 #include "forbidden_call.hpp"
 
 #include <cerrno>
@@ -50,6 +51,7 @@ TEST(ucontext_backend_death_test, entry_returns) {
 }
 
 TEST(ucontext_backend_death_test, system_refuses) {
+    TULLE_SKIP_IF_EMULATED("it refuses filters of system calls");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(make_without_signal_masks(), "tulle: getcontext failed with errno 1");
     EXPECT_DEATH(switch_without_signal_masks(), "tulle: swapcontext failed with errno 1");

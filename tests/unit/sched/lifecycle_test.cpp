@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulated.hpp"
 #include "runtime_fixture.hpp"
 
 #include <cerrno>
@@ -236,6 +237,7 @@ void start_without_memory() {
 }
 
 TEST(lifecycle_exit_test, start_without_memory_is_an_error) {
+    TULLE_SKIP_IF_EMULATED("it takes no limit of address space");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(start_without_memory(), ::testing::ExitedWithCode(0), "");
 }
@@ -249,6 +251,7 @@ void first_use_without_memory() {
 }
 
 TEST(lifecycle_death_test, first_use_without_memory_says_so) {
+    TULLE_SKIP_IF_EMULATED("it takes no limit of address space");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(first_use_without_memory(), "tulle: cannot start: ");
 }

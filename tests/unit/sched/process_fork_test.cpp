@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork(2): what the child finds. Each child ends with 0 if it found what it should.
+#include "emulated.hpp"
 #include "forked_child.hpp"
 #include "runtime_fixture.hpp"
 
@@ -87,6 +88,7 @@ class process_fork : public ::testing::TestWithParam<int> {
 protected:
     void SetUp() override {
         if (!k_child_may_start_threads) GTEST_SKIP() << "not under ThreadSanitizer";
+        if (GetParam() > 1) TULLE_SKIP_IF_EMULATED("a forked child that starts threads ends it by an assertion");
         if (GetParam() > 1 && !k_may_fork_beside_threads) GTEST_SKIP() << "not under AddressSanitizer";
         initialize({.workers = GetParam()});
         EXPECT_TRUE(uses_everything());

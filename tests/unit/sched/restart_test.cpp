@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and stopping over and over leaves nothing behind.
+#include "emulated.hpp"
 #include "runtime_fixture.hpp"
 
 #include <filesystem>
@@ -73,6 +74,7 @@ void live_once(int workers) {
 }
 
 TEST(restart, a_thousand_times_leaves_no_memory_mappings_or_descriptors_behind) {
+    TULLE_SKIP_IF_EMULATED("it takes minutes");
     for (int k = 0; k < 100; ++k) live_once(1 + k % 3);
     footprint const before = measure();
     for (int k = 0; k < 900; ++k) live_once(1 + k % 3);

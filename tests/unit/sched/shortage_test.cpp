@@ -2,6 +2,7 @@
 //
 // With the fewest stacks that an option allows, whatever a serial run could do comes to its end: the three models of Wheeler, Murphy and
 // Thain (2008), by fork, by scope and by spawn.
+#include "emulated.hpp"
 #include "os/memory.hpp"
 #include "runtime_fixture.hpp"
 
@@ -273,6 +274,7 @@ void fork_many_without_memory() {
 }
 
 TEST(shortage_death_test, forks_without_any_memory_say_so) {
+    TULLE_SKIP_IF_EMULATED("it takes no limit of address space");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(fork_many_without_memory(),
                  R"(tulle: no memory for more than [0-9]+ forked threads that are not joined \(.*\); raise the limit of address space)");
@@ -286,6 +288,7 @@ void fork_first_without_memory() {
 }
 
 TEST(shortage_death_test, first_fork_without_memory_says_so) {
+    TULLE_SKIP_IF_EMULATED("it takes no limit of address space");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(fork_first_without_memory(), R"(tulle: no memory for the records of forked threads \(.*\); raise the limit)");
 }

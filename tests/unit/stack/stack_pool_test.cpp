@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulated.hpp"
 #include "stack/stack_pool.hpp"
 
 #include <algorithm>
@@ -140,6 +141,7 @@ TEST(stack_pool, threads_share_it) {
 }
 
 TEST(stack_pool, trim_gives_pages_back_and_keeps_stacks) {
+    if (are_pages_emulated()) GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
     stack_pool pool;
     for (size_class const wanted : {k_small, k_compact}) {
         std::size_t const count = wanted.is_compact() ? 32'768 : 8'192;
@@ -318,6 +320,7 @@ TEST(stack_pool, installed_guards_cost_no_mappings) {
 // -- a million
 
 TEST(stack_pool, a_million_blocked_stacks) {
+    TULLE_SKIP_IF_EMULATED("its own memory is counted, too");
     constexpr std::size_t k_count = k_sanitized ? 20'000 : 1'000'000;
     stack_pool pool;
     std::vector<span> spans(k_count);

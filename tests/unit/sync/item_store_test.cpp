@@ -40,9 +40,9 @@ int pop(item_store& s) {
     return value;
 }
 
-class over_capacities : public ::testing::TestWithParam<std::size_t> {};
+class item_store_capacities : public ::testing::TestWithParam<std::size_t> {};
 
-TEST_P(over_capacities, is_first_in_first_out) {
+TEST_P(item_store_capacities, is_first_in_first_out) {
     std::size_t const capacity = GetParam();
     {
         item_store s(k_type<>, capacity);
@@ -67,7 +67,7 @@ TEST_P(over_capacities, is_first_in_first_out) {
     EXPECT_EQ(alive, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(item_store, over_capacities, ::testing::Values(1U, 2U, 7U, 1000U, tulle::detail::k_unbounded));
+INSTANTIATE_TEST_SUITE_P(item_store, item_store_capacities, ::testing::Values(1U, 2U, 7U, 1000U, tulle::detail::k_unbounded));
 
 TEST(item_store, aligns_items) {
     for (std::size_t const capacity : {std::size_t{3}, tulle::detail::k_unbounded}) {

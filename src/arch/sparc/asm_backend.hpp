@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Context switch for SPARC, 32-bit: System V ABI, SPARC Processor Supplement, chapter 3 (16 words at %sp belong to the kernel, which may store the
+// register window there at any time); the SPARC Architecture Manual, Version 8, chapter 4 and appendix E.
+//
+// A routine, not inline assembly: it needs a window of its own, so that the flush stores all of the caller's windows in the stack that is left.
+// V8 has only the trap ST_FLUSH_WINDOWS (`ta 3`) for it; code for V9 processors (V8+, as distributions have it) uses the instruction FLUSHW. The
+// caller's window on the other stack is loaded by the trap of the last `restore`. No register but the windows is preserved over calls, and the
+// thread pointer %g7 is not touched. A suspended context is one word, %sp of the routine's frame:
+//
+//     %sp         window save area and argument words
+//     %sp + 96    %fp, the caller's %sp
+//     %sp + 100   %i7, the address of the call
+//     %sp + 104   %fsr
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+
+#include "arch/registers.hpp"
+
+extern "C" {
+void tulle_switch_flushing(void** from, void* const* to) noexcept;
+void tulle_switch_trapping(void** from, void* const* to) noexcept;
+}
+
+namespace tulle::arch {
+
+struct asm_backend {
+    struct context {
+        void* sp = nullptr;
+    };
+
+    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
+    static void switch_to(context& from, context const& to) noexcept { tulle_switch_flushing(&from.sp, &to.sp); }
+    /// The same with one call more, for comparison.
+    static void switch_to_outlined(context& from, context const& to) noexcept;
+    [[noreturn]] static void set(context const& to) noexcept;
+
+    static constexpr bool k_keeps_rounding_mode = true;
+    static constexpr std::size_t k_saved_bytes = 112;
+    [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
+};
+
+/// Flushes by a trap into the kernel (`ta 3`), which every SPARC has, to compare it with.
+struct trap_flush_backend : asm_backend {
+    static constexpr bool k_enters_kernel = true; ///< which an emulator may not support
+    static void switch_to(context& from, context const& to) noexcept { tulle_switch_trapping(&from.sp, &to.sp); }
+    [[noreturn]] static void set(context const& to) noexcept;
+};
+
+using assembly_backends = std::tuple<asm_backend, trap_flush_backend>;
+
+} // namespace tulle::arch
