@@ -13,9 +13,7 @@
 #include "test_fiber.hpp"
 
 template <class Tuple> struct types_of;
-template <class... Backends> struct types_of<std::tuple<Backends...>> {
-    using type = ::testing::Types<Backends...>;
-};
+template <class... Backends> struct types_of<std::tuple<Backends...>> { using type = ::testing::Types<Backends...>; };
 #if defined(TULLE_TEST_ASSEMBLY_ONLY)
 using all_backends = types_of<tulle::arch::assembly_backends>::type;
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emulated.hpp"
 #include "arch/ucontext_backend.hpp"
+#include "emulated.hpp"
 #include "forbidden_call.hpp"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emulated.hpp"
 #include "diag/process_copy.hpp"
+#include "emulated.hpp"
 
 #include "os/child_program.hpp"
 
