@@ -23,6 +23,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tulle-config.cmake ${CMAKE_CURRENT_BIN
 # The prefix is not written into the *.pc: an installed tree may be moved.
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
+set(pc_atomic "")
+if(tulle_atomic)
+    set(pc_atomic " -latomic")
+endif()
 set(pc_hwloc "")
 if(tulle_hwloc)
     set(pc_hwloc " -lhwloc")

@@ -10,6 +10,10 @@ if(TARGET PkgConfig::hwloc)
 endif()
 tulle_glob(library_sources src/*.cpp src/*.S)
 list(FILTER library_sources EXCLUDE REGEX "/src/compat/") # libraries of their own
+# Words of 32 bits hold too little for the scheduler and what stands on it; there the library is what lies below.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+    list(FILTER library_sources INCLUDE REGEX "/src/(base|os|arch|stack)/")
+endif()
 if(NOT tulle_has_hwloc)
     list(FILTER library_sources EXCLUDE REGEX "/os/locality_hwloc\\.cpp$")
 endif()
@@ -47,7 +51,7 @@ function(tulle_add_library target kind)
     target_compile_features(${target} INTERFACE cxx_std_20)
     # Binding a call lazily takes more than a compact stack.
     target_link_options(${target} INTERFACE LINKER:-z,now)
-    target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE ${tulle_hwloc} $<BUILD_INTERFACE:tulle_flags>)
+    target_link_libraries(${target} PUBLIC Threads::Threads ${tulle_atomic} PRIVATE ${tulle_hwloc} $<BUILD_INTERFACE:tulle_flags>)
 endfunction()
 
 tulle_add_library(tulle_shared SHARED)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tulle_glob(OUT pattern...): files below this project that match, without those in the folder of another architecture.
-set(tulle_architectures x86_64 aarch64 riscv64 ppc64le ppc64 sparc64 sparc i386 arm s390x)
+set(tulle_architectures x86_64 aarch64 riscv64 ppc64 sparc64 sparc i386 arm s390x)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     if(CMAKE_SIZEOF_VOID_P EQUAL 4)
@@ -15,6 +15,8 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm")
     set(TULLE_ARCH arm)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(i[3-6]86|x86)$")
     set(TULLE_ARCH i386)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^ppc64(le)?$") # of either byte order and ABI
+    set(TULLE_ARCH ppc64)
 elseif(CMAKE_SYSTEM_PROCESSOR IN_LIST tulle_architectures)
     set(TULLE_ARCH ${CMAKE_SYSTEM_PROCESSOR})
 else()

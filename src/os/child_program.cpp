@@ -30,8 +30,11 @@ void memory_file::write(char const* text, std::size_t length) const noexcept {
 void memory_file::rewind() const noexcept { ::lseek(m_descriptor, 0, SEEK_SET); }
 
 int copy_process() noexcept {
-    // No exit signal: the program neither hears of this child nor waits for it by accident.
-    return static_cast<int>(::syscall(SYS_clone, 0UL, nullptr, nullptr, nullptr, 0UL));
+    // No exit signal: the program neither hears of this child nor waits for it by accident. The child is told by its own number: on SPARC
+    // the call returns the parent's there, and says which of both it is in a second register.
+    pid_t const parent = ::getpid();
+    auto const child = static_cast<int>(::syscall(SYS_clone, 0UL, nullptr, nullptr, nullptr, 0UL));
+    return child > 0 && ::getpid() != parent ? 0 : child;
 }
 
 int wait_for_copy(int child, int& status, bool may_block) noexcept {

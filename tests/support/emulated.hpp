@@ -7,8 +7,12 @@
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 [[nodiscard]] inline bool is_emulated() noexcept { return std::getenv("TULLE_TEST_EMULATOR") != nullptr; }
+
+/// Whether the emulated program's pages are larger than those of the machine below, by which the kernel answers.
+[[nodiscard]] inline bool are_pages_emulated() noexcept { return is_emulated() && ::sysconf(_SC_PAGESIZE) > 4096; }
 
 // A macro, because it returns from the test.
 #define TULLE_SKIP_IF_EMULATED(reason)                                                                                                     \

@@ -17,7 +17,7 @@ namespace {
 
 using namespace tulle;
 
-std::vector<std::size_t> const k_lengths{0, 1, 2, 3, 63, 64, 65, 100, 8191, 8192, 8193, 16384, 50000, 100'001};
+std::vector<std::size_t> const k_sizes{0, 1, 2, 3, 63, 64, 65, 100, 8191, 8192, 8193, 16384, 50000, 100'001};
 
 std::vector<std::int64_t> numbers(std::size_t n) {
     std::vector<std::int64_t> v(n);
@@ -29,7 +29,7 @@ class parallel_scan_test : public over_workers {};
 INSTANTIATE_TEST_SUITE_P(workers, parallel_scan_test, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
 
 TEST_P(parallel_scan_test, inclusive) {
-    for (std::size_t const n : k_lengths) {
+    for (std::size_t const n : k_sizes) {
         auto const v = numbers(n);
         std::vector<std::int64_t> expected(n), got(n);
         std::inclusive_scan(v.begin(), v.end(), expected.begin());
@@ -42,7 +42,7 @@ TEST_P(parallel_scan_test, inclusive) {
 }
 
 TEST_P(parallel_scan_test, exclusive) {
-    for (std::size_t const n : k_lengths) {
+    for (std::size_t const n : k_sizes) {
         auto const v = numbers(n);
         std::vector<std::int64_t> expected(n), got(n);
         std::exclusive_scan(v.begin(), v.end(), expected.begin(), std::int64_t{-7});
@@ -52,7 +52,7 @@ TEST_P(parallel_scan_test, exclusive) {
 }
 
 TEST_P(parallel_scan_test, in_place) {
-    for (std::size_t const n : k_lengths) {
+    for (std::size_t const n : k_sizes) {
         auto const v = numbers(n);
         std::vector<std::int64_t> expected(n);
         auto inclusive = v;

@@ -82,6 +82,12 @@ TEST(memory_death_test, guards_fault_and_outlive_a_discard) {
     k_memory.release(low, 4 * page * k_count);
 }
 
+TEST(memory, guards_that_do_nothing_are_none) {
+    memory_calls calls = k_memory;
+    calls.install_guards = [](strided_range const&) noexcept { return true; }; // as an emulator does, which lets all advice pass
+    EXPECT_FALSE(can_install_guards(calls));
+}
+
 TEST(memory_death_test, protected_pages_fault) {
     auto* const low = static_cast<std::byte*>(k_memory.reserve(2 * page_size(), page_size()));
     ASSERT_TRUE(k_memory.protect(low, page_size()));

@@ -88,7 +88,9 @@ TEST(stack_pool_exhaustion, refused_guard_regions_fall_back_to_mprotect) {
     memory_calls calls = system_memory();
     calls.install_guards = [](strided_range const& ranges) noexcept {
         errno = EINVAL;
-        return ++s_installs <= 2 && ranges.count > 0; // the probe and the first growth
+        if (++s_installs > 2) return false; // the probe and the first growth
+        for (std::size_t i = 0; i < ranges.count; ++i) system_memory().protect(ranges.first + i * ranges.stride, ranges.bytes);
+        return true;
     };
     settings chosen;
     chosen.memory = &calls;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulated.hpp"
 #include "sync/process_words.hpp"
 
 #include "forked_child.hpp"
@@ -218,6 +219,7 @@ int in_child(int (*check)(std::uint64_t*), std::uint64_t* words) {
 }
 
 TEST(feb, in_a_child_process_nobody_waits_and_states_are_as_they_were) {
+    if (are_pages_emulated()) GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
     one_worker const alone; // see forked_child.hpp
     static std::array<std::uint64_t, 3> s_words{1, 2, 3};
     feb::empty(s_words[0]);
@@ -246,6 +248,7 @@ TEST(feb, in_a_child_process_nobody_waits_and_states_are_as_they_were) {
 
 // Another thread is in the middle of an operation now and then.
 TEST(feb, in_a_child_process_no_word_stays_locked) {
+    if (are_pages_emulated()) GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
     static std::uint64_t s_word = 0;
     std::atomic<bool> stop{false}, runs{false};
     std::thread busy([&] {
