@@ -17,6 +17,8 @@ endif()
 # Landing pads for indirect jumps; no shadow stack, which a switch of stacks would have to switch as well.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     target_compile_options(tulle_flags INTERFACE -fcf-protection=branch)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$") # and signed return addresses
+    target_compile_options(tulle_flags INTERFACE -mbranch-protection=standard)
 endif()
 
 if(TULLE_SANITIZE STREQUAL "address")

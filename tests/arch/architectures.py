@@ -17,7 +17,7 @@ PRESERVED = {
     "x86_64": [(INTEGER, "r", ["rbx", "rbp", "r12", "r13", "r14", "r15"])],
     "i386": [(INTEGER, "r", ["ebx", "esi", "edi", "ebp"])],
     "aarch64": [(INTEGER, "r", numbered("x", 19, 29)), (FLOATING, "w", numbered("d", 8, 15))],
-    "arm": [(INTEGER, "r", numbered("r", 4, 11)), (FLOATING, "w", numbered("d", 8, 15))],
+    "arm": [(INTEGER, "r", numbered("r", 4, 10)), (FLOATING, "w", numbered("d", 8, 15))],
     "riscv64": [(INTEGER, "r", numbered("s", 0, 11)), (FLOATING, "f", numbered("fs", 0, 11))],
     "ppc64": POWER,
     "ppc64le": POWER,

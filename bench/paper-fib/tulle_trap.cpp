@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPARC only: the register windows are flushed by a trap into the kernel.
+#include "../common/paper.hpp"
+
+int main(int argc, char** argv) { return tulle::bench::paper_fib_main<tulle::arch::trap_flush_backend>(argc, argv, "tulle_trap"); }
