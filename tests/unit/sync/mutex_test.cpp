@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sched/scheduler.hpp"
+
 #include <tulle/mutex.hpp>
 #include <tulle/tulle.hpp>
 
@@ -52,6 +54,28 @@ TEST(mutex, try_lock_fails_while_another_holds_it) {
                     if (locked) m.unlock();
                     return locked;
                 }).join());
+}
+
+// A thousand waiters that look again and again, and yield in between, would be a queue that the next holder waits in.
+TEST(mutex, who_waits_is_not_ready) {
+    constexpr int k_waiters = 100;
+    if (tulle::is_initialized()) tulle::finalize();
+    tulle::initialize({.workers = 1});
+    tulle::mutex m;
+    int begun = 0;
+    std::vector<tulle::thread<void>> threads;
+    m.lock();
+    for (int k = 0; k < k_waiters; ++k) {
+        threads.push_back(tulle::spawn([&] {
+            ++begun;
+            std::lock_guard const held(m);
+        }));
+    }
+    while (begun < k_waiters) tulle::this_thread::yield();
+    EXPECT_TRUE(tulle::sched::this_worker()->ready.looks_empty());
+    m.unlock();
+    for (auto& t : threads) t.join();
+    tulle::finalize();
 }
 
 TEST(mutex, excludes_threads_of_any_kind) {
