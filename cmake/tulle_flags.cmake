@@ -34,6 +34,8 @@ endif()
 if(NOT TULLE_SANITIZE STREQUAL "none")
     # Reports name functions and lines; they need no more of the debug information.
     target_compile_options(tulle_flags INTERFACE ${sanitize_flags} $<${c_or_cxx}:-O1> -g1 -fno-omit-frame-pointer)
+    # gcc does not see through the checks which variables have a value (its manual says so of -fsanitize).
+    target_compile_options(tulle_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
     target_link_options(tulle_flags INTERFACE ${sanitize_flags})
 endif()
 # A process whose addresses are spread further than the sanitizer's shadow allows for dies at start.
