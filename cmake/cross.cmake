@@ -51,6 +51,10 @@ if(NOT TULLE_SYSROOT)
     endif()
 endif()
 set(CMAKE_CROSSCOMPILING_EMULATOR "${TULLE_EMULATOR};-L;${TULLE_SYSROOT}")
+# Processors of x86-64 run programs of i386 themselves, by way of their dynamic linker. qemu-i386 hangs where a context moves to another OS thread.
+if(TULLE_TARGET STREQUAL i386 AND CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL x86_64)
+    set(CMAKE_CROSSCOMPILING_EMULATOR "${TULLE_SYSROOT}/lib/ld-linux.so.2;--library-path;${TULLE_SYSROOT}/lib")
+endif()
 
 # Headers and libraries are those of the target; programs, and what has headers only, those of this machine.
 set(CMAKE_FIND_ROOT_PATH /usr/${TULLE_TRIPLE})

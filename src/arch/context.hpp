@@ -25,7 +25,7 @@
 #include "arch/ucontext_backend.hpp"
 
 #if __has_include(TULLE_ARCH_FILE(asm_backend.hpp))
-#include TULLE_ARCH_FILE(asm_backend.hpp)
+#include "arch/asm_backend.hpp"
 #elif !defined(TULLE_CONTEXT_BACKEND_UCONTEXT) && !defined(TULLE_CONTEXT_BACKEND_SETJMP)
 #error "no assembly switch for this architecture: define TULLE_CONTEXT_BACKEND_UCONTEXT or TULLE_CONTEXT_BACKEND_SETJMP"
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The registers from which the stack of a context that does not run can be unwound. On an architecture without a file of its own nothing is
-// known, and no stack is shown. The file has the constants below, the place that is being executed, and what a ucontext_t holds.
+// known, and no stack is shown. The file has the constants below, the place that is being executed, where a call returns to, and what a ucontext_t holds.
 #pragma once
 
 #include <array>
@@ -20,7 +20,9 @@ inline constexpr bool k_can_unwind = false;
 inline constexpr std::size_t k_register_count = 1;
 inline constexpr std::size_t k_frame_pointer = 0;
 inline constexpr std::size_t k_stack_pointer = 0;
+constexpr std::uint64_t slot_of(std::uint64_t dwarf_number) noexcept { return dwarf_number; }
 inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept { pc = sp = fp = 0; }
+inline std::uintptr_t code_address(std::uintptr_t) noexcept { return 0; }
 inline std::uintptr_t pc_of(ucontext_t const&) noexcept { return 0; }
 template <class Visit> void visit_registers(ucontext_t const&, Visit const&) noexcept {}
 } // namespace tulle::arch
@@ -28,7 +30,7 @@ template <class Visit> void visit_registers(ucontext_t const&, Visit const&) noe
 
 namespace tulle::arch {
 
-/// By DWARF number; `known` has a bit for each that has a value. A pc of 0: nothing is known.
+/// By slot: slot_of(DWARF number), which is k_register_count or more for those that are not followed. `known` has a bit for each that has a value. A pc of 0: nothing is known.
 struct registers {
     std::uintptr_t pc = 0;
     std::array<std::uintptr_t, k_register_count> value{};

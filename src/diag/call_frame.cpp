@@ -27,7 +27,7 @@ enum class rule_kind : std::uint8_t { same, undefined, at_offset, value_offset, 
 // How the caller's value of a register is found.
 struct rule {
     rule_kind kind = rule_kind::same;
-    std::int64_t number = 0; // offset from the frame address, or a register
+    std::int64_t number = 0; // offset from the frame address, or a register's slot
     dwarf_reader expression{};
 };
 
@@ -78,7 +78,7 @@ bool read_common(dwarf_reader common, description& d) noexcept {
     if (letters[0] != 'z') return false;
     d.code_factor = common.unsigned_number();
     d.data_factor = common.signed_number();
-    d.return_register = version == 1 ? common.byte() : common.unsigned_number();
+    d.return_register = arch::slot_of(version == 1 ? common.byte() : common.unsigned_number());
     dwarf_reader const data = common.block();
     read_augmentation(letters, data, d);
     d.initial = common;
@@ -149,7 +149,7 @@ private:
         std::uint64_t const number = p.unsigned_number();
         auto const operand = static_cast<std::int64_t>(p.unsigned_number());
         if (code == 0x05) return offset(number, operand * m_of.data_factor); // offset_extended
-        return set(number, {rule_kind::in_register, operand});               // register
+        return set(number, {rule_kind::in_register, slot_operand(operand)}); // register
     }
     bool run_frame(std::uint8_t code, dwarf_reader& p) noexcept {
         switch (code) {
@@ -160,6 +160,7 @@ private:
             case 0x12: return frame_register(p) && frame_offset(p.signed_number() * m_of.data_factor);           // def_cfa_sf
             case 0x13: return frame_offset(p.signed_number() * m_of.data_factor);                                // def_cfa_offset_sf
             case 0x2E: return static_cast<void>(p.unsigned_number()), true;                                      // GNU_args_size
+            case 0x2D: return true; // AARCH64_negate_ra_state: see code_address
             default: return run_register(code, p);
         }
     }
@@ -179,17 +180,24 @@ private:
     [[nodiscard]] std::int64_t signed_of(std::uint64_t factored) const noexcept {
         return static_cast<std::int64_t>(factored) * m_of.data_factor;
     }
+    [[nodiscard]] static std::int64_t slot_operand(std::int64_t number) noexcept {
+        return static_cast<std::int64_t>(arch::slot_of(static_cast<std::uint64_t>(number)));
+    }
     bool advance(std::uint64_t by) noexcept {
         m_at += by * m_of.code_factor;
         return true;
     }
     bool set_location(dwarf_reader& p) noexcept { return p.skip(m_of.pointer_bytes), false; }
     bool set(std::uint64_t number, rule const& how) noexcept {
-        if (number < k_register_count) m_row.registers[number] = how; // others, vector registers say, are not followed
+        std::uint64_t const slot = arch::slot_of(number);
+        if (slot < k_register_count) m_row.registers[slot] = how; // others, vector registers say, are not followed
         return true;
     }
     bool offset(std::uint64_t number, std::int64_t by) noexcept { return set(number, {rule_kind::at_offset, by}); }
-    bool restore(std::uint64_t number) noexcept { return number >= k_register_count || set(number, m_initial.registers[number]); }
+    bool restore(std::uint64_t number) noexcept {
+        std::uint64_t const slot = arch::slot_of(number);
+        return slot >= k_register_count || set(number, m_initial.registers[slot]);
+    }
     bool remember() noexcept {
         if (m_depth == k_most_remembered) return false;
         m_remembered[m_depth++] = m_row;
@@ -201,7 +209,7 @@ private:
         return true;
     }
     bool frame_register(dwarf_reader& p) noexcept {
-        m_row.frame = {rule_kind::in_register, static_cast<std::int64_t>(p.unsigned_number())};
+        m_row.frame = {rule_kind::in_register, slot_operand(static_cast<std::int64_t>(p.unsigned_number()))};
         return true;
     }
     bool frame_offset(std::int64_t by) noexcept {
@@ -350,7 +358,7 @@ frame_step to_caller(arch::registers& r, stack_range const& stack, bool is_call)
     rule const& own = program.result().registers[arch::k_stack_pointer];
     if (own.kind == rule_kind::same) caller.set(arch::k_stack_pointer, frame.address); // unless said otherwise
     if (!caller.has(d.return_register)) return frame_step::end;
-    caller.pc = caller.value[d.return_register];
+    caller.pc = arch::code_address(caller.value[d.return_register]);
     r = caller;
     return d.is_signal_frame ? frame_step::interrupted : frame_step::call;
 }

@@ -26,11 +26,11 @@ bool membarrier_register() noexcept {
     int const kept = errno;
     bool const registered = call(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
     errno = kept;
-    if (registered) g_registered.store(true, std::memory_order_relaxed);
+    if (registered) g_registered.store(true, std::memory_order_relaxed); // relaxed: see above
     return registered;
 }
 
-bool membarrier_available() noexcept { return g_registered.load(std::memory_order_relaxed); }
+bool membarrier_available() noexcept { return g_registered.load(std::memory_order_relaxed); } // relaxed: see above
 
 // A kernel with thousands of processors takes memory for the set of those to interrupt.
 void membarrier_heavy() noexcept {

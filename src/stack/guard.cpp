@@ -30,7 +30,7 @@ std::size_t guard_policy::apply(os::strided_range const& pages) noexcept {
         if (m_calls.install_guards(pages)) {
             return pages.count;
         }
-        m_kind.store(guard_kind::mprotect, std::memory_order_relaxed);
+        m_kind.store(guard_kind::mprotect, std::memory_order_relaxed); // relaxed: see m_kind
     }
     return kind() == guard_kind::mprotect ? apply_mprotect(pages) : 0;
 }
@@ -48,7 +48,7 @@ std::size_t guard_policy::apply_mprotect(os::strided_range const& pages) noexcep
         ++done;
     }
     if (done < pages.count) {
-        m_kind.store(guard_kind::canary, std::memory_order_relaxed);
+        m_kind.store(guard_kind::canary, std::memory_order_relaxed); // relaxed: see m_kind
     }
     errno = kept;
     return done;

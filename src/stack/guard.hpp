@@ -33,6 +33,7 @@ class guard_policy {
 public:
     guard_policy(guard_choice choice, os::memory_calls const& calls, std::size_t protect_limit) noexcept;
 
+    // relaxed: see m_kind
     [[nodiscard]] guard_kind kind() const noexcept { return m_kind.load(std::memory_order_relaxed); }
 
     /// Guards the first page of each of the ranges, in order; how many got one, the rest needs the canary.

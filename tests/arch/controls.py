@@ -3,7 +3,7 @@
 """Makes the parts of the tests of the context switch that differ by architecture, and checks that the tests notice faults.
 
     controls.py registers ARCH HEADER             write the C++ that pins each preserved register
-    controls.py list ARCH                         the controls: name|program|test, one a line
+    controls.py list ARCH                         the controls: name|program|test|backend, one a line
     controls.py break ARCH CONTROL SOURCE FOLDER  write the source files with the fault to FOLDER/arch/...
     controls.py run TEST COMMAND...               succeed if the test program COMMAND fails in TEST"""
 import pathlib
@@ -56,23 +56,29 @@ def write_registers(architecture, header):
 
 
 def list_controls(architecture):
-    for name, _, _, _, program, test in architectures.CONTROLS[architecture]:
-        print(f"{name}|{program}|{test}")
+    for control in architectures.CONTROLS[architecture]:
+        files = {file for file, _, _ in control.edits}
+        print(f"{control.name}|{control.program}|{control.test}|{'ucontext' if architectures.FIXES in files else 'asm'}")
 
 
-def write_fault(architecture, control, source, folder):
+def broken(content, path, edits):
+    for text, replacement in edits:
+        if content.count(text) != 1:
+            sys.exit(f"controls.py: '{text}' is {content.count(text)} times in {path}; say in architectures.py what to break instead")
+        content = content.replace(text, replacement)
+    return content
+
+
+def write_fault(architecture, name, source, folder):
     folder_name = FOLDER_OF.get(architecture, architecture)
     origin = pathlib.Path(source) / "src/arch" / folder_name
-    _, file, text, replacement, _, _ = next(c for c in architectures.CONTROLS[architecture] if c[0] == control)
+    control = next(c for c in architectures.CONTROLS[architecture] if c.name == name)
     target = pathlib.Path(folder) / "arch" / folder_name
     target.mkdir(parents=True, exist_ok=True)
-    for name in (architectures.SWITCH, architectures.ENTRY):
-        content = (origin / name).read_text(encoding="utf-8")
-        if name == file:
-            if content.count(text) != 1:
-                sys.exit(f"controls.py: '{text}' is {content.count(text)} times in {origin / name}; say in architectures.py what to break instead")
-            content = content.replace(text, replacement)
-        (target / name).write_text(content, encoding="utf-8")
+    for path in (origin / file for file in (architectures.SWITCH, architectures.ENTRY, architectures.FIXES)):
+        if path.exists():
+            edits = [edit[1:] for edit in control.edits if edit[0] == path.name]
+            (target / path.name).write_text(broken(path.read_text(encoding="utf-8"), path, edits), encoding="utf-8")
 
 
 def run_control(test, *command):

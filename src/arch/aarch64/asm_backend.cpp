@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arch/aarch64/asm_backend.hpp"
+#include "arch/asm_backend.hpp"
 
 #include <cstdint>
 
@@ -52,15 +52,8 @@ std::uintptr_t sign(std::uintptr_t pc, void const* modifier) noexcept {
     asm("hint #8" : "+r"(pointer) : "r"(place)); // pacia1716
     return pointer;
 }
-
-std::uintptr_t strip(std::uintptr_t pc) noexcept {
-    register std::uintptr_t pointer asm("x30") = pc;
-    asm("hint #7" : "+r"(pointer)); // xpaclri
-    return pointer;
-}
 #else
 std::uintptr_t sign(std::uintptr_t pc, void const*) noexcept { return pc; }
-std::uintptr_t strip(std::uintptr_t pc) noexcept { return pc; }
 #endif
 
 } // namespace
@@ -80,7 +73,7 @@ void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*
 TULLE_NO_SANITIZE registers asm_backend::saved_registers(context const& suspended) noexcept {
     auto const* const words = static_cast<std::uintptr_t const*>(suspended.sp);
     auto const sp = reinterpret_cast<std::uintptr_t>(words);
-    auto const pc = strip(words[0]);
+    auto const pc = code_address(words[0]);
     bool const is_fresh = pc == reinterpret_cast<std::uintptr_t>(&tulle_context_entry);
     return registers_of(place{pc, sp + (is_fresh ? 0 : k_saved_bytes), words[1]});
 }

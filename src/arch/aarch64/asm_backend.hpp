@@ -13,11 +13,6 @@
 // A debugger unwinds a suspended context from {pc = [sp], x29 = [sp + 8], sp + 32}; all else is dead there.
 #pragma once
 
-#include <cstddef>
-#include <tuple>
-
-#include "arch/registers.hpp"
-
 namespace tulle::arch {
 
 // As hints, which older processors ignore: PACIA1716, AUTIA1716 (x17 is signed, x16 is the modifier).
@@ -39,21 +34,7 @@ namespace tulle::arch {
 #define TULLE_CONTEXT_CLOBBERS_WIDE
 #endif
 
-struct asm_backend {
-    struct context {
-        void* sp = nullptr;
-    };
-
-    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
-    [[gnu::always_inline]] static inline void switch_to(context& from, context const& to) noexcept;
-    /// The same as an ordinary call, for callers that must not inline it, and for comparison.
-    static void switch_to_outlined(context& from, context const& to) noexcept;
-    [[noreturn]] static void set(context const& to) noexcept;
-
-    static constexpr bool k_keeps_rounding_mode = true;
-    static constexpr std::size_t k_saved_bytes = 32;
-    [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
-};
+inline std::size_t const asm_backend::k_saved_bytes = 32;
 
 inline void asm_backend::switch_to(context& from, context const& to) noexcept {
     register void* save asm("x0") = &from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arch/arm/asm_backend.hpp"
+#include "arch/asm_backend.hpp"
 
 #include <cstdint>
 

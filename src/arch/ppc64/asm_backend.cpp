@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arch/ppc64/asm_backend.hpp"
+#include "arch/asm_backend.hpp"
 
 #include <cstdint>
 
@@ -81,10 +81,16 @@ void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*
     made.sp = frame;
 }
 
-registers asm_backend::saved_registers(context const&) noexcept { return {}; }
+TULLE_NO_SANITIZE registers asm_backend::saved_registers(context const& suspended) noexcept {
+    auto const* const frame = static_cast<first_frame const*>(suspended.sp);
+    auto const sp = reinterpret_cast<std::uintptr_t>(frame);
+    bool const is_fresh = frame->resume == tulle_context_entry;
+    return registers_of(place{reinterpret_cast<std::uintptr_t>(frame->resume), sp + (is_fresh ? 0 : k_saved_bytes),
+                              reinterpret_cast<std::uintptr_t>(frame->r31)});
+}
 
 #if !defined(__ALTIVEC__)
-[[gnu::noinline, gnu::target("altivec")]] void asm_backend::switch_keeping_vectors(context& from, context const& to) noexcept {
+[[gnu::noinline, gnu::target("altivec")]] void switch_keeping_vectors(asm_backend::context& from, asm_backend::context const& to) noexcept {
     switch_inline(from, to);
 }
 #endif

@@ -14,11 +14,6 @@
 // r13, the thread pointer, is left alone.
 #pragma once
 
-#include <cstddef>
-#include <tuple>
-
-#include "arch/registers.hpp"
-
 namespace tulle::arch {
 
 #if defined(_ARCH_PWR6)
@@ -27,27 +22,9 @@ namespace tulle::arch {
 #define TULLE_CONTEXT_LOAD_FPSCR "mtfsf 255, 0"
 #endif
 
-struct asm_backend {
-    struct context {
-        void* sp = nullptr;
-    };
+inline std::size_t const asm_backend::k_saved_bytes = 592;
 
-    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
-    [[gnu::always_inline]] static inline void switch_to(context& from, context const& to) noexcept;
-    /// The same as an ordinary call, for callers that must not inline it, and for comparison.
-    static void switch_to_outlined(context& from, context const& to) noexcept;
-    [[noreturn]] static void set(context const& to) noexcept;
-
-    static constexpr bool k_keeps_rounding_mode = true;
-    static constexpr std::size_t k_saved_bytes = 592;
-    [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
-
-private:
-    [[gnu::always_inline]] static inline void switch_inline(context& from, context const& to) noexcept;
-    static void switch_keeping_vectors(context& from, context const& to) noexcept;
-};
-
-inline void asm_backend::switch_inline(context& from, context const& to) noexcept {
+[[gnu::always_inline]] inline void switch_inline(asm_backend::context& from, asm_backend::context const& to) noexcept {
     register void* save asm("r3") = &from;
     register void const* load asm("r4") = &to;
     asm volatile("bcl 20, 31, 4f\n" // the form of call that no return predictor counts
@@ -86,6 +63,8 @@ inline void asm_backend::switch_inline(context& from, context const& to) noexcep
 #if defined(__ALTIVEC__)
 inline void asm_backend::switch_to(context& from, context const& to) noexcept { switch_inline(from, to); }
 #else
+void switch_keeping_vectors(asm_backend::context& from, asm_backend::context const& to) noexcept;
+
 // In code that is made for processors without vector registers the compiler does not save them for us.
 inline void asm_backend::switch_to(context& from, context const& to) noexcept {
     if (__builtin_cpu_supports("altivec")) {

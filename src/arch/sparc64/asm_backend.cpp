@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arch/sparc64/asm_backend.hpp"
+#include "arch/asm_backend.hpp"
 
 #include <cstdint>
 
@@ -85,11 +85,5 @@ void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*
 }
 
 registers asm_backend::saved_registers(context const&) noexcept { return {}; }
-
-void trap_flush_backend::set(context const& to) noexcept {
-    context given_up;
-    switch_to(given_up, to);
-    __builtin_unreachable();
-}
 
 } // namespace tulle::arch

@@ -13,41 +13,10 @@
 //     %sp + 192          the caller's %sp
 #pragma once
 
-#include <cstddef>
-#include <tuple>
-
-#include "arch/registers.hpp"
-
-extern "C" {
-void tulle_switch_flushing(void** from, void* const* to) noexcept;
-void tulle_switch_trapping(void** from, void* const* to) noexcept;
-}
+#include "arch/sparc/window_flush.hpp"
 
 namespace tulle::arch {
 
-struct asm_backend {
-    struct context {
-        void* sp = nullptr;
-    };
-
-    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
-    static void switch_to(context& from, context const& to) noexcept { tulle_switch_flushing(&from.sp, &to.sp); }
-    /// The same with one call more, for comparison.
-    static void switch_to_outlined(context& from, context const& to) noexcept;
-    [[noreturn]] static void set(context const& to) noexcept;
-
-    static constexpr bool k_keeps_rounding_mode = true;
-    static constexpr std::size_t k_saved_bytes = 192;
-    [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
-};
-
-/// Flushes by a trap into the kernel (`ta 3`), which every SPARC has, to compare it with.
-struct trap_flush_backend : asm_backend {
-    static constexpr bool k_enters_kernel = true; ///< which an emulator may not support
-    static void switch_to(context& from, context const& to) noexcept { tulle_switch_trapping(&from.sp, &to.sp); }
-    [[noreturn]] static void set(context const& to) noexcept;
-};
-
-using assembly_backends = std::tuple<asm_backend, trap_flush_backend>;
+inline std::size_t const asm_backend::k_saved_bytes = 192;
 
 } // namespace tulle::arch

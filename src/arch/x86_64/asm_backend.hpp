@@ -14,11 +14,6 @@
 // context that has not run yet resumes at tulle_context_entry, where rsp = sp + 8 and frame number 0 is the last one.
 #pragma once
 
-#include <cstddef>
-#include <tuple>
-
-#include "arch/registers.hpp"
-
 namespace tulle::arch {
 
 #if defined(__AVX512F__)
@@ -29,28 +24,7 @@ namespace tulle::arch {
 #define TULLE_CONTEXT_CLOBBERS_WIDE
 #endif
 
-struct asm_backend {
-    struct context {
-        void* sp = nullptr;
-    };
-
-    /// Prepares a context that calls entry(argument) on [stack_low, stack_low + size) when first switched to, with the FP
-    /// control words of the caller. `entry` must not return; unwinding ends below it.
-    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
-
-    /// Suspends the caller in `from` and resumes `to`; returns when some context switches to `from`.
-    [[gnu::always_inline]] static inline void switch_to(context& from, context const& to) noexcept;
-
-    /// The same as an ordinary call, for callers that must not inline it, and for comparison.
-    static void switch_to_outlined(context& from, context const& to) noexcept;
-
-    static constexpr bool k_keeps_rounding_mode = true;
-    static constexpr std::size_t k_saved_bytes = 152;
-    [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
-
-    /// Resumes `to` and gives the running context up.
-    [[noreturn]] static void set(context const& to) noexcept;
-};
+inline std::size_t const asm_backend::k_saved_bytes = 152;
 
 inline void asm_backend::switch_to(context& from, context const& to) noexcept {
     void* save = &from;

@@ -2,7 +2,7 @@
 //
 // The switch for SPARC V8 without an operating system's libraries, which distributions have for V9 processors only: two contexts recurse and take
 // turns on every level. Prints one line and ends with status 0 if each got what it would have got alone.
-#include "arch/sparc/asm_backend.hpp"
+#include "arch/asm_backend.hpp"
 
 #include <cstddef>
 #include <cstdint>
