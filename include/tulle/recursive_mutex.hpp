@@ -56,7 +56,7 @@ private:
         return again;
     }
     void enter(thread_id self) noexcept {
-        m_owner.store(self, std::memory_order_relaxed);
+        m_owner.store(self, std::memory_order_relaxed); // relaxed: see is_held_by
         m_depth = 1;
     }
     template <class Lock> [[nodiscard]] bool acquire(Lock lock_mutex) {

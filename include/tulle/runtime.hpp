@@ -10,7 +10,7 @@
 
 namespace tulle {
 
-// Zero: what the environment says (TULLE_WORKERS, TULLE_STACK_SIZE, ...), else the default. `tulle info` lists all options.
+// Zero: what was chosen last, else what the environment says (TULLE_WORKERS, TULLE_STACK_SIZE, ...), else the default; see `tulle info`.
 struct options {
     int workers = 0;            // OS threads that run threads; 0: one for each processor that this process may use, fewer under a CPU quota
     std::size_t stack_size = 0; // bytes of a thread's own stack

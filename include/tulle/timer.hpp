@@ -43,7 +43,7 @@ struct timer_core {
         while (wait_until(when) && change(timer_state::waits, timer_state::calls)) {
             std::invoke(call);
             bool const again = period != 0 && !stop.stop_requested();
-            state.store(again ? timer_state::waits : timer_state::is_over, std::memory_order_relaxed);
+            state.store(again ? timer_state::waits : timer_state::is_over, std::memory_order_relaxed); // relaxed: as above
             if (!again) return;
             when = next_after(when, period);
         }

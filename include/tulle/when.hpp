@@ -3,6 +3,7 @@
 // Contexts: any thread of the process. Source: the Concurrency TS (ISO/IEC 19571:2016), 2.7 to 2.10.
 #pragma once
 
+#include <tulle/detail/reference_count.hpp>
 #include <tulle/future.hpp>
 
 #include <atomic>
@@ -63,9 +64,8 @@ template <class Gate, class Futures> struct gate_base {
         static_cast<Gate*>(this)->is_set_up();
         release();
     }
-    // acq_rel: the last one destroys what others have used.
     void release() noexcept {
-        if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete static_cast<Gate*>(this);
+        if (detail::drop_reference(references)) delete static_cast<Gate*>(this);
     }
 
     Futures futures;

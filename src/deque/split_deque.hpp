@@ -61,8 +61,10 @@ public:
     }
 
     // B1: the owner's next publish takes the cold path. By a worker that goes to sleep, before its heavy fence.
+    // relaxed: the heavy fence follows.
     void alarm() noexcept { this->limit.store(m_base, std::memory_order_relaxed); }
     // By the owner, in the cold path. Without asymmetry every publish must come here, so the alarm stays.
+    // relaxed: who has set the alarm is served by the look for sleepers that follows.
     void silence() noexcept { this->limit.store(m_asymmetric ? m_last : m_base, std::memory_order_relaxed); }
 
     [[nodiscard]] bool is_full(Slot* slot) const noexcept { return slot >= m_last; }
@@ -77,6 +79,7 @@ public:
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
     [[nodiscard]] Slot* stolen_end() const noexcept { return m_tail.load(std::memory_order_relaxed); } // relaxed: by the owner, after that
 
+    // Under the lock, hence relaxed.
     void check_invariants() const noexcept {
         TULLE_ASSERT(m_base <= m_tail.load(std::memory_order_relaxed), "tail below the base of its deque");
         TULLE_ASSERT(m_tail.load(std::memory_order_relaxed) <= this->split.load(std::memory_order_relaxed), "tail above split");
@@ -106,6 +109,7 @@ public:
 
     // The youngest slot, after retract() failed: head may already be at `slot`.
     // `keep_shared`: what is left is joined through the cold path only (see reclaim_below).
+    // relaxed, here and in the other functions of the owner: thieves read these words under the lock, or as hints.
     [[nodiscard]] reclaim_result reclaim(Slot* slot, bool keep_shared = false) noexcept {
         guard const held(m_deque.m_lock);
         m_deque.check_invariants();
@@ -126,7 +130,7 @@ public:
     // The younger ones become shared, so that their joins come to reclaim(), after which the caller takes idle records off.
     template <class Replace> [[nodiscard]] reclaim_result reclaim_below(Slot* slot, Replace replace) noexcept {
         guard const held(m_deque.m_lock);
-        bool const stolen = slot < m_deque.m_tail.load(std::memory_order_relaxed);
+        bool const stolen = slot < m_deque.m_tail.load(std::memory_order_relaxed); // relaxed: as in reclaim
         replace(stolen);
         m_deque.split.store(m_deque.top(), std::memory_order_relaxed); // ordered by the lock: the owner itself moves it
         return stolen ? reclaim_result::stolen : reclaim_result::mine;
@@ -137,6 +141,7 @@ public:
         empty_at(slot);
     }
     // Without heavy fences: all that is published is shared.
+    // relaxed: ordered by the lock.
     void share_all() noexcept {
         guard const held(m_deque.m_lock);
         m_deque.split.store(m_deque.top(), std::memory_order_relaxed);
@@ -150,6 +155,7 @@ private:
         guard& operator=(guard const&) = delete;
         base::basic_spin_lock<Machine>& lock;
     };
+    // relaxed: ordered by the lock, as in reclaim.
     void empty_at(Slot* slot) noexcept {
         m_deque.head.store(slot, std::memory_order_relaxed);
         m_deque.m_tail.store(slot, std::memory_order_relaxed);

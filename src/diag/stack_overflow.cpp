@@ -22,6 +22,8 @@ constexpr std::size_t k_margin = std::size_t{64} << 10U;
 std::uintptr_t low_of(stack::span s) noexcept { return reinterpret_cast<std::uintptr_t>(s.low); }
 std::uintptr_t end_of(stack::span s) noexcept { return reinterpret_cast<std::uintptr_t>(s.end()); }
 std::uintptr_t stack_pointer(arch::registers const& r) noexcept { return r.value[arch::k_stack_pointer]; }
+// Where an architecture's registers are not known, the address that was touched tells how deep the stack was.
+std::uintptr_t depth(fault const& f) noexcept { return f.from.has(arch::k_stack_pointer) ? stack_pointer(f.from) : f.address; }
 
 // What the unwinder may read: the stack, and what lies below it down to the stack pointer, where the thread has written itself.
 stack_range readable(stack::span own, arch::registers const& from) noexcept {
@@ -61,11 +63,11 @@ phrase size_text(std::size_t bytes) noexcept {
 
 overflow_kind suspect(fault const& f, stack::span own, std::size_t guard_bytes) noexcept {
     constexpr std::size_t k_near = 4096; // code that touches the stack ahead of its stack pointer
-    std::uintptr_t const sp = stack_pointer(f.from);
+    std::uintptr_t const sp = depth(f);
     if (!own || sp >= low_of(own) + k_near) return overflow_kind::none;
     bool const in_guard = low_of(own) - f.address <= guard_bytes && f.address < low_of(own);
     if (in_guard) return overflow_kind::into_guard;
-    return sp < low_of(own) ? overflow_kind::past_guard : overflow_kind::none;
+    return sp < low_of(own) && f.from.has(arch::k_stack_pointer) ? overflow_kind::past_guard : overflow_kind::none;
 }
 
 bool began_on(stack::span own, arch::registers from) noexcept {
@@ -81,7 +83,7 @@ bool began_on(stack::span own, arch::registers from) noexcept {
 }
 
 std::size_t bytes_wanted(fault const& f, stack::span own) noexcept {
-    std::uintptr_t lowest = std::min(stack_pointer(f.from), low_of(own));
+    std::uintptr_t lowest = std::min(depth(f), low_of(own));
     if (f.probe_target != 0) lowest = std::min(lowest, f.probe_target);
     return end_of(own) - lowest;
 }

@@ -52,6 +52,7 @@ public:
 
     // By the owner, after take(first, count) has failed: the end of what it has begun now, at most first + count; `first`: there is nothing.
     // `own`: so many from `first` on become its own, but not more than half of what is left.
+    // relaxed, here and below: whoever writes border and end has the lock; the owner alone writes the position.
     [[nodiscard]] std::uint64_t take_cold(std::uint64_t first, std::uint64_t count, std::uint64_t own = 0) noexcept {
         m_lock.lock();
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);
@@ -79,6 +80,7 @@ public:
     }
 
     // By anyone: no more is begun, but for what the owner takes at this very moment.
+    // relaxed: as above.
     void close() noexcept {
         m_lock.lock();
         this->border.store(0, std::memory_order_relaxed);
@@ -97,6 +99,7 @@ public:
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);
         return end > next ? end - next : 0;
     }
+    // relaxed: as above.
     [[nodiscard]] std::uint64_t shared_hint() const noexcept {
         std::uint64_t const split = this->border.load(std::memory_order_relaxed);
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);
@@ -105,6 +108,7 @@ public:
 
 private:
     // Half of what is left, if so much is shared.
+    // relaxed, here and in steal_own: under the lock, but for the position, which is a guess there.
     [[nodiscard]] iterations steal_shared() noexcept {
         std::uint64_t const split = this->border.load(std::memory_order_relaxed);
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);

@@ -54,7 +54,7 @@ void thread_each::keep_exception() noexcept {
         std::lock_guard const held(m_lock);
         if (m_exception == nullptr) m_exception = detail::caught_exception();
     }
-    m_stopped.store(true, std::memory_order_relaxed);
+    m_stopped.store(true, std::memory_order_relaxed); // relaxed: as above
 }
 
 } // namespace tulle::loop

@@ -12,7 +12,6 @@
 #include "base/spin_lock.hpp"
 
 #include <cstdint>
-#include <utility>
 
 namespace tulle::park {
 
@@ -20,19 +19,21 @@ namespace tulle::park {
 // once the signal has come.
 template <class Machine> class sleeper {
     template <class T> using atomic = typename Machine::template atomic<T>;
+    template <class T> using plain = typename Machine::template plain<T>;
     template <class> friend class idle_set;
     friend struct base::debug_access;
 
     atomic<std::uint32_t> m_signal{0};
-    sleeper* m_next = nullptr;
-    bool m_listed = false;
-    void* m_gift = nullptr; // work that the waker has handed over
+    plain<sleeper*> m_next{nullptr};
+    plain<bool> m_listed{false};
+    plain<void*> m_gift{nullptr}; // work that the waker has handed over
 };
 
 enum class sleep_result { woken, timed_out };
 
 template <class Machine> class idle_set {
     template <class T> using atomic = typename Machine::template atomic<T>;
+    template <class T> using plain = typename Machine::template plain<T>;
 
 public:
     using sleeper_type = sleeper<Machine>;
@@ -42,6 +43,7 @@ public:
     [[nodiscard]] bool wake_is_due() const noexcept {
         return m_sleeping.load(std::memory_order_relaxed) != 0 && m_searching.load(std::memory_order_relaxed) == 0;
     }
+    // relaxed: as above; after end_search, see there.
     [[nodiscard]] bool somebody_sleeps() const noexcept { return m_sleeping.load(std::memory_order_relaxed) != 0; }
     // Wakes the worker that went to sleep last; it counts as searching from now on. False: nobody slept.
     bool wake_one() noexcept {
@@ -54,39 +56,46 @@ public:
     // The same with a piece of work that nobody else can see: the sleeper starts it at once, without a search, and the others need not be
     // told that a searcher is gone, for it never was one. False: nobody sleeps, or not this one; the caller keeps the work.
     bool hand_over(void* gift) noexcept {
-        return take_newest([gift](sleeper_type& chosen) { chosen.m_gift = gift; });
+        return take_newest([gift](sleeper_type& chosen) { chosen.m_gift.store(gift); });
     }
     bool hand_over(sleeper_type& chosen, void* gift) noexcept {
-        return take(chosen, [gift](sleeper_type& s) { s.m_gift = gift; });
+        return take(chosen, [gift](sleeper_type& s) { s.m_gift.store(gift); });
     }
 
     // --- the worker itself ----------------------------------------------------------------------------------------
+    // relaxed: the worker looks for work after it, and before it sleeps again it passes H1 and H2. As a read-modify-write it stays in the
+    // release sequences of announce.
     void begin_search() noexcept { m_searching.fetch_add(1, std::memory_order_relaxed); }
     // Work was found. True: it was the last searcher and somebody sleeps. Then, after a heavy fence, look again as before a sleep, and wake
     // the next if there is more: makers that saw a searcher at G2 have told nobody.
-    [[nodiscard]] bool end_search() noexcept { return m_searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && somebody_sleeps(); }
+    // acquire pairs with the release in announce: who finds itself the last one sees all who have gone to sleep before.
+    [[nodiscard]] bool end_search() noexcept { return m_searching.fetch_sub(1, std::memory_order_acquire) == 1 && somebody_sleeps(); }
     // H1: from searching to asleep. The caller then makes a heavy fence, looks for work, and either withdraws or sleeps.
     void announce(sleeper_type& self) noexcept {
         self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock
         m_lock.lock();
-        self.m_next = m_newest;
-        self.m_listed = true;
-        m_newest = &self;
-        m_sleeping.fetch_add(1, std::memory_order_seq_cst);
-        m_searching.fetch_sub(1, std::memory_order_seq_cst);
+        self.m_next.store(m_newest.load());
+        self.m_listed.store(true);
+        m_newest.store(&self);
+        m_sleeping.fetch_add(1, std::memory_order_relaxed);  // relaxed: before the next line, and for makers before the heavy fence
+        m_searching.fetch_sub(1, std::memory_order_release); // pairs with end_search
         m_lock.unlock();
     }
     // Back to searching, also when a waker has been here already; then look for a gift.
     void withdraw(sleeper_type& self) noexcept {
         m_lock.lock();
-        if (self.m_listed) {
+        if (self.m_listed.load()) {
             send_to_search(self);
             unlist(self);
         }
         m_lock.unlock();
     }
     // After sleep or withdraw. Not null: the caller has its work and does not count as searching.
-    [[nodiscard]] void* take_gift(sleeper_type& self) noexcept { return std::exchange(self.m_gift, nullptr); }
+    [[nodiscard]] void* take_gift(sleeper_type& self) noexcept {
+        void* const gift = self.m_gift.load();
+        if (gift != nullptr) self.m_gift.store(nullptr);
+        return gift;
+    }
     // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards, unless it got a gift.
     sleep_result sleep(sleeper_type& self, std::uint64_t deadline) noexcept {
         // acquire pairs with the release in unlist: what the waker made is visible.
@@ -98,13 +107,14 @@ public:
         return sleep_result::woken;
     }
 
+    // Snapshots; relaxed: for reports, and for makers that have made a fence before.
     [[nodiscard]] std::uint32_t sleeping() const noexcept { return m_sleeping.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint32_t searching() const noexcept { return m_searching.load(std::memory_order_relaxed); }
 
     // How many have been woken so far, not counting those whose time was up.
     [[nodiscard]] std::uint32_t wakes() noexcept {
         m_lock.lock();
-        std::uint32_t const count = m_wakes;
+        std::uint32_t const count = m_wakes.load();
         m_lock.unlock();
         return count;
     }
@@ -112,9 +122,9 @@ public:
 private:
     template <class Leave> bool take_newest(Leave leave) noexcept {
         m_lock.lock();
-        sleeper_type* const chosen = m_newest;
+        sleeper_type* const chosen = m_newest.load();
         if (chosen != nullptr) {
-            ++m_wakes;
+            m_wakes.store(m_wakes.load() + 1);
             leave(*chosen);
             unlist(*chosen);
         }
@@ -123,26 +133,27 @@ private:
     }
     template <class Leave> bool take(sleeper_type& chosen, Leave leave) noexcept {
         m_lock.lock();
-        bool const listed = chosen.m_listed;
+        bool const listed = chosen.m_listed.load();
         if (listed) {
-            ++m_wakes;
+            m_wakes.store(m_wakes.load() + 1);
             leave(chosen);
             unlist(chosen);
         }
         m_lock.unlock();
         return listed && wake_up(chosen);
     }
-    // Under the lock, before unlist: at no moment is a worker that will search counted as neither.
-    void send_to_search(sleeper_type&) noexcept { m_searching.fetch_add(1, std::memory_order_seq_cst); }
+    // Under the lock, before unlist: at no moment is a worker that will search counted as neither. relaxed: a maker that sees neither count yet
+    // wakes one too many.
+    void send_to_search(sleeper_type&) noexcept { m_searching.fetch_add(1, std::memory_order_relaxed); }
     // Under the lock: no longer asleep.
     void unlist(sleeper_type& chosen) noexcept {
-        sleeper_type** link = &m_newest;
-        while (*link != &chosen) link = &(*link)->m_next;
-        *link = chosen.m_next;
-        chosen.m_listed = false;
+        plain<sleeper_type*>* link = &m_newest;
+        while (link->load() != &chosen) link = &link->load()->m_next;
+        link->store(chosen.m_next.load());
+        chosen.m_listed.store(false);
         // Under the lock, else a late signal could end the sleeper's next sleep. Pairs with the acquire in sleep.
         chosen.m_signal.store(1, std::memory_order_release);
-        m_sleeping.fetch_sub(1, std::memory_order_seq_cst);
+        m_sleeping.fetch_sub(1, std::memory_order_relaxed); // relaxed: as in send_to_search
     }
     static bool wake_up(sleeper_type& chosen) noexcept {
         Machine::futex_wake(chosen.m_signal, 1);
@@ -152,8 +163,8 @@ private:
     atomic<std::uint32_t> m_sleeping{0};
     atomic<std::uint32_t> m_searching{0};
     base::basic_spin_lock<Machine> m_lock;
-    std::uint32_t m_wakes = 0;        // guarded by the lock
-    sleeper_type* m_newest = nullptr; // LIFO: the caches of the last one are warm
+    plain<std::uint32_t> m_wakes{0};        // guarded by the lock
+    plain<sleeper_type*> m_newest{nullptr}; // LIFO: the caches of the last one are warm
 };
 
 } // namespace tulle::park

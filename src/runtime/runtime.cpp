@@ -89,6 +89,27 @@ std::optional<worker_limits> limits_of(base::option_table const& options, os::to
     return worker_limits{workers, std::max(workers, machine.machine_cpus)};
 }
 
+std::optional<sched::settings> settings_of(base::option_table const& options, bool adopt_caller) {
+    sched::settings s;
+    s.seed = options.number(option_id::seed);
+    s.machine = s.seed == 0 ? os::discover() : os::undivided(); // a deterministic run has one worker
+    auto const limits = limits_of(options, s.machine);
+    if (!limits) return std::nullopt;
+    s.workers = limits->workers;
+    s.max_workers = limits->most;
+    s.stack_size = options.number(option_id::stack_size);
+    s.guard = guard_choice_of(options.number(option_id::guard));
+    s.spin_ns = options.number(option_id::spin_us) * 1000;
+    s.most_stacks = options.number(option_id::max_stacks);
+    s.adopt_caller = adopt_caller;
+    s.measures_stacks = options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
+    s.on_late_overflow = s.measures_stacks ? &diag::end_for_overflow : nullptr;
+    s.on_deadlock = diag::watch(deadlock_action_of(options.number(option_id::deadlock)));
+    regroup(s.machine, options.number(option_id::shepherds));
+    s.deals_evenly = options.number(option_id::shepherds) != 0;
+    return s;
+}
+
 // Never destroyed: threads may outlive static objects.
 instance& the() {
     alignas(instance) static std::byte s_place[sizeof(instance)];
@@ -122,35 +143,18 @@ instance::instance() {
     if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
 }
 
-std::optional<sched::settings> instance::settings_now(bool adopt_caller) const {
-    sched::settings s;
-    s.seed = m_options.number(option_id::seed);
-    s.machine = s.seed == 0 ? os::discover() : os::undivided(); // a deterministic run has one worker
-    auto const limits = limits_of(m_options, s.machine);
-    if (!limits) return std::nullopt;
-    s.workers = limits->workers;
-    s.max_workers = limits->most;
-    s.stack_size = m_options.number(option_id::stack_size);
-    s.guard = guard_choice_of(m_options.number(option_id::guard));
-    s.spin_ns = m_options.number(option_id::spin_us) * 1000;
-    s.most_stacks = m_options.number(option_id::max_stacks);
-    s.adopt_caller = adopt_caller;
-    s.measures_stacks = m_options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
-    s.on_late_overflow = s.measures_stacks ? &diag::end_for_overflow : nullptr;
-    s.on_deadlock = diag::watch(deadlock_action_of(m_options.number(option_id::deadlock)));
-    regroup(s.machine, m_options.number(option_id::shepherds));
-    s.deals_evenly = m_options.number(option_id::shepherds) != 0;
-    return s;
-}
-
 int instance::start(bool adopt_caller) {
     std::lock_guard const held(m_lock);
+    return start_as(m_options, adopt_caller);
+}
+
+int instance::start_as(base::option_table const& options, bool adopt_caller) {
     if (sched::scheduler::instance().is_running()) return EALREADY;
-    auto const chosen = settings_now(adopt_caller && sched::scheduler::may_adopt_caller());
+    auto const chosen = settings_of(options, adopt_caller && sched::scheduler::may_adopt_caller());
     if (!chosen) return EINVAL;
     int const error = sched::scheduler::instance().start(*chosen);
     if (error == 0) diag::explain_overflows();
-    if (error == 0 && m_options.number(option_id::stack_report) != 0) owe_stack_report();
+    if (error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
     if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
     return error;
 }
@@ -171,15 +175,17 @@ void instance::report_stacks() noexcept {
     if (held) write_stack_report();
 }
 
+// What it is given holds from now on, if the start succeeds.
 int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
-    {
-        std::lock_guard const held(m_lock);
-        if (sched::scheduler::instance().is_running()) return EALREADY;
-        if (workers > k_most_workers) return EINVAL;
-        if (workers != 0 && m_options.set(option_id::workers, workers, base::option_source::api)) return EINVAL;
-        if (stack_size != 0 && m_options.set(option_id::stack_size, stack_size, base::option_source::api)) return EINVAL;
-    }
-    return start(true);
+    std::lock_guard const held(m_lock);
+    if (sched::scheduler::instance().is_running()) return EALREADY;
+    if (workers > k_most_workers) return EINVAL;
+    base::option_table options = m_options;
+    if (workers != 0 && options.set(option_id::workers, workers, base::option_source::api)) return EINVAL;
+    if (stack_size != 0 && options.set(option_id::stack_size, stack_size, base::option_source::api)) return EINVAL;
+    int const error = start_as(options, true);
+    if (error == 0) m_options = options;
+    return error;
 }
 
 // Detached threads that are done with their work may not quite have ended: patience. The lock is not held while waiting.

@@ -19,6 +19,8 @@ struct worker_limits {
 };
 // Nothing: more workers were asked for than there may be.
 [[nodiscard]] std::optional<worker_limits> limits_of(base::option_table const& options, os::topology const& machine);
+// What the scheduler is started with. Nothing: see limits_of.
+[[nodiscard]] std::optional<sched::settings> settings_of(base::option_table const& options, bool adopt_caller);
 
 class instance {
 public:
@@ -38,9 +40,9 @@ public:
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
     [[nodiscard]] std::uint64_t seed();
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
-    [[nodiscard]] std::optional<sched::settings> settings_now(bool adopt_caller) const;
 
 private:
+    [[nodiscard]] int start_as(base::option_table const& options, bool adopt_caller); // with the lock held
     void owe_stack_report() noexcept;
     void write_stack_report() noexcept;
 

@@ -4,6 +4,7 @@
 #include "sched/scheduler.hpp"
 
 #include <tulle/cancellation.hpp>
+#include <tulle/detail/reference_count.hpp>
 #include <tulle/schedule_point.hpp>
 
 #include <mutex>
@@ -52,12 +53,10 @@ void cancellation::on_cancel(sched::cancellation_node& n) noexcept { static_cast
 
 cancellation* open_cancellation(cancellation* whole) { return new cancellation(whole); }
 
-void share_cancellation(cancellation* c) noexcept {
-    c->references.fetch_add(1, std::memory_order_relaxed); // relaxed: the caller has a reference
-}
+void share_cancellation(cancellation* c) noexcept { add_reference(c->references); }
 
 void drop_cancellation(cancellation* c) noexcept {
-    if (c->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete c; // acq_rel: pairs with those of the others
+    if (drop_reference(c->references)) delete c;
 }
 
 bool request_cancellation(cancellation& c) noexcept {

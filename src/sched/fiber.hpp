@@ -9,6 +9,8 @@
 #include "arch/context.hpp"
 #include "arch/exception_state.hpp"
 #include "arch/fiber_annotations.hpp"
+#include "os/machine.hpp"
+#include "park/resume_word.hpp"
 #include "sched/runnable.hpp"
 #include "sched/wait_kind.hpp"
 #include "stack/stack_pool.hpp"
@@ -74,6 +76,7 @@ struct fiber : runnable {
         waits_for.store(reason.kind, std::memory_order_relaxed);
         wait_object.store(reason.object, std::memory_order_relaxed);
     }
+    // relaxed: as above.
     void clear_wait() noexcept { waits_for.store(wait_kind::nothing, std::memory_order_relaxed); }
     void bind(worker& to) noexcept {
         home = &to;
@@ -85,7 +88,7 @@ struct fiber : runnable {
     bool runs_record = false; // pooled: above the loop is a stolen record, not a thread of its own
     std::atomic<wait_kind> waits_for{wait_kind::nothing};
     std::int16_t shepherd = -1;                     // runs only there; -1: anywhere
-    std::atomic<std::uint32_t> wake{0};             // guest: futex, 1 when resumed
+    park::resume_word<os::machine> wake;            // guest
     std::atomic<std::uint32_t> alive{k_alive_mark}; // lies in memory that is used again: 0 when it has been released
     arch::context context{};                        // where it goes on; valid while suspended
     record_deque* records = nullptr;                // its forked threads; null until the first fork

@@ -35,8 +35,7 @@ record* steal_from(worker& thief, record_deque& victim) noexcept {
 
 runnable* scheduler::take_local(worker& w) noexcept {
     if (w.start_next != nullptr) return as_ready(std::exchange(w.start_next, nullptr));
-    // acquire pairs with the release in post_to_mailbox.
-    if (TULLE_UNLIKELY(w.mailbox.load(std::memory_order_relaxed) != nullptr)) return w.mailbox.exchange(nullptr, std::memory_order_acquire);
+    if (TULLE_UNLIKELY(!w.mailbox.looks_empty())) return w.mailbox.take();
     return w.ready.pop();
 }
 
@@ -45,6 +44,7 @@ runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std
     std::lock_guard const held(s.lock);
     runnable* const r = list.pop_front();
     if (r == nullptr) return nullptr;
+    // relaxed, both: written under the lock; to others they are hints.
     count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     if (r->kind == runnable_kind::fiber) s.started.store(s.started.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     return r;
@@ -84,7 +84,7 @@ record* scheduler::steal_record_of(worker& thief, growing_list<worker*> const& v
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
         worker& victim = *victims[(first + k) % count];
-        record_deque* const deque = victim.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+        record_deque* const deque = victim.visible.get();
         if (&victim == &thief || deque == nullptr) continue;
         if (record* const slot = steal_from(thief, *deque)) return slot;
     }
@@ -101,7 +101,7 @@ record* scheduler::steal_record(worker& w) noexcept {
     if (slot == nullptr) slot = m_parked.steal(w.stolen_from, !in_order);
     if (slot == nullptr) {
         for (guest* g = m_guests.load(std::memory_order_acquire); slot == nullptr && g != nullptr; g = g->next) { // pairs with attach_guest
-            record_deque* const deque = g->as_worker.visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+            record_deque* const deque = g->as_worker.visible.get();
             if (deque != nullptr) slot = steal_from(w, *deque);
         }
     }
@@ -113,25 +113,27 @@ void scheduler::expire_timers() noexcept {
     if (m_timers.next_deadline() != k_never) m_timers.expire(os::monotonic_ns());
 }
 
+// relaxed: a hint.
 bool scheduler::has_other_work(worker& w) noexcept {
-    if (!w.ready.looks_empty() || w.mailbox.load(std::memory_order_relaxed) != nullptr) return true;
+    if (!w.ready.looks_empty() || !w.mailbox.looks_empty()) return true;
     if (w.current->records != nullptr && w.current->records->looks_stealable()) return true;
     if (has_unstarted() || !m_parked.looks_empty() || w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
     return something_to_do(w);
 }
 
+// relaxed, all counts: by a sleeper after its heavy fence; a maker has written them before its own fence (H2, G1).
 bool scheduler::something_to_do(worker& w) noexcept {
-    if (is_stopping() || w.mailbox.load(std::memory_order_relaxed) != nullptr || !w.ready.looks_empty()) return true;
+    if (is_stopping() || !w.mailbox.looks_empty() || !w.ready.looks_empty()) return true;
     if (has_unstarted() || w.home->placed_count.load(std::memory_order_relaxed) != 0 || is_surplus(w)) return true;
     for (auto const& s : m_shepherds) {
         if (s->injected_count.load(std::memory_order_relaxed) != 0 || has_orphan(*s)) return true;
         for (worker* const v : s->workers) {
-            record_deque* const deque = v->visible.load(std::memory_order_acquire); // pairs with the release in show_deque
+            record_deque* const deque = v->visible.get();
             if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;
         }
     }
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        record_deque* const deque = g->as_worker.visible.load(std::memory_order_acquire);
+        record_deque* const deque = g->as_worker.visible.get();
         if (deque != nullptr && deque->looks_stealable()) return true;
     }
     return m_parked.has_stealable();

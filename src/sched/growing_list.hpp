@@ -4,16 +4,16 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "base/atomic.hpp"
 #include "base/debug_access.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <utility>
 
 namespace tulle::sched {
 
-template <class T> class growing_list {
+template <class T, class Machine = base::machine> class growing_list {
 public:
     growing_list() = default;
     // --- while nobody else reads ------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ private:
     friend struct base::debug_access;
     std::unique_ptr<T[]> m_items;
     std::size_t m_capacity = 0;
-    std::atomic<std::size_t> m_count{0};
+    typename Machine::template atomic<std::size_t> m_count{0};
 };
 
 } // namespace tulle::sched

@@ -72,8 +72,8 @@ bool scheduler::attach_guest() noexcept {
 std::size_t scheduler::guest_bytes() noexcept { return sizeof(guest); }
 
 void scheduler::alarm_guests() noexcept {
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) {            // pairs with attach_guest
-        if (record_deque* const d = g->as_worker.visible.load(std::memory_order_acquire)) d->alarm(); // pairs with show_deque
+    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
+        if (record_deque* const d = g->as_worker.visible.get()) d->alarm();
     }
 }
 

@@ -45,6 +45,7 @@ void nap(worker& w, std::uint64_t until) noexcept {
     static_cast<void>(w.owner->idle().end_search());
     w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
     static_cast<void>(os::futex_wait(w.nap_word, 1, std::min(until, w.owner->timers().next_deadline())));
+    // relaxed: as above.
     w.nap_word.store(0, std::memory_order_relaxed);
     w.owner->idle().begin_search();
 }

@@ -26,6 +26,7 @@ public:
     // By the waiter, suspended already. False: done meanwhile, nobody will wake it.
     [[nodiscard]] bool set_waiter(std::uintptr_t waiter) noexcept {
         std::uintptr_t expected = detail::k_running;
+        // release pairs with the acquire in finish: the waiter is suspended. acquire pairs with the release in finish: failing, the result is visible.
         return m_word.compare_exchange_strong(expected, waiter, std::memory_order_release, std::memory_order_acquire);
     }
     // By the waiter of a timed join, before the thread has finished. False: finish() came first and will wake it, or has.

@@ -3,7 +3,6 @@
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "os/clock.hpp"
-#include "os/futex.hpp"
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
 #include "sched/debug_layout.hpp"
@@ -13,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <new>
 
@@ -223,7 +221,7 @@ void scheduler::stop() noexcept {
 // Wakes each once and leaves the processor to them: one that sleeps later than that has seen m_stopping first.
 void scheduler::join_os_threads() noexcept {
     os::machine::fence_seq_cst();
-    os::futex_wake(m_active, INT_MAX);
+    m_limit.tell_all();
     for (auto const& w : m_workers) {
         if (w->has_os_thread && !m_idle.wake(w->sleeper)) wake_from_nap(*w); // G2
     }

@@ -95,8 +95,8 @@ void scheduler::after_process_fork_in_child() noexcept {
         lose_stolen_records(d);
     });
     forget_guests(old);
-    m_running.store(false, std::memory_order_release); // pairs with is_running
-    m_stopping.store(false, std::memory_order_relaxed);
+    m_running.store(false, std::memory_order_release);  // pairs with is_running
+    m_stopping.store(false, std::memory_order_relaxed); // relaxed: there is one OS thread
     if (old != nullptr && !old->is_guest()) become_guest(*old);
     leave_behind();
 }
@@ -107,11 +107,12 @@ void scheduler::forget_guests(worker const* caller) noexcept {
     m_guests_surplus = 0;
     for (guest* g = m_guests.load(std::memory_order_relaxed); g != nullptr; g = g->next) { // relaxed: there is one OS thread
         worker& w = g->as_worker;
+        // relaxed, both: as above.
         w.threads_made.store(0, std::memory_order_relaxed);
         w.threads_ended.store(0, std::memory_order_relaxed);
         w.next_id = w.id_limit = 0; // those are smaller than m_first_id
         if (&w == caller) continue;
-        w.visible.store(nullptr, std::memory_order_relaxed);
+        w.visible.forget();
         w.free_records = {}; // perhaps half changed
         w.free_record_count = 0;
         ::new (static_cast<void*>(&g->stack)) fiber(fiber_kind::guest);

@@ -55,9 +55,9 @@ bool scheduler::somebody_waits() const noexcept {
 bool scheduler::all_guests_wait() const noexcept {
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
         worker const& w = g->as_worker;
-        if (w.tid.load(std::memory_order_relaxed) == 0) continue;             // relaxed: a stranger is found by its number
-        if (!w.waits_forever.load(std::memory_order_acquire)) return false;   // pairs with wait_mark
-        if (g->stack.wake.load(std::memory_order_relaxed) != 0) return false; // relaxed: a wake-up that is under way is an activity
+        if (w.tid.load(std::memory_order_relaxed) == 0) continue;           // relaxed: a stranger is found by its number
+        if (!w.waits_forever.load(std::memory_order_acquire)) return false; // pairs with wait_mark
+        if (g->stack.wake.looks_resumed()) return false;                    // a wake-up that is under way is an activity
     }
     return true;
 }

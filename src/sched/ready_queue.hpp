@@ -13,9 +13,11 @@
 
 namespace tulle::sched {
 
-class ready_queue {
+template <class Machine> class basic_ready_queue {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+
 public:
-    explicit ready_queue(bool asymmetric) noexcept : m_lock(asymmetric) {}
+    explicit basic_ready_queue(bool asymmetric) noexcept : m_lock(asymmetric) {}
 
     // --- owner ---------------------------------------------------------------------------------------------------
     void push_back(runnable& r) noexcept {
@@ -61,6 +63,7 @@ public:
         m_list.pop_front();
         m_list.push_back(self);
         if (next->bound != self.bound) count_bound_change(self);
+        // relaxed: under the lock; to thieves a hint.
         m_pops.store(m_pops.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         return next;
     }
@@ -91,11 +94,11 @@ private:
     static constexpr std::uint32_t k_most_stolen = 32;
 
     struct owner_section {
-        explicit owner_section(deque::biased_lock<os::machine>& l) noexcept : lock(l) { lock.owner_lock(); }
+        explicit owner_section(deque::biased_lock<Machine>& l) noexcept : lock(l) { lock.owner_lock(); }
         ~owner_section() { lock.owner_unlock(); }
         owner_section(owner_section const&) = delete;
         owner_section& operator=(owner_section const&) = delete;
-        deque::biased_lock<os::machine>& lock;
+        deque::biased_lock<Machine>& lock;
     };
     // A thread that waited long is cold: fetch the stack of the next one, and the fiber of the one after it.
     static void prefetch_next(runnable const& r) noexcept {
@@ -108,6 +111,7 @@ private:
         m_count.store(m_count.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
         if (!r.bound) m_stealable.store(m_stealable.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
     }
+    // relaxed, here and below: under the lock; to others they are hints.
     void count_down_stealable() noexcept { m_stealable.store(m_stealable.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
     // One went and `pushed` came, of which one is bound.
     void count_bound_change(runnable const& pushed) noexcept {
@@ -134,11 +138,13 @@ private:
         m_list = kept;
     }
 
-    deque::biased_lock<os::machine> m_lock;
+    deque::biased_lock<Machine> m_lock;
     runnable_list m_list;
-    std::atomic<std::uint32_t> m_count{0};
-    std::atomic<std::uint32_t> m_stealable{0}; // without the bound one
-    std::atomic<std::uint32_t> m_pops{0};      // how often the owner has taken one
+    atomic<std::uint32_t> m_count{0};
+    atomic<std::uint32_t> m_stealable{0}; // without the bound one
+    atomic<std::uint32_t> m_pops{0};      // how often the owner has taken one
 };
+
+using ready_queue = basic_ready_queue<os::machine>;
 
 } // namespace tulle::sched

@@ -8,6 +8,7 @@
 #include "deque/split_deque.hpp"
 #include "os/machine.hpp"
 #include "os/memory.hpp"
+#include "sched/parked_deques.hpp"
 
 #include <array>
 #include <atomic>
@@ -79,33 +80,7 @@ private:
     std::byte* m_end = nullptr;
 };
 
-// Deques with records whose stacks are suspended or have opened a larger one.
-class parked_deques {
-public:
-    // `in_order`: before the first one that a serial run would come to later.
-    void add(record_deque& deque, bool in_order = false) noexcept;
-    // Its stack gives it up. Without that it would keep its place for the next stack.
-    void remove(record_deque& deque) noexcept;
-    // The oldest record of one of them, which then is `from`, or null. `in_turn`: of each in its turn; else of the one that was parked first, as long as it has any.
-    [[nodiscard]] record* steal(record_deque*& from, bool in_turn = true) noexcept;
-    // Lets the list begin `by` deques later.
-    void rotate(std::uint32_t by) noexcept;
-    [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }                               // a hint
-    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); } // with empty deques
-    // Whether one of them holds a record now. By a worker that goes to sleep.
-    [[nodiscard]] bool has_stealable() noexcept;
-
-private:
-    void insert_behind(record_deque* before, record_deque& deque) noexcept;
-    void unlink(record_deque& deque) noexcept;
-    void drop(record_deque& deque) noexcept;
-
-    static constexpr int k_most_looked_at = 64;
-
-    base::spin_lock m_lock; // guards the list
-    record_deque* m_first = nullptr;
-    record_deque* m_last = nullptr;
-    std::atomic<std::uint32_t> m_count{0};
-};
+using parked_deques = basic_parked_deques<os::machine, record_deque, record>;
+extern template class basic_parked_deques<os::machine, record_deque, record>; // record_deque.cpp
 
 } // namespace tulle::sched

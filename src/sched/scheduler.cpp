@@ -61,6 +61,7 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
     if (hand_to_sleeper(r, shepherd_index)) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     bool const is_placed = shepherd_index >= 0;
+    // relaxed: only an even distribution is wanted.
     std::size_t const target =
         is_placed ? static_cast<std::size_t>(shepherd_index) : m_round_robin.fetch_add(1, std::memory_order_relaxed) % m_shepherds.size();
     shepherd& s = *m_shepherds[target];
@@ -68,6 +69,7 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
         std::lock_guard const held(s.lock);
         (is_placed ? s.placed : s.injected).push_back(r);
         auto& count = is_placed ? s.placed_count : s.injected_count;
+        // relaxed, both: written under the lock; a sleeper reads them after its heavy fence, and the fence of who wakes follows.
         count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         if (r.kind == runnable_kind::fiber) s.started.store(s.started.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
@@ -90,8 +92,8 @@ void scheduler::wake_one_of(shepherd& s) noexcept {
 void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
     if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
-    w.mailbox.store(&f, std::memory_order_release); // pairs with the acquire in take_local
-    os::machine::fence_seq_cst();                   // G1 before G2: the sleeper looks at its mailbox after its heavy fence
+    w.mailbox.post(f);            // G1
+    os::machine::fence_seq_cst(); // before G2: the sleeper looks at its mailbox after its heavy fence
     if (!m_idle.wake(w.sleeper)) wake_from_nap(w);
 }
 
@@ -103,7 +105,7 @@ void scheduler::park_records(fiber& f) noexcept {
 
 void scheduler::alarm_all() noexcept {
     for (auto const& w : m_workers) {
-        if (record_deque* const d = w->visible.load(std::memory_order_acquire)) d->alarm(); // pairs with show_deque
+        if (record_deque* const d = w->visible.get()) d->alarm();
     }
     alarm_guests();
 }
@@ -147,6 +149,7 @@ void scheduler::return_spares(worker& w) noexcept {
     std::lock_guard const held(m_spares_lock);
     std::uint32_t moved = 0;
     for (; w.spare_count > (w.most_spares + 1) / 2; --w.spare_count, ++moved) m_shared_spares.push_front(*w.spares.pop_front());
+    // relaxed: written under the lock, a hint to others.
     m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) + moved, std::memory_order_relaxed);
 }
 

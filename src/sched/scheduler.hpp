@@ -12,6 +12,7 @@
 #include "sched/thread_record.hpp"
 #include "sched/timer_queue.hpp"
 #include "sched/worker.hpp"
+#include "sched/worker_limit.hpp"
 
 #include <atomic>
 #include <memory>
@@ -88,10 +89,10 @@ public:
     [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
     // Workers may run on these from now on, each on those of its shepherd where it has any.
     void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
-    // Whether this worker should stand by. acquire pairs with the release in count_active: it then finds its shepherd orphaned, if it is.
+    // Whether this worker should stand by. If so, it finds its shepherd orphaned, if it is.
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept {
-        // relaxed: written before the number in m_active, which is read with acquire.
-        return w.index >= wanted_workers(m_active.load(std::memory_order_acquire)) || w.is_disabled.load(std::memory_order_relaxed) ||
+        // relaxed: written before the change of m_limit, which is looked at first.
+        return w.index >= m_limit.number_in(m_limit.look()) || w.is_disabled.load(std::memory_order_relaxed) ||
                w.home->is_disabled.load(std::memory_order_relaxed);
     }
     void stand_by(worker& w) noexcept; // by a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop
@@ -123,6 +124,7 @@ public:
     [[nodiscard]] bool something_to_do(worker& w) noexcept; // by a worker that has announced its sleep (H2)
     void alarm_all() noexcept;                              // every deque's next publish wakes a sleeper
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
+    // relaxed: who sleeps reads it after its heavy fence (H2), who stands by after the limit, which changes later.
     [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
     void trim(worker& w) noexcept; // gives memory back; by a worker that has been idle for a while
 
@@ -167,6 +169,7 @@ public:
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] growing_list<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; } // also those that stand by
+    // relaxed: only different numbers are wanted.
     [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
 
 private:
@@ -180,10 +183,6 @@ private:
     [[nodiscard]] int start_os_thread(worker& w);
     [[nodiscard]] int start_os_threads();
     [[nodiscard]] int make_ready(int wanted);
-    [[nodiscard]] static int wanted_workers(std::uint32_t active) noexcept { return static_cast<int>(active & 0xffffU); }
-    [[nodiscard]] int wanted_workers() const noexcept {
-        return wanted_workers(m_active.load(std::memory_order_relaxed));
-    } // relaxed: under m_resizing
     void count_active(int wanted) noexcept;
     void apply_change(int wanted) noexcept;
     void send_away_surplus() noexcept;
@@ -226,10 +225,9 @@ private:
     std::atomic<bool> m_stopping{false};
     std::vector<std::unique_ptr<shepherd>> m_shepherds;
     growing_list<std::unique_ptr<worker>> m_workers; // each has been active
-    // futex: the low half is a number, the workers from which on stand by; the high half counts changes. Written under m_resizing.
-    std::atomic<std::uint32_t> m_active{0};
-    std::atomic<int> m_active_count{0}; // workers that are active; written under m_resizing
-    std::mutex m_resizing;              // changes of the two; held for milliseconds, never over a switch
+    worker_limit<os::machine> m_limit;               // changed under m_resizing
+    std::atomic<int> m_active_count{0};              // workers that are active; written under m_resizing
+    std::mutex m_resizing;                           // changes of the two; held for milliseconds, never over a switch
     fiber m_adopted{fiber_kind::adopted};
     thread_frame m_adopted_frame;
     std::unique_ptr<stack::stack_pool> m_stacks;
@@ -271,13 +269,7 @@ private:
 
 TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept {
     set_current_deque(deque);
-    w.visible.store(deque, std::memory_order_release); // pairs with the acquire of thieves
-    if (deque == nullptr) return;
-    if (TULLE_LIKELY(m_asymmetric))
-        os::machine::compiler_barrier(); // against B1 of a sleeper that has not seen this deque yet
-    else
-        os::machine::fence_seq_cst();
-    if (TULLE_UNLIKELY(m_idle.somebody_sleeps())) deque->alarm();
+    w.visible.show(deque, m_idle, m_asymmetric);
 }
 
 // Entry of the fibers in the pool: looks for work and runs it, for ever (loop.cpp).

@@ -27,6 +27,7 @@ runnable* take_first_started(shepherd& s, runnable_list& list, std::atomic<std::
     std::lock_guard const held(s.lock);
     put_started_first(list);
     if (list.empty() || list.first()->kind != runnable_kind::fiber) return nullptr;
+    // relaxed, both: as in take_list.
     count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     s.started.store(s.started.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     return list.pop_front();
@@ -118,7 +119,8 @@ void scheduler::queue_unstarted(runnable& r) noexcept {
     {
         std::lock_guard const held(m_unstarted_lock);
         m_unstarted.push_back(r);
-        m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) + 1,
+                                std::memory_order_relaxed); // relaxed: written under the lock, a hint to others
     }
     notify_all_idle();
 }
@@ -127,6 +129,7 @@ runnable* scheduler::take_unstarted() noexcept {
     if (!has_unstarted()) return nullptr;
     std::lock_guard const held(m_unstarted_lock);
     runnable* const r = m_unstarted.pop_front();
+    // relaxed: as in queue_unstarted.
     if (r != nullptr) m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     return r;
 }

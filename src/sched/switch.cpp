@@ -2,7 +2,6 @@
 #include "sched/switch.hpp"
 
 #include "base/error.hpp"
-#include "os/futex.hpp"
 #include "sched/scheduler.hpp"
 
 #include <cerrno>
@@ -72,13 +71,8 @@ struct wait_mark {
     worker& w;
 };
 
-void resume_guest(fiber& f) noexcept {
-    f.wake.store(1, std::memory_order_release); // pairs with the acquire in wait_guest
-    os::futex_wake(f.wake, 1);
-}
-
 TULLE_COLD void resume_elsewhere(fiber& f, bool is_at_home) noexcept {
-    if (f.kind_of_stack == fiber_kind::guest) return resume_guest(f);
+    if (f.kind_of_stack == fiber_kind::guest) return f.wake.resume();
     scheduler& s = scheduler::instance();
     is_at_home ? s.inject(f, f.shepherd) : s.post_to_mailbox(*f.home, f);
 }
@@ -101,13 +95,13 @@ bool wait_guest(fiber& self, std::uint64_t deadline) noexcept {
     worker& w = *self.home;
     w.waits_at = arch::this_place();
     wait_mark const mark(w, deadline == k_never);
-    while (self.wake.load(std::memory_order_acquire) == 0) { // pairs with the release in resume_guest
+    while (!self.wake.is_resumed()) {
         std::uint64_t const until = deadline == k_never ? w.owner->next_look(w) : deadline;
-        if (os::futex_wait(self.wake, 0, until) != os::wait_result::timed_out) continue;
+        if (self.wake.sleep(until)) continue;
         if (deadline != k_never) return false;
         w.owner->look_for_deadlock(w);
     }
-    self.wake.store(0, std::memory_order_relaxed); // relaxed: the next resume comes after the next publication
+    self.wake.reset();
     return true;
 }
 

@@ -88,8 +88,7 @@ void run_in_place(thread_record& t) noexcept {
     fiber& self = *this_worker()->current;
     std::int16_t const before = self.shepherd;
     if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
-    t.references.fetch_add(1,
-                           std::memory_order_relaxed); // for run_thread; relaxed: the handle's keeps the record alive
+    detail::add_reference(t.references);                            // for run_thread
     static_cast<void>(run_thread(t));
     self.shepherd = before;
 }

@@ -45,8 +45,7 @@ void free_cached_records(worker& w) noexcept {
 }
 
 void drop_reference(thread_record& t) noexcept {
-    // acq_rel: what the other holder did is visible to the one that frees.
-    if (t.references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (!detail::drop_reference(t.references)) return;
     if (t.close != nullptr) {
         if (t.exception != nullptr) base::fatal("a detached thread ended with an exception");
         t.close(&t);

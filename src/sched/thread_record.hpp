@@ -7,6 +7,7 @@
 #include "sched/fiber.hpp"
 #include "sched/runnable.hpp"
 
+#include <tulle/detail/reference_count.hpp>
 #include <tulle/detail/thread_core.hpp>
 
 namespace tulle::sched {
@@ -17,9 +18,8 @@ struct thread_record : runnable, detail::thread_core {
     thread_record() noexcept : runnable(runnable_kind::thread) {}
 };
 
-// True for exactly one caller. acq_rel: what the spawner wrote is visible through the queue or the handle already; the order keeps a
-// claimer's work behind the claim.
-[[nodiscard]] inline bool claim(thread_record& t) noexcept { return !t.claimed.exchange(true, std::memory_order_acq_rel); }
+// True for exactly one caller, which runs it. What the spawner wrote is visible to it through the queue or the handle.
+[[nodiscard]] inline bool claim(thread_record& t) noexcept { return detail::claim(t.claimed); }
 void drop_reference(thread_record& t) noexcept;
 
 // By the claimer, in its own frame: runs the thread under its identity and ends it. The waiter to go on with, or null; `t` is gone unless

@@ -9,8 +9,10 @@
 #include "os/signal_stack.hpp"
 #include "park/idle_set.hpp"
 #include "sched/fiber.hpp"
+#include "sched/mailbox.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/record_deque.hpp"
+#include "sched/shown_deque.hpp"
 #include "sched/stack_cache.hpp"
 #include "sched/steal_pace.hpp"
 
@@ -91,8 +93,8 @@ struct alignas(128) worker {
     arch::place waits_at; // guests: of its wait; read by others while waits_forever
 
     // --- anyone ----------------------------------------------------------------------------------------------------
-    alignas(128) std::atomic<record_deque*> visible{nullptr};    // the deque of `current`, for thieves
-    std::atomic<fiber*> mailbox{nullptr};                        // its bound fiber, made ready by somebody else
+    alignas(128) shown_deque<os::machine, record_deque> visible; // that of `current`
+    sched::mailbox<os::machine, fiber> mailbox;                  // its bound fiber, made ready by somebody else
     std::atomic<std::int64_t> threads_made{0}, threads_ended{0}; // with a record of their own; written by the worker only
     park::sleeper<os::machine> sleeper;
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)

@@ -2,13 +2,11 @@
 // Workers come and go while the run time runs. Those below an index are active, unless they, or their shepherds, are disabled; the others stand by: outside the idle set, so that nobody
 // wakes them in vain, with nothing in their queues, asleep until the number changes. Workers are made when they are first wanted and end
 // with the run time. Worker 0, to which alone threads are bound, is always active. The argument is in docs/protocols/sleep.md.
-#include "os/futex.hpp"
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <new>
 
 namespace tulle::sched {
@@ -40,7 +38,7 @@ int scheduler::enable_worker(int index, bool on) noexcept {
     if (index == 0) return on ? 0 : EPERM;
     if (is_stopping()) return EBUSY;
     m_workers[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
-    apply_change(wanted_workers());
+    apply_change(m_limit.number());
     return 0;
 }
 
@@ -51,19 +49,19 @@ int scheduler::enable_shepherd(int index, bool on) noexcept {
     if (m_workers[0]->home == &s) return on ? 0 : EPERM;
     if (is_stopping()) return EBUSY;
     s.is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
-    apply_change(wanted_workers());
+    apply_change(m_limit.number());
     return 0;
 }
 
 void scheduler::apply_change(int wanted) noexcept {
     count_active(wanted);
-    os::futex_wake(m_active, INT_MAX);
+    m_limit.tell_all();
     send_away_surplus();
 }
 
 // Each has an OS thread and a stack for its loop. After an error, those that were made stand by.
 int scheduler::make_ready(int wanted) {
-    for (int k = wanted_workers(); k < wanted; ++k) {
+    for (int k = m_limit.number(); k < wanted; ++k) {
         auto const index = static_cast<std::size_t>(k);
         if (index == m_workers.size()) make_worker();
         worker& w = *m_workers[index];
@@ -83,16 +81,14 @@ void scheduler::count_active(int wanted) noexcept {
             return w->index < wanted && !w->is_disabled.load(std::memory_order_relaxed) && !s->is_disabled.load(std::memory_order_relaxed);
         };
         auto const active = static_cast<int>(std::count_if(s->workers.begin(), s->workers.end(), may_run));
-        s->active.store(active, std::memory_order_relaxed);
+        s->active.store(active, std::memory_order_relaxed); // relaxed: m_limit changes below
         all += active;
     }
     m_active_count.store(all, std::memory_order_relaxed); // relaxed: a snapshot for people, and for who looks twice (quiescence.cpp)
-    std::uint32_t const change = (m_active.load(std::memory_order_relaxed) >> 16U) + 1; // relaxed: under m_resizing
-    // release pairs with the acquires in is_surplus and stand_by.
-    m_active.store((change << 16U) | static_cast<std::uint32_t>(wanted), std::memory_order_release);
+    m_limit.change(wanted);
 }
 
-// G1 was count_active. A worker that is neither asleep nor napping looks at m_active before it is. What was placed at a shepherd that has
+// G1 was count_active. A worker that is neither asleep nor napping looks at m_limit before it is. What was placed at a shepherd that has
 // no worker any more is for anyone: its maker sees that (wake_one_of), or it was placed before, and one who searches will find it.
 void scheduler::send_away_surplus() noexcept {
     os::machine::fence_seq_cst();
@@ -111,9 +107,9 @@ void scheduler::stand_by(worker& w) noexcept {
     m_idle.wake_one();
     w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
     for (;;) {
-        std::uint32_t const active = m_active.load(std::memory_order_acquire); // pairs with the release in count_active
+        std::uint32_t const seen = m_limit.look();
         if (!is_surplus(w) || is_stopping()) break;
-        static_cast<void>(os::futex_wait(m_active, active));
+        m_limit.wait_for_change(seen);
     }
     static_cast<void>(keep_emergency(w));                // if there is none: it takes up work when others give stacks back
     w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers has changed, which tells as much
@@ -141,6 +137,7 @@ void scheduler::move_to(std::vector<int> const& allowed) {
 
 // --- work that was placed where nobody is active ---------------------------------------------------------------------------
 
+// relaxed, both: hints; before a sleep they are read after the heavy fence.
 bool scheduler::has_orphan(shepherd const& s) noexcept {
     return s.placed_count.load(std::memory_order_relaxed) != 0 && s.active.load(std::memory_order_relaxed) == 0;
 }

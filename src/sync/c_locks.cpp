@@ -37,7 +37,7 @@ template <class Lock> bool lock_again_or(c_recursive_mutex& m, Lock lock_mutex) 
         return true;
     }
     if (!lock_mutex(m.front, m.queue)) return false;
-    m.owner.store(this_thread::get_id(), std::memory_order_relaxed);
+    m.owner.store(this_thread::get_id(), std::memory_order_relaxed); // relaxed: as above
     m.depth = 1;
     return true;
 }
@@ -188,7 +188,7 @@ int tulle_rmutex_unlock(tulle_rmutex_t* mutex) {
     c_recursive_mutex& m = core(mutex);
     if (!is_own(m)) return -EPERM;
     if (--m.depth != 0) return 0;
-    m.owner.store(0, std::memory_order_relaxed);
+    m.owner.store(0, std::memory_order_relaxed); // relaxed: as above
     unlock(m.front, m.queue);
     tulle::schedule_point();
     return 0;

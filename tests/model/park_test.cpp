@@ -53,6 +53,7 @@ struct shape {
     int workers;
     std::uint64_t deadline = model::k_no_deadline;
     bool heavy = true;      // false: the error of leaving the heavy fence out
+    bool together = false;  // no task ends before all have begun: each worker is needed
     bool hand_over = false; // the maker gives the work to a sleeper by hand where there is one
 };
 
@@ -73,6 +74,7 @@ public:
         while (!m_stop.load(acquire)) { // pairs with finish_task
             if (m_board.take()) {
                 if (m_idle.end_search()) pass_search_on();
+                if (m_shape.together) meet();
             } else if (!rest(m_sleepers[index])) {
                 continue;
             }
@@ -95,6 +97,14 @@ private:
         model::plain<int>& gift = m_gifts[static_cast<std::size_t>(task)];
         gift.store(task + 1);
         return m_idle.searching() == 0 && m_idle.hand_over(&gift);
+    }
+    void meet() {
+        std::uint32_t begun = m_begun.fetch_add(1, relaxed) + 1;
+        machine::futex_wake(m_begun, 2);
+        while (begun != static_cast<std::uint32_t>(m_shape.tasks)) {
+            machine::futex_wait(m_begun, begun);
+            begun = m_begun.load(relaxed);
+        }
     }
     // H2 on behalf of those who sleep.
     void pass_search_on() {
@@ -131,6 +141,7 @@ private:
     std::array<park::sleeper<machine>, 3> m_sleepers;
     std::array<model::plain<int>, board::k_most> m_gifts;
     model::atomic<int> m_handed{0};
+    model::atomic<std::uint32_t> m_begun{0};
     model::atomic<int> m_done{0};
     model::atomic<bool> m_stop{false};
     model::atomic<int> m_sleeps{0};
@@ -180,6 +191,11 @@ TEST(idle_set, no_wake_up_is_lost) {
     model::result const r = model::explore("idle_many", random(60000), body({.tasks = 3, .workers = 2}, &sleeps));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(sleeps, 1000); // or nothing was tested
+}
+
+TEST(idle_set, all_workers_are_needed) {
+    model::result const r = model::explore("idle_together", random(40000), body({.tasks = 2, .workers = 2, .together = true}));
+    EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(idle_set, stampede) {
@@ -346,6 +362,19 @@ TEST(alarm, a_forked_record_wakes_the_sleeper) {
 TEST(alarm, a_fork_after_a_joined_one_wakes_the_sleeper) {
     model::result const r = model::explore("alarm_two", exhaustive(2), forking_body(1));
     EXPECT_TRUE(r.passed()) << r;
+}
+
+// Work that is handed over, work that needs every worker, and records that are forked. The orders in this file, but for the heavy fences, are
+// those of its board of tasks.
+TEST(idle_set, every_order_is_needed) {
+    model::options o = random(20000);
+    o.weakens = [](model::site const& s) { return s.file == "idle_set.hpp" || s.kind == model::access_kind::heavy_fence; };
+    auto mutants = model::weaken_each("idle_weakened_gift", o, body({.tasks = 1, .workers = 1, .hand_over = true}));
+    auto const together = body({.tasks = 2, .workers = 2, .together = true});
+    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened", o, together));
+    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_fork", o, forking_body(1)));
+    EXPECT_GE(mutants.size(), 8U);
+    EXPECT_EQ(model::survivors(mutants), "");
 }
 
 } // namespace

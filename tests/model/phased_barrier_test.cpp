@@ -104,4 +104,16 @@ TEST(phased_barrier, may_be_destroyed_by_the_first_that_returns) {
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
+TEST(phased_barrier, every_order_is_needed) {
+    auto const mutants = model::weaken_each("phased_barrier_weakened", random(10000), [](model::test& t) {
+        auto& m = t.make<meeting>(3);
+        t.thread([&m] { m.run_in_time(0); });
+        t.thread([&m] { m.run_in_time(1); });
+        t.thread([&m] { static_cast<void>(m.arrive(true)); });
+        t.thread([&m] { m.world.time_passes(); });
+    });
+    EXPECT_GE(mutants.size(), 2U);
+    EXPECT_EQ(model::survivors_in_code(mutants), "");
+}
+
 } // namespace

@@ -4,6 +4,7 @@
 // the one that has gone. What sched/idle.cpp and sched/worker_count.cpp do, on the real idle set.
 #include "explorer/explore.hpp"
 #include "park/idle_set.hpp"
+#include "sched/worker_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ struct errors {
 // Two workers, of which the second comes and goes, and tasks that are only counted.
 class crew {
 public:
-    explicit crew(errors const& e) : m_errors(e) {}
+    explicit crew(errors const& e) : m_errors(e) { m_limit.change(2); }
 
     void post() {
         m_posted.fetch_add(1, release); // G1; pairs with take
@@ -34,11 +35,10 @@ public:
         if (m_idle.wake_is_due()) m_idle.wake_one(); // G2
     }
     // By the number, or by the second worker's flag.
-    void set_active(std::uint32_t wanted, bool by_flag) {
+    void set_active(int wanted, bool by_flag) {
         if (by_flag) m_disabled.store(wanted == 1, relaxed);
-        std::uint32_t const change = (m_active.load(relaxed) >> 16U) + 1;
-        m_active.store((change << 16U) | (by_flag ? 2 : wanted), release); // G1; pairs with is_surplus
-        machine::futex_wake(m_active, 2);
+        m_limit.change(by_flag ? 2 : wanted); // G1
+        m_limit.tell_all();
         if (wanted == 2) return;
         machine::fence_seq_cst();
         if (m_errors.changes_silently) return;
@@ -62,10 +62,9 @@ public:
         }
         static_cast<void>(m_idle.end_search());
     }
-    // The manager's last step, where tasks are done by then.
-    void wait_until_surplus_stands_by() {
-        while (m_standing_by.load(acquire) == 0) machine::futex_wait(m_standing_by, 0); // pairs with stand_by
-        end();
+    void wait_for_surplus(std::uint32_t standing_by) {
+        while (m_standing_by.load(acquire) != standing_by)
+            machine::futex_wait(m_standing_by, 1 - standing_by); // pairs with tell_standing_by
     }
     void check_end(std::uint32_t tasks) {
         model::check(m_taken.load(relaxed) == tasks, "each task was taken");
@@ -73,9 +72,18 @@ public:
         model::check(m_idle.searching() == 0, "nobody counts as searching in the end");
     }
 
+    // The manager's last step, where tasks are done by then.
+    void end() {
+        m_stop.store(true, release); // pairs with work
+        machine::fence_seq_cst();
+        m_limit.change(3);
+        m_limit.tell_all();
+        while (m_idle.wake_one()) {}
+    }
+
 private:
     [[nodiscard]] bool is_surplus(std::uint32_t index) const {
-        return index >= (m_active.load(acquire) & 0xffffU) || (index == 1 && m_disabled.load(relaxed)); // pairs with set_active
+        return static_cast<int>(index) >= m_limit.number_in(m_limit.look()) || (index == 1 && m_disabled.load(relaxed));
     }
     [[nodiscard]] bool looks_empty() const { return m_taken.load(relaxed) >= m_posted.load(relaxed); }
     bool take() {
@@ -101,31 +109,28 @@ private:
     }
     void stand_by(std::uint32_t index) {
         if (!m_errors.leaves_silently) m_idle.wake_one();
-        m_standing_by.store(1, release); // pairs with wait_until_surplus_stands_by
-        machine::futex_wake(m_standing_by, 1);
+        tell_standing_by(1);
         for (;;) {
-            std::uint32_t const active = m_active.load(acquire);    // pairs with set_active
-            if (!is_surplus(index) || m_stop.load(acquire)) return; // pairs with end
-            machine::futex_wait(m_active, active);
+            std::uint32_t const seen = m_limit.look();
+            if (!is_surplus(index) || m_stop.load(relaxed)) break; // relaxed: set before the limit
+            m_limit.wait_for_change(seen);
         }
+        tell_standing_by(0);
+    }
+    void tell_standing_by(std::uint32_t now) {
+        m_standing_by.store(now, release); // pairs with wait_for_surplus
+        machine::futex_wake(m_standing_by, 1);
     }
     void finish(std::uint32_t tasks) {
         if (tasks != 0 && m_done.fetch_add(1, acq_rel) + 1 == tasks) end();
-    }
-    void end() {
-        m_stop.store(true, release); // pairs with work
-        machine::fence_seq_cst();
-        m_active.store(3, release); // ends a futex_wait, too
-        machine::futex_wake(m_active, 2);
-        while (m_idle.wake_one()) {}
     }
 
     errors m_errors;
     model::atomic<std::uint32_t> m_posted{0};
     model::atomic<std::uint32_t> m_taken{0};
     model::atomic<std::uint32_t> m_done{0};
-    model::atomic<std::uint32_t> m_active{2}; // the high half counts changes
-    model::atomic<bool> m_disabled{false};    // the second worker
+    sched::worker_limit<machine> m_limit;
+    model::atomic<bool> m_disabled{false}; // the second worker
     model::atomic<std::uint32_t> m_standing_by{0};
     model::atomic<bool> m_stop{false};
     park::idle_set<machine> m_idle;
@@ -162,7 +167,15 @@ template <bool by_flag = false> void post_go_post_come_post(crew& c) {
 }
 template <bool by_flag = false> void go(crew& c) {
     c.set_active(1, by_flag);
-    c.wait_until_surplus_stands_by();
+    c.wait_for_surplus(1);
+    c.end();
+}
+template <bool by_flag = false> void go_and_come(crew& c) {
+    c.set_active(1, by_flag);
+    c.wait_for_surplus(1);
+    c.set_active(2, by_flag);
+    c.wait_for_surplus(0);
+    c.end();
 }
 
 TEST(stand_by, no_task_is_left_to_the_one_that_goes) {
@@ -181,7 +194,8 @@ TEST(stand_by, a_sleeper_goes) {
 }
 
 TEST(stand_by, one_that_is_disabled_goes_and_comes_back) {
-    for (auto const& b : {body(1, &go_then_post<true>), body(3, &post_go_post_come_post<true>), body(0, &go<true>)}) {
+    for (auto const& b :
+         {body(1, &go_then_post<true>), body(3, &post_go_post_come_post<true>), body(0, &go<true>), body(0, &go_and_come<true>)}) {
         model::result const r = model::explore("stand_by_disabled", random(3000), b);
         EXPECT_TRUE(r.passed()) << r;
     }
@@ -203,6 +217,15 @@ TEST(stand_by, who_goes_to_sleep_must_look_again) {
     model::result const r = model::explore("stand_by_unseen", random(6000, true), body(0, &go<>, {.forgets_to_look = true}));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
+}
+
+// Of the limit. Those of the idle set are in park_test.cpp, and the tasks here are no part of the library.
+TEST(stand_by, every_order_is_needed) {
+    model::options o = random(3000);
+    o.weakens = [](model::site const& s) { return s.file == "worker_limit.hpp"; };
+    auto const mutants = model::weaken_each("stand_by_weakened", o, body(0, &go_and_come<true>));
+    EXPECT_EQ(mutants.size(), 2U);
+    EXPECT_EQ(model::survivors(mutants), "");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "sync/condition_core.hpp"
 #include "sync/latch_core.hpp"
 #include "sync/once_core.hpp"
+#include "sync/spin_core.hpp"
 #include "sync_world.hpp"
 
 #include <gtest/gtest.h>
@@ -266,13 +267,60 @@ struct single {
     }
 };
 
+void once_body(model::test& t) {
+    auto& s = t.make<single>();
+    for (int i = 0; i < 3; ++i) t.thread([&s] { s.use(); });
+    t.at_end([&s] { model::check(s.attempts.load() == 2 && s.made.load() == 7, "it was done in the second attempt"); });
+}
+
 TEST(once, one_of_the_others_repeats_what_failed) {
-    model::result const r = model::explore("once", random(40000), [](model::test& t) {
-        auto& s = t.make<single>();
-        for (int i = 0; i < 3; ++i) t.thread([&s] { s.use(); });
-        t.at_end([&s] { model::check(s.attempts.load() == 2 && s.made.load() == 7, "it was done in the second attempt"); });
-    });
+    model::result const r = model::explore("once", random(40000), &once_body);
     EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(once, every_order_is_needed) {
+    model::options o = random(4000);
+    o.weakens = [](model::site const& s) { return s.file == "once_core.hpp"; };
+    auto const mutants = model::weaken_each("once_weakened", o, &once_body);
+    EXPECT_GE(mutants.size(), 2U);
+    EXPECT_EQ(model::survivors(mutants), "");
+}
+
+// -- the lock that spins
+
+struct spun {
+    using core = sync::spin_core<model::parking>;
+
+    model::parking_world world;
+    detail::basic_spin_front<model::machine> front;
+    model::plain<int> value{0};
+
+    void add(bool tries) {
+        if (!(tries && front.try_lock()))
+            model::check(core(front).lock_until(sync::limit<model::parking>{detail::k_no_deadline}), "it has no limit");
+        value.store(value.load() + 1);
+        front.unlock();
+    }
+};
+
+void spun_body(model::test& t) {
+    auto& s = t.make<spun>();
+    for (int i = 0; i < 3; ++i) t.thread([&s, i] { s.add(i == 0); });
+    t.at_end([&s] {
+        model::check(s.value.load() == 3, "each had it alone");
+        model::check(s.front.starving.load(relaxed) == 0, "nobody counts as starving in the end");
+    });
+}
+
+TEST(spin_lock, excludes) {
+    model::result const r = model::explore("spin", random(20000), &spun_body);
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(spin_lock, every_order_is_needed) {
+    auto const mutants = model::weaken_each("spin_weakened", random(4000), &spun_body);
+    EXPECT_EQ(mutants.size(), 2U);
+    EXPECT_EQ(model::survivors(mutants), "");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <tulle/detail/attributes.hpp>
 #include <tulle/detail/limit.hpp>
 #include <tulle/detail/opaque.hpp>
+#include <tulle/detail/reference_count.hpp>
 #include <tulle/detail/thread_core.hpp>
 
 #include <atomic>
@@ -26,8 +27,7 @@ public:
     future_core& operator=(future_core const&) = delete;
 
     // True for the first: it writes value or exception, and calls make_ready().
-    // relaxed: it decides only who writes.
-    [[nodiscard]] bool claim() noexcept { return !m_claimed.exchange(true, std::memory_order_relaxed); }
+    [[nodiscard]] bool claim() noexcept { return detail::claim(m_claimed); }
     // The caller has a reference of its own.
     TULLE_API void make_ready() noexcept;
     [[nodiscard]] TULLE_API bool is_ready() const noexcept;
@@ -42,10 +42,9 @@ public:
     // By that thread at its end, and by the destructor.
     TULLE_API void drop_runner() noexcept;
 
-    void add_reference() noexcept { m_references.fetch_add(1, std::memory_order_relaxed); } // relaxed: the caller has one
-    // acq_rel: what all have done with it happens before it is destroyed.
+    void add_reference() noexcept { detail::add_reference(m_references); }
     void release() noexcept {
-        if (m_references.fetch_sub(1, std::memory_order_acq_rel) == 1) m_destroy(this);
+        if (detail::drop_reference(m_references)) m_destroy(this);
     }
 
     std::exception_ptr exception; // instead of a value

@@ -55,7 +55,7 @@ struct qt_dictionary_iterator {
     }
     qt_dictionary_iterator(qt_dictionary_iterator const& other)
         : dict(other.dict), where(other.where), segment(other.segment), current(other.current) {
-        dict->iterators.fetch_add(1, std::memory_order_relaxed);
+        dict->iterators.fetch_add(1, std::memory_order_relaxed); // relaxed: as above
     }
     qt_dictionary_iterator& operator=(qt_dictionary_iterator const&) = delete;
     ~qt_dictionary_iterator() {

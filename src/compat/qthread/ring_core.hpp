@@ -58,18 +58,18 @@ private:
         return at - m_writer.other <= m_mask;
     }
     [[nodiscard]] bool has_element() noexcept {
-        std::uint64_t const at = m_reader.index.load(std::memory_order_relaxed);
+        std::uint64_t const at = m_reader.index.load(std::memory_order_relaxed); // relaxed: its own
         if (at != m_reader.other) return true;
         m_reader.other = m_writer.index.load(std::memory_order_seq_cst);
         return at != m_reader.other;
     }
     void put(void* elem) noexcept {
-        std::uint64_t const at = m_writer.index.load(std::memory_order_relaxed);
+        std::uint64_t const at = m_writer.index.load(std::memory_order_relaxed); // relaxed: its own
         m_elements[at & m_mask].store(elem);
         move_on(m_writer, at + 1, m_reader);
     }
     [[nodiscard]] void* take() noexcept {
-        std::uint64_t const at = m_reader.index.load(std::memory_order_relaxed);
+        std::uint64_t const at = m_reader.index.load(std::memory_order_relaxed); // relaxed: its own
         void* const elem = m_elements[at & m_mask].load();
         move_on(m_reader, at + 1, m_writer);
         return elem;

@@ -21,6 +21,7 @@ bool is_recursive(qthread_spinlock_t const& l) noexcept {
     return __atomic_load_n(&l.state.s, __ATOMIC_RELAXED) != QTHREAD_SPINLOCK_IS_NOT_RECURSIVE;
 }
 
+// relaxed: see is_held_by.
 void enter(qthread_spinlock_t& l, int64_t thread) noexcept {
     __atomic_store_n(&l.state.s, thread, __ATOMIC_RELAXED);
     l.state.count = 1;

@@ -160,6 +160,7 @@ std::vector<mutant> weaken_each(std::string_view name, options const& o, test_bo
     quiet.expect_failure = true;
     std::vector<mutant> mutants;
     for (site const& s : passed.sites()) {
+        if (o.weakens != nullptr && !o.weakens(s)) continue;
         for (mutation const& m : weakenings(s)) {
             site_book sites;
             sites.mutate(m);
@@ -167,6 +168,20 @@ std::vector<mutant> weaken_each(std::string_view name, options const& o, test_bo
         }
     }
     return mutants;
+}
+
+std::vector<mutant> found_by_any(std::vector<mutant> first, std::vector<mutant> const& second) {
+    for (mutant const& m : second) {
+        auto const is_same = [&m](mutant const& other) {
+            return other.change.where == m.change.where && other.change.weakened == m.change.weakened;
+        };
+        auto const at = std::find_if(first.begin(), first.end(), is_same);
+        if (at == first.end())
+            first.push_back(m);
+        else if (m.outcome.failed)
+            *at = m;
+    }
+    return first;
 }
 
 std::string survivors(std::vector<mutant> const& mutants) {

@@ -26,8 +26,9 @@ struct options {
     unsigned preemptions = 2; // exhaustive only
     std::uint64_t seed = 1;   // random only
     limits limit;
-    bool expect_failure = false; // a planted error: nothing is printed
-    std::string replay;          // a token: runs this one execution; as the environment variable TULLE_MODEL_SEED does
+    bool expect_failure = false;            // a planted error: nothing is printed
+    bool (*weakens)(site const&) = nullptr; // weaken_each only; null: every order
+    std::string replay;                     // a token: runs this one execution; as the environment variable TULLE_MODEL_SEED does
 };
 
 struct result {
@@ -54,6 +55,8 @@ struct mutant {
 };
 /// Explores the body once per weakened order. Those that still pass are either stronger than needed or not tested.
 [[nodiscard]] std::vector<mutant> weaken_each(std::string_view name, options const& o, test_body const& body);
+/// Of several bodies over the same code: a mutant that one of them misses may be found by another.
+[[nodiscard]] std::vector<mutant> found_by_any(std::vector<mutant> first, std::vector<mutant> const& second);
 /// The survivors, one per line; empty if every mutant failed.
 [[nodiscard]] std::string survivors(std::vector<mutant> const& mutants);
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deques with records whose stacks are suspended or have opened a larger one: thieves find them here. A deque is the list's while its flag is
+// set; what it needs for that is next_parked, prev_parked and is_parked, guarded by the list's lock, and comes_before().
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "deque/split_deque.hpp"
+
+#include <cstdint>
+#include <mutex>
+
+namespace tulle::sched {
+
+template <class Machine, class Deque, class Slot> class basic_parked_deques {
+public:
+    // `in_order`: before the first one that a serial run would come to later.
+    void add(Deque& deque, bool in_order = false) noexcept;
+    // Its stack gives it up. Without that it would keep its place for the next stack.
+    void remove(Deque& deque) noexcept;
+    // The oldest record of one of them, which then is `from`, or null. `in_turn`: of each in its turn; else of the one that was parked first, as
+    // long as it has any.
+    [[nodiscard]] Slot* steal(Deque*& from, bool in_turn = true) noexcept;
+    // Lets the list begin `by` deques later.
+    void rotate(std::uint32_t by) noexcept;
+    // Hints, with empty deques. relaxed: written under the lock, which decides; who goes to sleep looks after its heavy fence.
+    [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }
+    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
+    // Whether one of them holds a record now. By a worker that goes to sleep.
+    [[nodiscard]] bool has_stealable() noexcept;
+
+private:
+    void insert_behind(Deque* before, Deque& deque) noexcept;
+    void unlink(Deque& deque) noexcept;
+    void drop(Deque& deque) noexcept;
+
+    static constexpr int k_most_looked_at = 64;
+
+    base::basic_spin_lock<Machine> m_lock; // guards the list
+    Deque* m_first = nullptr;
+    Deque* m_last = nullptr;
+    typename Machine::template atomic<std::uint32_t> m_count{0};
+};
+
+template <class Machine, class Deque, class Slot>
+void basic_parked_deques<Machine, Deque, Slot>::add(Deque& deque, bool in_order) noexcept {
+    std::lock_guard const held(m_lock);
+    if (deque.is_parked && !in_order) return;
+    if (deque.is_parked) drop(deque);
+    deque.is_parked = true;
+    Deque* next = in_order ? m_first : nullptr;
+    while (next != nullptr && !comes_before(deque, *next)) next = next->next_parked;
+    insert_behind(next == nullptr ? m_last : next->prev_parked, deque);
+    m_count.store(m_count.load(std::memory_order_relaxed) + 1,
+                  std::memory_order_relaxed); // relaxed: a hint; one writer
+}
+
+template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::remove(Deque& deque) noexcept {
+    std::lock_guard const held(m_lock);
+    if (deque.is_parked) drop(deque);
+}
+
+// Under the lock, as the next two.
+template <class Machine, class Deque, class Slot>
+void basic_parked_deques<Machine, Deque, Slot>::insert_behind(Deque* before, Deque& deque) noexcept {
+    Deque*& link = before == nullptr ? m_first : before->next_parked;
+    deque.prev_parked = before;
+    deque.next_parked = link;
+    (link == nullptr ? m_last : link->prev_parked) = &deque;
+    link = &deque;
+}
+
+template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::unlink(Deque& deque) noexcept {
+    (deque.prev_parked == nullptr ? m_first : deque.prev_parked->next_parked) = deque.next_parked;
+    (deque.next_parked == nullptr ? m_last : deque.next_parked->prev_parked) = deque.prev_parked;
+}
+
+template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::drop(Deque& deque) noexcept {
+    unlink(deque);
+    deque.is_parked = false;
+    // relaxed: as in add.
+    m_count.store(m_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+}
+
+// Goes round: a deque that gave a record moves to the end, an empty one leaves the list.
+template <class Machine, class Deque, class Slot>
+Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& from, bool in_turn) noexcept {
+    if (looks_empty() || !m_lock.try_lock()) return nullptr;
+    std::lock_guard const held(m_lock, std::adopt_lock);
+    Slot* found = nullptr;
+    for (int looked = 0; found == nullptr && m_first != nullptr && looked < k_most_looked_at; ++looked) {
+        Deque& deque = *m_first;
+        found = deque::deque_thief<Machine, Slot>(deque).steal();
+        if (found != nullptr) from = &deque;
+        if (found == nullptr && !deque.looks_stealable()) {
+            drop(deque);
+        } else if (in_turn) {
+            unlink(deque);
+            insert_behind(m_last, deque);
+        } else {
+            break;
+        }
+    }
+    return found;
+}
+
+template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::rotate(std::uint32_t by) noexcept {
+    std::lock_guard const held(m_lock);
+    for (; by != 0 && m_first != nullptr; --by) {
+        Deque& moved = *m_first;
+        unlink(moved);
+        insert_behind(m_last, moved);
+    }
+}
+
+template <class Machine, class Deque, class Slot> bool basic_parked_deques<Machine, Deque, Slot>::has_stealable() noexcept {
+    if (looks_empty()) return false;
+    std::lock_guard const held(m_lock);
+    for (Deque* d = m_first; d != nullptr; d = d->next_parked) {
+        if (d->looks_stealable()) return true;
+    }
+    return false;
+}
+
+} // namespace tulle::sched

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of a thread with a record of its own: it is run once, by the worker that takes it or by its joiner; its result reaches the joiner,
+// whoever ran it; and the last of the two references frees the record after all else. And what an OS thread of the program's own needs for a
+// join: a word to sleep in, and the list of workers.
+#include "explorer/explore.hpp"
+#include "park/resume_word.hpp"
+#include "sched/growing_list.hpp"
+#include "sched/join_word.hpp"
+
+#include <tulle/detail/reference_count.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace {
+
+using namespace tulle;
+using enum std::memory_order;
+using machine = model::machine;
+
+model::options exhaustive() {
+    model::options o;
+    o.how = model::search::exhaustive;
+    o.executions = 100000;
+    return o;
+}
+
+void expect_holds(std::string_view name, model::test_body const& body) {
+    model::result const r = model::explore(name, exhaustive(), body);
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+}
+void expect_needed(std::string_view name, model::test_body const& body, std::string_view file, std::size_t count) {
+    auto mutants = model::weaken_each(name, exhaustive(), body);
+    std::erase_if(mutants, [file](model::mutant const& m) { return m.change.where.file != file; });
+    EXPECT_EQ(mutants.size(), count);
+    EXPECT_EQ(model::survivors(mutants), "");
+}
+
+// -- a spawned thread, taken from a queue, joined or released
+
+struct record {
+    model::plain<int> body{0};
+    model::plain<int> result{0};
+    model::atomic<std::uintptr_t> word{detail::k_running};
+    model::atomic<bool> claimed{false};
+    model::atomic<std::uint32_t> references{2};
+};
+
+struct spawned {
+    std::optional<record> thread;
+    model::atomic<record*> queue{nullptr};
+
+    void drop(record& t) {
+        if (detail::drop_reference(t.references)) thread.reset(); // an access after this is an error, and one before that it has not seen
+    }
+    // By the claimer.
+    static void run(record& t) {
+        model::check(t.body.load() == 3, "what the spawner wrote is there");
+        t.result.store(4);
+        static_cast<void>(sched::join_word(t.word).finish());
+    }
+    void work() {
+        while (queue.load(relaxed) == nullptr) machine::pause();
+        record& t = *queue.load(acquire); // pairs with spawn_and_join
+        if (detail::claim(t.claimed)) run(t);
+        drop(t);
+    }
+    void spawn_and_join(bool joins) {
+        record& t = thread.emplace();
+        t.body.store(3);
+        queue.store(&t, release); // pairs with work
+        if (joins) {
+            if (detail::claim(t.claimed)) run(t);
+            while (!sched::join_word(t.word).is_done()) machine::pause();
+            model::check(t.result.load() == 4, "what the thread did is there");
+        }
+        drop(t);
+    }
+};
+
+template <bool joins> void spawned_body(model::test& t) {
+    auto& s = t.make<spawned>();
+    t.thread([&s] { s.spawn_and_join(joins); });
+    t.thread([&s] { s.work(); });
+    t.at_end([&s] { model::check(!s.thread.has_value(), "the record is freed"); });
+}
+
+TEST(thread_record, is_run_once_and_freed_last) {
+    expect_holds("thread_joined", &spawned_body<true>);
+    expect_holds("thread_released", &spawned_body<false>);
+}
+
+TEST(thread_record, every_order_is_needed) {
+    expect_needed("thread_joined_weakened", &spawned_body<true>, "reference_count.hpp", 2);
+    expect_needed("thread_released_weakened", &spawned_body<false>, "reference_count.hpp", 2);
+}
+
+// -- a guest that waits, twice
+
+struct guest {
+    park::resume_word<machine> wake;
+    model::atomic<int> published{0};
+    model::plain<int> news{0};
+
+    void wait_twice() {
+        for (int k = 1; k <= 2; ++k) {
+            published.store(k, release); // pairs with resume_twice
+            while (!wake.is_resumed()) static_cast<void>(wake.sleep(model::k_no_deadline));
+            model::check(news.load() == k, "what the waker did is there");
+            wake.reset();
+        }
+    }
+    void resume_twice() {
+        for (int k = 1; k <= 2; ++k) {
+            while (published.load(acquire) != k) machine::pause(); // pairs with wait_twice
+            news.store(k);
+            wake.resume();
+        }
+    }
+    static void body(model::test& t) {
+        auto& g = t.make<guest>();
+        t.thread([&g] { g.wait_twice(); });
+        t.thread([&g] { g.resume_twice(); });
+    }
+};
+
+TEST(resume_word, no_resumption_is_lost) { expect_holds("guest", &guest::body); }
+TEST(resume_word, every_order_is_needed) { expect_needed("guest_weakened", &guest::body, "resume_word.hpp", 2); }
+
+// -- workers that come while others look
+
+struct item {
+    model::plain<int> content{0};
+};
+
+struct crowd {
+    crowd() { list.reserve(2); }
+
+    std::array<item, 2> items;
+    sched::growing_list<item*, machine> list;
+
+    void add() {
+        for (item& i : items) {
+            i.content.store(5);
+            list.push_back(&i);
+        }
+    }
+    void look() {
+        for (item* const i : list) model::check(i->content.load() == 5, "what is in the list is made");
+    }
+    static void body(model::test& t) {
+        auto& c = t.make<crowd>();
+        t.thread([&c] { c.add(); });
+        t.thread([&c] { c.look(); });
+        t.thread([&c] { c.look(); });
+        t.at_end([&c] { model::check(c.list.size() == 2, "both are in the list"); });
+    }
+};
+
+TEST(growing_list, what_is_found_is_made) { expect_holds("growing_list", &crowd::body); }
+TEST(growing_list, every_order_is_needed) { expect_needed("growing_list_weakened", &crowd::body, "growing_list.hpp", 2); }
+
+} // namespace
