@@ -23,6 +23,20 @@ LINE = ('{"bench": "%s", "library": "%s", "workers": \'$2\', "places": 1, "n": 9
         '"unit": "%s", "runs": 1, "ok": %s}')
 
 
+# Stands in for scripts/switch-counts: knows two architectures.
+COUNTS = """#!/bin/sh
+here=$(dirname "$0")
+if [ "$1" = --list ]; then
+    echo '{"architecture": "sparc", "missing": null}'
+    echo '{"architecture": "vax", "missing": %s}'
+    exit
+fi
+echo "$2" >> "$here/counted"
+%s
+"""
+COUNT = ('{"bench": "switch", "library": "%s", "workers": 1, "places": 1, "n": 9, "value": %g, "min": %g, "max": %g, "unit": "%s", "runs": 1, '
+         '"ok": true, "architecture": "\'$2\'"%s}')
+
 with open(PROGRAM, "rb") as program_file:
     ADDRESS_SANITIZED = b"__asan_init" in program_file.read()
 
@@ -48,7 +62,7 @@ def figures(done):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-class Faked(unittest.TestCase):
+class Programs(unittest.TestCase):
     """Shell scripts stand in for benchmark programs, so the figures are known."""
 
     def setUp(self):
@@ -69,6 +83,8 @@ class Faked(unittest.TestCase):
     def bench(self, *words, **how):
         return bench("--dir", self.folder, *words, **how)
 
+
+class Faked(Programs):
     def test_json_repeats_every_figure(self):
         self.prints("mutex", "tulle", 5)
         self.prints("mutex", "pthread", 20)
@@ -226,6 +242,177 @@ class Faked(unittest.TestCase):
         self.assertIn("go is left out: needs Go\n", done.stdout)
 
 
+class Backends(Programs):
+    """Ours over several context switches."""
+
+    def test_table_has_the_ratio_to_the_assembly(self):
+        for library, value in (("tulle", 5), ("tulle_ucontext", 250), ("boost_context", 10)):
+            self.prints("switch", library, value)
+        text = self.bench("switch", "--quick").stdout
+        self.assertRegex(text, r"(?m) of best +of asm$")
+        self.assertRegex(text, r"(?m)^\s+\* tulle .* 0\.5 +1\.00$")
+        self.assertRegex(text, r"(?m)^\s+\* tulle_ucontext .* 25\.0 +50\.0$")
+        self.assertIn('"of asm": to tulle', text)
+
+    def test_other_benchmarks_have_no_such_column(self):
+        self.prints("mutex", "tulle", 5)
+        self.assertNotIn("of asm", self.bench("mutex", "--quick").stdout)
+
+    def test_a_set_stands_for_its_benchmarks_each_once(self):
+        for name in ("switch", "paper-fib", "paper-scale", "paper-create", "mutex"):
+            self.prints(name, "tulle", 5, unit="s")
+        rows = figures(self.bench("paper-fib", "paper", "--workers", "1", "--json"))
+        self.assertEqual([row["bench"] for row in rows], ["paper-fib", "switch", "paper-scale", "paper-create"])
+
+    def test_several_numbers_of_workers(self):
+        self.prints("switch", "tulle", 5)
+        rows = figures(self.bench("--workers", "1,3,5", "switch", "--json"))
+        self.assertEqual([row["workers"] for row in rows], [1, 3, 5])
+
+    def page(self, *words):
+        page = os.path.join(self.folder, "page.html")
+        self.assertEqual(self.bench(*words, "--html", page, "--quick").returncode, 0)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        xml.fromstring(text.replace("<!DOCTYPE html>", "", 1))  # well-formed
+        return text
+
+    def test_page_has_curves_over_the_workers(self):
+        for library, value in (("tulle", 1), ("tulle_setjmp", 3), ("tulle_ucontext", 30)):
+            self.prints("paper-fib", library, value, unit="s")
+        text = self.page("paper-fib", "--workers", "1,2,4")
+        self.assertEqual(text.count("<svg"), 3 + 2)  # bars for each number of workers, times, speed-ups
+        self.assertEqual(text.count("<polyline"), 2 * 3)
+        self.assertIn("tulle_ucontext, 4 workers: 30.0 s<", text)
+        self.assertIn("30.0, 30.0 x tulle<", text)
+
+    def test_page_of_one_number_of_workers_has_none(self):
+        self.prints("paper-fib", "tulle", 1, unit="s")
+        text = self.page("paper-fib", "--workers", "2")
+        self.assertEqual((text.count("<svg"), text.count("<polyline")), (1, 0))
+
+
+class Emulated(Programs):
+    """A shell script stands in for the one that compiles and counts."""
+
+    def setUp(self):
+        super().setUp()
+        self.prints("switch", "tulle", 5)
+
+    def counts(self, missing='"vax-g++"', body=None):
+        lines = []
+        for library, instructions, traps, more in (("tulle", 18.5, 0, ', "limit": 20'), ("tulle_ucontext", 92.5, 2, "")):
+            for unit, value, last in (("instructions/switch", instructions, more), ("system calls/switch", traps / 2, ""), ("kernel traps/switch", traps, "")):
+                lines.append("echo '" + COUNT % (library, value, value, value, unit, last) + "'")
+        path = os.path.join(self.folder, "switch-counts")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(COUNTS % (missing, "\n".join(lines) if body is None else body))
+        os.chmod(path, stat.S_IRWXU)
+
+    def counted(self):
+        path = os.path.join(self.folder, "counted")
+        if not os.path.exists(path):
+            return []
+        with open(path, encoding="utf-8") as file:
+            return file.read().split()
+
+    def refused(self, code, message, *words):
+        """Before anything is measured."""
+        done = self.bench(*words, "--json")
+        self.assertEqual(done.returncode, code, done)
+        self.assertEqual(done.stderr, f"tulle: bench: {message}\n")
+        self.assertEqual((done.stdout, self.counted()), ("", []))
+
+    def test_objects_name_the_architecture_and_the_limit(self):
+        self.counts(missing="null")
+        done = self.bench("switch", "--quick", "--json", "--emulated")
+        self.assertEqual(done.returncode, 0, done)
+        rows = figures(done)
+        self.assertEqual(set(rows[0]), set(FIELDS))  # measured here
+        self.assertEqual(self.counted(), ["sparc", "vax"])
+        self.assertEqual([row["architecture"] for row in rows[1:]], ["sparc"] * 6 + ["vax"] * 6)
+        self.assertEqual(set(rows[1]), set(FIELDS) | {"architecture", "limit"})
+        self.assertEqual((rows[1]["value"], rows[1]["unit"], rows[1]["limit"]), (18.5, "instructions/switch", 20))
+        self.assertEqual((rows[6]["library"], rows[6]["value"], rows[6]["unit"]), ("tulle_ucontext", 2, "kernel traps/switch"))
+        self.assertEqual(set(rows[6]), set(FIELDS) | {"architecture"})
+
+    def test_table_has_a_row_for_each_architecture_and_switch(self):
+        self.counts(missing="null")
+        text = self.bench("switch", "--quick", "--emulated").stdout
+        self.assertRegex(text, r"(?m)^ +architecture +instructions +of asm +limit +system calls +kernel traps$")
+        for name in ("sparc", "vax"):
+            self.assertRegex(text, rf"(?m)^ +{name} +\* tulle +18\.5 +1\.00 +20\.0 +0 +0$")
+            self.assertRegex(text, rf"(?m)^ +{name} +\* tulle_ucontext +92\.5 +5\.00 +- +1\.00 +2\.00$")
+
+    def test_page_shows_the_counts(self):
+        self.counts(missing="null")
+        page = os.path.join(self.folder, "page.html")
+        self.assertEqual(self.bench("switch", "--quick", "--emulated", "--html", page).returncode, 0)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        xml.fromstring(text.replace("<!DOCTYPE html>", "", 1))  # well-formed
+        self.assertEqual(text.count("<svg"), 1 + 3)  # the time, and each unit of the counts
+        self.assertIn("<h3>instructions/switch, counted below emulators</h3>", text)
+        self.assertIn(">vax tulle_ucontext<", text)
+        self.assertIn(">92.5, 5.00 x tulle<", text)
+        self.assertIn("at most 20.0", text)
+
+    def test_what_is_missing_is_reported_and_the_rest_counted(self):
+        self.counts()
+        done = self.bench("paper", "--quick", "--emulated")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("vax is not counted: vax-g++ is not installed; in the source tree, `scripts/bootstrap cross vax` installs it\n", done.stdout)
+        self.assertEqual(self.counted(), ["sparc"])
+
+    def test_chosen_architectures(self):
+        for words in (("--emulated", "vax", "sparc", "vax"), ("--emulated", "vax,sparc"), ("--emulated=vax,sparc",)):
+            self.counts(missing="null")
+            self.assertEqual(self.bench("switch", "--quick", *words).returncode, 0)
+            self.assertEqual(self.counted(), ["vax", "sparc"], words)
+            os.remove(os.path.join(self.folder, "counted"))
+
+    def test_unknown_architecture(self):
+        self.counts()
+        self.refused(2, "there is no architecture 'pdp11' to count on; there are sparc, vax", "switch", "--emulated", "sparc", "pdp11")
+
+    def test_chosen_architecture_that_lacks_something(self):
+        self.counts()
+        self.refused(1, "cannot count on vax: vax-g++ is not installed; in the source tree, `scripts/bootstrap cross vax` installs it",
+                     "switch", "--emulated", "sparc", "vax")
+
+    def test_benchmark_that_is_not_counted(self):
+        self.counts()
+        self.refused(2, "--emulated is for the benchmark `switch`, or `paper`, which has it", "mutex", "--emulated")
+
+    def test_program_without_the_source_tree(self):
+        self.refused(1, f"--emulated compiles sources of Tulle, and there is no link to them in {self.folder}; the program `tulle` of a build in the "
+                     "source tree has it", "switch", "--emulated")
+
+    def test_machine_on_which_nothing_can_be_counted(self):
+        self.counts()
+        path = os.path.join(self.folder, "switch-counts")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace('"missing": null', '"missing": "qemu-sparc"'))
+        self.refused(1, "there is no architecture to count on: sparc: qemu-sparc is not installed; in the source tree, `scripts/bootstrap cross sparc` "
+                     "installs it", "switch", "--emulated")
+
+    def test_script_that_does_not_run(self):
+        path = os.path.join(self.folder, "switch-counts")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/nowhere/python3\n")
+        os.chmod(path, stat.S_IRWXU)
+        self.refused(1, f"{path} (which needs python3) failed: exit code 127", "switch", "--emulated")
+
+    def test_counting_that_fails_is_reported(self):
+        for body, reason in (("exit 3", "exit code 3"), ("", "no count came out")):
+            self.counts(body=body)
+            done = self.bench("switch", "--quick", "--emulated", "sparc")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"switch: counting on sparc failed: {reason}\n", done.stdout)
+
+
 class Usage(unittest.TestCase):
     def test_list(self):
         done = bench("--list")
@@ -233,10 +420,12 @@ class Usage(unittest.TestCase):
         listed = [line.split()[0] for line in done.stdout.splitlines()]
         self.assertEqual(len(listed), len(set(listed)))
         self.assertLessEqual(set(NAMES), set(listed))
+        self.assertEqual(listed[-1], "paper")
 
     def test_wrong_usage(self):
         for words, complaint in ((["blah"], "blah"), (["--runs", "0"], "--runs"), (["--runs", "x"], "--runs"),
-                                 (["--workers", "0"], "--workers"), (["--blah"], "--blah"),
+                                 (["--workers", "0"], "--workers"), (["--workers", "1,x"], "--workers"),
+                                 (["--blah"], "--blah"),
                                  (["fib", "blah"], "bench: there is no benchmark 'blah'")):
             done = bench(*words)
             self.assertEqual(done.returncode, 2, words)
@@ -257,6 +446,18 @@ class Built(unittest.TestCase):
             self.assertTrue(row["ok"], row)
             self.assertLessEqual(row["min"], row["value"])
             self.assertLessEqual(row["value"], row["max"])
+
+    def test_counts_of_this_machine_s_architecture(self):
+        script = os.path.join(BUILT, "switch-counts")
+        listed = subprocess.run([script, "--list"], capture_output=True, text=True, check=True).stdout.split()
+        if "x86_64" not in listed:
+            self.skipTest("no compiler or no emulator")
+        done = bench("switch", "--quick", "--no-peers", "--json", "--emulated", "x86_64")
+        self.assertEqual(done.returncode, 0, done)
+        rows = {(row["library"], row["unit"]): row for row in figures(done)}
+        self.assertEqual(rows["tulle", "kernel traps/switch"]["value"], 0)
+        self.assertEqual(rows["tulle_ucontext", "kernel traps/switch"]["value"], 1)
+        self.assertGreater(rows["tulle", "instructions/switch"]["limit"], rows["tulle", "instructions/switch"]["value"])
 
     def test_a_program_refuses_what_it_does_not_know(self):
         for words in (["--blah"], ["--runs", "0"], ["--n"], ["--workers", "two"]):

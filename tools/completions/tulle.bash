@@ -33,7 +33,7 @@ _tulle_bench() {
         --dir) COMPREPLY=($(compgen -d -- "$cur")) ;;
         --runs | --workers) COMPREPLY=() ;;
         *)
-            COMPREPLY=($(compgen -W "--list --quick --json --html --runs --workers --peers --no-peers --dir --help
+            COMPREPLY=($(compgen -W "--list --quick --json --html --runs --workers --emulated --peers --no-peers --dir --help
                 $(_tulle_benches "${COMP_WORDS[0]}")" -- "$cur"))
             ;;
     esac

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tulle bench`: measures the library beside its peers on this machine.
+#include "bench_emulated.hpp"
 #include "bench_runner.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -19,21 +22,29 @@ struct bench_request {
     bool list = false;
     bool json = false;
     std::string page{};
+    std::vector<std::string> architectures{};
+    CLI::Option* emulated = nullptr;
 };
 
 int list_workloads() {
     for (workload const& w : workloads()) std::printf("%-16s %s\n", std::string(w.name).c_str(), std::string(w.sentence).c_str());
+    for (workload_set const& set : workload_sets())
+        std::printf("%-16s %s\n", std::string(set.name).c_str(), std::string(set.sentence).c_str());
     return 0;
 }
 
-void print_json(workload const&, std::vector<figure> const& figures) {
+void print_json_lines(std::vector<figure> const& figures) {
     for (figure const& f : figures) std::printf("%s\n", to_json_line(f).c_str());
     std::fflush(stdout);
 }
 
+void print_json(workload const&, std::vector<figure> const& figures) { print_json_lines(figures); }
+
 void print_legend(bench_result const& result) {
-    std::printf("\n* Tulle. Lower is better. \"of best\": the ratio to the best peer's median; serial and futex are "
-                "floors, not peers.\n");
+    bool const compares =
+        std::any_of(result.figures.begin(), result.figures.end(), [](figure const& f) { return compares_backends(f.bench); });
+    std::printf("\n* Tulle. Lower is better. \"of best\": the ratio to the best peer's median; serial and futex are floors, not peers.%s\n",
+                compares ? " \"of asm\": to tulle's, whose switch is in assembly." : "");
     for (std::string const& note : result.notes) std::printf("%s\n", note.c_str());
 }
 
@@ -46,10 +57,23 @@ std::ofstream open_page(std::string const& path) {
     return page;
 }
 
+// Looked for before anything is measured, too.
+std::optional<emulated_plan> plan_counts(bench_request const& request) {
+    if (request.emulated->count() == 0) return std::nullopt;
+    std::vector<workload const*> const chosen = workloads_named(request.settings.names);
+    if (std::none_of(chosen.begin(), chosen.end(), [](workload const* w) { return w->name == "switch"; }))
+        throw failure(k_exit_usage, "bench: --emulated is for the benchmark `switch`, or `paper`, which has it");
+    std::vector<std::string> wanted = request.architectures;
+    std::erase(wanted, ""); // what CLI11 has for the option without a name
+    return plan_emulated(request.settings.folder, wanted);
+}
+
 int bench(bench_request const& request) {
     if (request.list) return list_workloads();
+    std::optional<emulated_plan> const plan = plan_counts(request);
     std::ofstream page = open_page(request.page);
-    bench_result const result = run_benches(request.settings, request.json ? print_json : print_table);
+    bench_result result = run_benches(request.settings, request.json ? print_json : print_table);
+    if (plan) (request.json ? print_json_lines : print_counts)(count_emulated(*plan, result));
     if (!request.json) print_legend(result);
     if (page.is_open()) {
         write_page(page, result.figures, result.notes);
@@ -61,15 +85,22 @@ int bench(bench_request const& request) {
 void declare(CLI::App& app, bench_request& request) {
     bench_settings& s = request.settings;
     s.folder = default_bench_folder();
-    app.add_option("NAME", s.names, "Benchmarks to run; all if none is named");
+    app.add_option("NAME", s.names, "Benchmarks to run, or sets of them; all if none is named");
     app.add_flag("--list", request.list, "List the benchmarks and exit");
     app.add_flag("--quick", s.quick, "Small sizes: all in under a minute, figures less exact");
     app.add_flag("--json", request.json, "Print a JSON object per figure, one a line");
     app.add_option("--html", request.page, "Write a page with plots as well")->type_name("FILE");
     app.add_option("--runs", s.runs, "Runs of each program (5)")->type_name("K")->check(CLI::Range(1, 1000));
-    app.add_option("--workers", s.workers, "This many workers instead of the benchmark's own choice")
-        ->type_name("N")
+    app.add_option("--workers", s.workers, "These numbers of workers instead of the benchmark's own choice")
+        ->type_name("N,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
         ->check(CLI::Range(1, 4096));
+    request.emulated = app.add_option("--emulated", request.architectures,
+                                      "Count the switch below emulators of other architectures as well: all, or those named")
+                           ->type_name("[ARCH ...]")
+                           ->expected(0, 64)
+                           ->delimiter(',');
     app.add_flag("--peers,!--no-peers", s.peers, "Measure the peers as well (default)");
     app.add_option("--dir", s.folder, "Where the benchmark programs are")->type_name("DIR");
 }

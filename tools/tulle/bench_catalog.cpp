@@ -5,15 +5,40 @@
 #include "command.hpp"
 
 #include <algorithm>
+#include <thread>
 
 namespace tulle::tool {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// The papers go up to 16 workers; one for each processor, and two anyway.
+std::vector<int> workers_of_the_papers() {
+    std::vector<int> counts{1, 2};
+    for (int count = 4; count <= 16 && count <= static_cast<int>(std::thread::hardware_concurrency()); count *= 2) counts.push_back(count);
+    return counts;
+}
+
+workload const* find_workload(std::string_view name) {
+    auto const& all = workloads();
+    auto const found = std::find_if(all.begin(), all.end(), [name](workload const& w) { return w.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> members_of(std::string const& name) {
+    for (workload_set const& set : workload_sets())
+        if (set.name == name) return set.members;
+    if (find_workload(name) != nullptr) return {name};
+    throw failure(k_exit_usage, "bench: there is no benchmark '" + name + "'; `tulle bench --list` names them all");
+}
+
+} // namespace
+
 std::vector<workload> const& workloads() {
     static std::vector<workload> const all{
         {"fib", "a thread per call of Fibonacci; cost of a spawn and join over the serial program", {1, 2}},
-        {"switch", "two stacks in turn, no scheduler", {1}},
+        {"switch", "two stacks in turn, no scheduler: in assembly (tulle), by the C library, by Boost.Context", {1}, true},
         {"yield", "two threads yield to each other on one worker", {1}},
         {"create-one", "create a thread, join it", {1}},
         {"create-many", "create a million threads, then join all; time and memory of each", {1, 2}},
@@ -43,17 +68,37 @@ std::vector<workload> const& workloads() {
         {"wake", "a foreign thread hands work to an idle program; until it runs", {2}},
         {"idle", "processor time that a program with nothing to do uses", {2}},
         {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
-        {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend", {1, 2}},
-        {"paper-scale", "the same with a larger n", {1, 2}},
-        {"paper-create", "create and join by a small thread library over each switch backend", {1}},
+        {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend", workers_of_the_papers(), true},
+        {"paper-scale", "the same with a larger n", workers_of_the_papers(), true},
+        {"paper-create", "create and join by a small thread library over each switch backend", {1}, true},
     };
     return all;
 }
 
-workload const& workload_named(std::string const& name) {
-    for (workload const& w : workloads())
-        if (w.name == name) return w;
-    throw failure(k_exit_usage, "bench: there is no benchmark '" + name + "'; `tulle bench --list` names them all");
+std::vector<workload_set> const& workload_sets() {
+    static std::vector<workload_set> const all{
+        {"paper",
+         "what the papers on switching without system calls measure: switch, paper-fib, paper-scale, paper-create",
+         {"switch", "paper-fib", "paper-scale", "paper-create"}},
+    };
+    return all;
+}
+
+std::vector<workload const*> workloads_named(std::vector<std::string> const& names) {
+    std::vector<workload const*> chosen;
+    for (std::string const& name : names)
+        for (std::string_view const member : members_of(name)) {
+            workload const* const w = find_workload(member);
+            if (std::find(chosen.begin(), chosen.end(), w) == chosen.end()) chosen.push_back(w);
+        }
+    if (names.empty())
+        for (workload const& w : workloads()) chosen.push_back(&w);
+    return chosen;
+}
+
+bool compares_backends(std::string_view bench) {
+    workload const* const w = find_workload(bench);
+    return w != nullptr && w->backends;
 }
 
 std::vector<contestant> find_contestants(fs::path const& folder) {

@@ -15,10 +15,22 @@ struct workload {
     std::string_view name;
     std::string_view sentence;
     std::vector<int> workers; // the numbers of workers that it is run with
+    bool backends = false;    // ours runs over several context switches, beside each other
+};
+
+// A name for several workloads.
+struct workload_set {
+    std::string_view name;
+    std::string_view sentence;
+    std::vector<std::string_view> members;
 };
 
 [[nodiscard]] std::vector<workload> const& workloads();
-[[nodiscard]] workload const& workload_named(std::string const& name); // throws failure (usage)
+[[nodiscard]] std::vector<workload_set> const& workload_sets();
+
+// The workloads that are named themselves or by a set, each once, or all if there are no names. Throws failure (usage).
+[[nodiscard]] std::vector<workload const*> workloads_named(std::vector<std::string> const& names);
+[[nodiscard]] bool compares_backends(std::string_view bench);
 
 // One library's program for one workload.
 struct contestant {

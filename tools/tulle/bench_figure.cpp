@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_figure.hpp"
 
+#include "bench_catalog.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -27,6 +29,8 @@ figure from_json(json const& line) {
     f.unit = line.at("unit");
     f.runs = line.at("runs");
     f.ok = line.at("ok");
+    f.architecture = line.value("architecture", "");
+    f.limit = line.value("limit", 0.0);
     return f;
 }
 
@@ -46,7 +50,8 @@ double figure::value() const {
 }
 
 bool figure::same_quantity(figure const& other) const {
-    return bench == other.bench && library == other.library && workers == other.workers && unit == other.unit;
+    return bench == other.bench && library == other.library && workers == other.workers && unit == other.unit &&
+           architecture == other.architecture;
 }
 
 void figure::merge(figure const& other) {
@@ -75,17 +80,19 @@ std::vector<figure> parse_figures(std::string_view output) {
 
 std::string to_json_line(figure const& f) {
     auto const number = [&f](double value) { return f.measured() ? json(value) : json(nullptr); };
-    json const line = {{"bench", f.bench},
-                       {"library", f.library},
-                       {"workers", f.workers},
-                       {"places", f.places},
-                       {"n", f.n},
-                       {"value", number(f.value())},
-                       {"min", number(f.min)},
-                       {"max", number(f.max)},
-                       {"unit", f.unit},
-                       {"runs", f.runs},
-                       {"ok", f.ok}};
+    json line = {{"bench", f.bench},
+                 {"library", f.library},
+                 {"workers", f.workers},
+                 {"places", f.places},
+                 {"n", f.n},
+                 {"value", number(f.value())},
+                 {"min", number(f.min)},
+                 {"max", number(f.max)},
+                 {"unit", f.unit},
+                 {"runs", f.runs},
+                 {"ok", f.ok}};
+    if (f.counted()) line["architecture"] = f.architecture;
+    if (f.limit > 0) line["limit"] = f.limit;
     return line.dump();
 }
 
@@ -110,6 +117,14 @@ double figure_group::ratio(figure const& row) const {
     return best > 0 && comparable(row) && row.measured() && row.value() > 0 ? row.value() / best : 0;
 }
 
+double figure_group::ratio_to_assembly(figure const& row) const {
+    if (!compares_backends(bench)) return 0;
+    auto const assembly = std::find_if(rows.begin(), rows.end(),
+                                       [&row](figure const& f) { return f.library == k_assembly && f.architecture == row.architecture; });
+    bool const compares = assembly != rows.end() && assembly->value() > 0 && row.measured() && comparable(row);
+    return compares ? row.value() / assembly->value() : 0;
+}
+
 std::vector<figure_group> group(std::vector<figure> const& figures) {
     std::vector<figure_group> groups;
     for (figure const& f : figures) {
@@ -121,7 +136,8 @@ std::vector<figure_group> group(std::vector<figure> const& figures) {
         else
             groups.push_back({f.bench, f.unit, f.workers, {f}});
     }
-    for (figure_group& g : groups) std::stable_sort(g.rows.begin(), g.rows.end(), better);
+    for (figure_group& g : groups)
+        if (!g.rows.front().counted()) std::stable_sort(g.rows.begin(), g.rows.end(), better);
     return groups;
 }
 

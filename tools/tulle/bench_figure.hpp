@@ -20,7 +20,10 @@ struct figure {
     std::string unit{};
     int runs = 0;
     bool ok = true;
+    std::string architecture{}; // of the emulator below which this was counted; empty: measured on this machine
+    double limit = 0;           // what it must not exceed, where there is such a value
 
+    [[nodiscard]] bool counted() const { return !architecture.empty(); }
     [[nodiscard]] double value() const; // the median; 0 when nothing was measured
     [[nodiscard]] bool measured() const { return !values.empty(); }
     [[nodiscard]] bool same_quantity(figure const& other) const;
@@ -30,14 +33,18 @@ struct figure {
 // Reads the JSON lines that a program printed; lines that are no figure are skipped.
 [[nodiscard]] std::vector<figure> parse_figures(std::string_view output);
 
-// One JSON object on one line; `value`, `min` and `max` are null when nothing was measured.
+// One JSON object on one line; `value`, `min` and `max` are null when nothing was measured. `architecture` is there for counted figures only,
+// `limit` where there is one.
 [[nodiscard]] std::string to_json_line(figure const& f);
 
 // Ours, a peer, or a floor: `serial` and `futex` are what the machine does without threads of any library.
 [[nodiscard]] bool is_ours(std::string_view library);
 [[nodiscard]] bool is_peer(std::string_view library);
 
-// Rows of one table: the same bench, unit and number of workers, best first.
+// The library whose switch is in assembly, with which those over other switches are compared.
+inline constexpr std::string_view k_assembly = "tulle";
+
+// Rows of one table: the same bench, unit and number of workers, best first; counted ones as they came.
 struct figure_group {
     std::string bench{};
     std::string unit{};
@@ -46,6 +53,9 @@ struct figure_group {
 
     // What `row` is of the best peer's value; 0 where there is none to compare with, or `row` is of another size.
     [[nodiscard]] double ratio(figure const& row) const;
+
+    // What `row` is of our value with the switch in assembly, on the same architecture; 0 where that is not compared.
+    [[nodiscard]] double ratio_to_assembly(figure const& row) const;
 
     // Elapsed times compare only at the size that ours has; a value per thread or per call does across sizes.
     [[nodiscard]] bool comparable(figure const& row) const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bench_curves.hpp"
 #include "bench_plot.hpp"
 #include "bench_table.hpp"
 
@@ -18,9 +19,10 @@ namespace {
 
 constexpr char const* k_style = R"(
 :root { color-scheme: light dark; --ground: #fdfdfc; --text: #1c1e21; --quiet: #63686e; --line: #e3e4e6;
-  --ours: #0a7c8c; --peer: #a9b1ba; --floor: #d5d9dd; --spread: #33383e; }
+  --ours: #0a7c8c; --peer: #a9b1ba; --floor: #d5d9dd; --spread: #33383e; --second: #b9531a; --third: #7d4fa8; --fourth: #7a7f1c; }
 @media (prefers-color-scheme: dark) { :root { --ground: #15181b; --text: #e8eaec; --quiet: #9aa1a8; --line: #2d3237;
-  --ours: #3fc1d0; --peer: #69727c; --floor: #424950; --spread: #d4d8dc; } }
+  --ours: #3fc1d0; --peer: #69727c; --floor: #424950; --spread: #d4d8dc;
+  --second: #f0935a; --third: #b794e0; --fourth: #c3c85a; } }
 body { background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; max-width: 46rem;
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin-bottom: 0; }
@@ -33,6 +35,10 @@ svg { width: 100%; height: auto; display: block; font: 12px system-ui, sans-seri
 svg text { fill: var(--text); } svg .tick, svg .floor.name { fill: var(--quiet); }
 svg text.ours { font-weight: 700; }
 rect.ours { fill: var(--ours); } rect.peer { fill: var(--peer); } rect.floor { fill: var(--floor); }
+.line { fill: none; stroke-width: 2; } .curve circle { stroke: none; }
+.curve0 { stroke: var(--ours); fill: var(--ours); } .curve1 { stroke: var(--second); fill: var(--second); }
+.curve2 { stroke: var(--third); fill: var(--third); } .curve3 { stroke: var(--fourth); fill: var(--fourth); }
+.curve text { stroke: none; fill: inherit; } .ideal { stroke: var(--quiet); stroke-dasharray: 4 4; }
 .grid { stroke: var(--line); } .spread { stroke: var(--spread); fill: none; }
 summary { cursor: pointer; color: var(--quiet); font-size: .85rem; margin-top: .5rem; }
 .wide { overflow-x: auto; }
@@ -77,24 +83,45 @@ void write_head(std::ostream& out) {
 }
 
 void write_rows(std::ostream& out, figure_group const& g) {
+    bool const compares = compares_backends(g.bench);
     out << "<details><summary>Numbers</summary><div "
            "class=\"wide\"><table>\n<tr><th>library</th><th>median</th><th>min</th>"
-           "<th>max</th><th>n</th><th>runs</th><th>of best</th></tr>\n";
+           "<th>max</th><th>n</th><th>runs</th><th>of best</th>"
+        << (compares ? "<th>of asm</th>" : "") << "</tr>\n";
     for (figure const& f : g.rows) {
         double const ratio = g.ratio(f);
-        out << "<tr><td>" << escape_html(f.library) << (f.ok ? "" : " (failed)") << "</td><td>" << short_number(f.value()) << "</td><td>"
-            << short_number(f.min) << "</td><td>" << short_number(f.max) << "</td><td>" << f.n << "</td><td>" << f.runs << "</td><td>"
-            << (ratio > 0 ? short_number(ratio) : "") << "</td></tr>\n";
+        double const of_assembly = g.ratio_to_assembly(f);
+        out << "<tr><td>" << escape_html(f.counted() ? f.architecture + ' ' + f.library : f.library) << (f.ok ? "" : " (failed)")
+            << "</td><td>" << short_number(f.value()) << "</td><td>" << short_number(f.min) << "</td><td>" << short_number(f.max)
+            << "</td><td>" << f.n << "</td><td>" << f.runs << "</td><td>" << (ratio > 0 ? short_number(ratio) : "") << "</td>"
+            << (compares ? "<td>" : "") << (of_assembly > 0 ? short_number(of_assembly) : "") << (compares ? "</td>" : "") << "</tr>\n";
     }
     out << "</table></div></details>\n";
 }
 
+std::string title_of(figure_group const& g) {
+    if (g.rows.front().counted()) return g.unit + ", counted below emulators";
+    return (g.unit.empty() ? "failed" : g.unit) + ", " + std::to_string(g.workers) + (g.workers == 1 ? " worker" : " workers");
+}
+
 void write_group(std::ostream& out, figure_group const& g) {
-    out << "<figure><h3>" << escape_html(g.unit.empty() ? "failed" : g.unit) << ", " << g.workers
-        << (g.workers == 1 ? " worker" : " workers") << "</h3>\n"
-        << plot(g) << "\n";
+    out << "<figure><h3>" << escape_html(title_of(g)) << "</h3>\n" << plot(g) << "\n";
+    if (g.rows.front().limit > 0) out << "<p class=\"hint\">The line across a row is the most that it may take.</p>\n";
     write_rows(out, g);
     out << "</figure>\n";
+}
+
+// Elapsed times of the backends over the number of workers.
+void write_curves(std::ostream& out, std::string_view bench, std::vector<figure> const& figures) {
+    if (!compares_backends(bench)) return;
+    std::vector<figure> elapsed;
+    for (figure const& f : figures)
+        if (f.bench == bench && f.unit == "s" && f.measured()) elapsed.push_back(f);
+    std::string const values = curves_of_values(elapsed);
+    if (values.empty()) return;
+    out << "<figure><h3>s by the number of workers</h3>\n" << values << "</figure>\n";
+    out << "<figure><h3>speed-up by the number of workers; higher is better, the dashed line is perfect</h3>\n"
+        << curves_of_speedup(elapsed) << "</figure>\n";
 }
 
 } // namespace
@@ -110,6 +137,7 @@ void write_page(std::ostream& out, std::vector<figure> const& figures, std::vect
             titled = true;
             write_group(out, g);
         }
+        write_curves(out, w.name, figures);
     }
     for (std::string const& note : notes) out << "<p class=\"about\">" << escape_html(note) << "</p>\n";
     out << "</body>\n</html>\n";

@@ -48,7 +48,7 @@ public:
     explicit bench_session(bench_settings const& settings) : m_settings(settings) {}
 
     bench_result run(bench_report const& report) {
-        std::vector<workload const*> const chosen = choose();
+        std::vector<workload const*> const chosen = workloads_named(m_settings.names);
         gather(chosen);
         progress meter(count_steps(chosen));
         for (workload const* const w : chosen) measure(*w, meter, report);
@@ -59,16 +59,8 @@ private:
     // A quick run asks each program once for three runs inside it; else the programs take turns with one run each.
     [[nodiscard]] int rounds() const { return m_settings.quick ? 1 : m_settings.runs; }
 
-    [[nodiscard]] std::vector<int> worker_counts(workload const& w) const {
-        return m_settings.workers > 0 ? std::vector<int>{m_settings.workers} : w.workers;
-    }
-
-    [[nodiscard]] std::vector<workload const*> choose() const {
-        std::vector<workload const*> chosen;
-        for (std::string const& name : m_settings.names) chosen.push_back(&workload_named(name));
-        if (chosen.empty())
-            for (workload const& w : workloads()) chosen.push_back(&w);
-        return chosen;
+    [[nodiscard]] std::vector<int> const& worker_counts(workload const& w) const {
+        return m_settings.workers.empty() ? w.workers : m_settings.workers;
     }
 
     void gather(std::vector<workload const*> const& chosen) {
@@ -125,7 +117,7 @@ private:
         arguments command = c.command;
         command.insert(command.end(), {"--workers", std::to_string(workers), "--runs", m_settings.quick ? "3" : "1"});
         if (m_settings.quick) command.emplace_back("--quick");
-        outcome const done = capture(command, {m_settings.quick ? 20s : 180s, false, {}});
+        outcome const done = capture(command, {m_settings.quick ? 40s : 180s, false, {}});
         std::vector<figure> const printed = parse_figures(done.output);
         for (figure const& f : printed) add(f, figures);
         if (done.ok() && !printed.empty()) return;

@@ -16,7 +16,7 @@ struct bench_settings {
     bool quick = false;
     bool peers = true;
     int runs = 5;
-    int workers = 0; // 0: as the workload has it
+    std::vector<int> workers{}; // none: as the workload has it
 };
 
 struct bench_result {
