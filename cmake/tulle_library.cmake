@@ -29,6 +29,8 @@ target_compile_options(tulle_objects PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-ftls-m
     $<$<COMPILE_LANGUAGE:C,CXX>:-fno-semantic-interposition>)
 # With -DCMAKE_UNITY_BUILD=ON the files of a folder are compiled together, a dozen at a time; these have names of their own in common.
 set(count 0)
+tulle_glob(sources_of_arch src/arch/*.cpp) # programs of tests/arch bring some of these themselves
+set_source_files_properties(${sources_of_arch} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 foreach(source IN LISTS library_sources)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)

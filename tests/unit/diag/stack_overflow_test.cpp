@@ -50,6 +50,15 @@ TEST(stack_overflow, a_stack_pointer_below_the_stack_is_suspect_whatever_faults)
     EXPECT_EQ(kind_of(k_low - 8, k_low - 8, 0), overflow_kind::past_guard); // compact
 }
 
+TEST(stack_overflow, without_registers_only_the_guard_tells) {
+    auto const at = [](std::uintptr_t address) { return diag::fault{address, 0, {}}; };
+    EXPECT_EQ(diag::suspect(at(k_low - 8), own(), k_guard), overflow_kind::into_guard);
+    EXPECT_EQ(diag::suspect(at(k_low - k_guard - 8), own(), k_guard), overflow_kind::none);
+    EXPECT_EQ(diag::suspect(at(0), own(), k_guard), overflow_kind::none);
+    EXPECT_EQ(diag::suspect(at(k_low + 8), own(), k_guard), overflow_kind::none);
+    EXPECT_EQ(diag::bytes_wanted(at(k_low - 8), own()), k_size + 8);
+}
+
 TEST(stack_overflow, what_was_wanted_reaches_down_to_the_end_of_the_frame) {
     EXPECT_EQ(diag::bytes_wanted(fault_at(k_low - 8, k_low + 8), own()), k_size);
     EXPECT_EQ(diag::bytes_wanted(fault_at(k_low - 100'000, k_low - 200'000), own()), k_size + 200'000);

@@ -2,6 +2,7 @@
 // What is printed: tests/reports/stack_use_test.py.
 #include "diag/stack_use_report.hpp"
 
+#include "os/memory.hpp"
 #include "stack/size_class.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ TEST(stack_use_report, a_quarter_of_what_is_enough_stays_free) {
         std::size_t const enough = diag::enough_for(used, 262144);
         EXPECT_EQ(stack::class_for(enough).bytes(), enough);
         EXPECT_LE(used * 4, enough * 3) << used;
-        EXPECT_TRUE(enough == stack::k_smallest_bytes || used * 4 / 3 + 4096 > enough / 2) << used;
+        EXPECT_TRUE(enough == stack::k_smallest_bytes || used * 4 / 3 + os::page_size() > enough / 2) << used;
     }
 }
 

@@ -36,7 +36,7 @@ tulle::sched::deterministic_run& the_run() { return scheduler::instance().determ
 class seeded {
 public:
     explicit seeded(std::uint64_t seed, int workers = 4, bool adopts = true) {
-        static tulle::sched::settings s_usual = *tulle::runtime::the().settings_now(true);
+        static tulle::sched::settings s_usual = *tulle::runtime::settings_of(tulle::runtime::the().options(), true);
         s_usual.seed = seed;
         s_usual.workers = s_usual.max_workers = workers;
         s_usual.adopt_caller = adopts;

@@ -191,6 +191,19 @@ TEST(lifecycle, small_stacks_by_option) {
     finalize();
 }
 
+TEST(lifecycle, what_was_refused_is_forgotten_and_what_was_taken_stays) {
+    initialize();
+    int const usual = worker_count();
+    finalize();
+    EXPECT_EQ(error_of([&] { initialize({.workers = usual + 1, .stack_size = 7}); }), EINVAL);
+    EXPECT_EQ(worker_count(), usual); // starts it
+    finalize();
+    initialize({.workers = usual + 1});
+    finalize();
+    EXPECT_EQ(worker_count(), usual + 1);
+    finalize();
+}
+
 // A process that ends with the run time in any state ends cleanly; a leak checker looks at it, too.
 void exit_while(void (*state)()) {
     EXPECT_EXIT(
