@@ -56,8 +56,14 @@ class shared_source {
 public:
     tulle::cancellation_token token() {
         std::lock_guard const held(m_lock);
-        if (m_source.stop_requested()) m_source = tulle::cancellation_source();
+        if (m_source.stop_requested() && !m_finished) m_source = tulle::cancellation_source();
         return m_source.get_token();
+    }
+    // By whoever leaves: from then on nobody waits for what those who left would have brought.
+    void finish() {
+        std::lock_guard const held(m_lock);
+        m_finished = true;
+        m_source.request_stop();
     }
     void cancel(rng& r) {
         std::lock_guard const held(m_lock);
@@ -70,6 +76,7 @@ public:
 private:
     tulle::spin_lock m_lock;
     tulle::cancellation_source m_source;
+    bool m_finished = false;
 };
 
 struct register_file {
@@ -187,6 +194,7 @@ TEST(primitives_stress, coins_in_channels) {
             ++moves;
             if (r.below(4) == 0) tulle::this_thread::yield(); // tries and limits that are over do not
         }
+        source.finish();
         if (has) pocketed += coin;
     });
     for (auto& c : p)
