@@ -11,6 +11,7 @@
 #include <tulle/condition_variable.hpp>
 #include <tulle/condition_variable_any.hpp>
 #include <tulle/feb.hpp>
+#include <tulle/finish.hpp>
 #include <tulle/fork.hpp>
 #include <tulle/full_empty.hpp>
 #include <tulle/future.hpp>
@@ -23,6 +24,7 @@
 #include <tulle/parallel_scan.hpp>
 #include <tulle/parallel_sort.hpp>
 #include <tulle/phased_barrier.hpp>
+#include <tulle/place.hpp>
 #include <tulle/recursive_mutex.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/schedule_point.hpp>
@@ -41,4 +43,5 @@
 #include <tulle/version.hpp>
 #include <tulle/wait_limit.hpp>
 #include <tulle/when.hpp>
+#include <tulle/wire.hpp>
 #include <tulle/worker_local.hpp>

@@ -26,14 +26,12 @@ timespec to_timespec(std::uint64_t nanoseconds) noexcept {
     return result;
 }
 
-} // namespace
-
-wait_result futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept {
+wait_result wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns, int flags) noexcept {
     int const kept = errno;
     timespec const deadline = to_timespec(deadline_ns);
     // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time; FUTEX_WAIT would take a relative one.
-    long const result = ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
-                                  deadline_ns == k_no_deadline ? nullptr : &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
+    long const result = ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | flags, expected, deadline_ns == k_no_deadline ? nullptr : &deadline,
+                                  nullptr, FUTEX_BITSET_MATCH_ANY);
     int const reason = result == 0 ? 0 : errno;
     errno = kept;
     switch (reason) {
@@ -48,11 +46,25 @@ wait_result futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
     }
 }
 
-int futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept {
+int wake(std::atomic<std::uint32_t>& word, int count, int flags) noexcept {
     int const kept = errno;
-    long const woken = ::syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, nullptr, nullptr, 0);
+    long const woken = ::syscall(SYS_futex, &word, FUTEX_WAKE | flags, count, nullptr, nullptr, 0);
     errno = kept;
     return static_cast<int>(std::max(woken, 0L)); // a word already unmapped by its owner has no sleepers
 }
+
+} // namespace
+
+wait_result futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept {
+    return wait(word, expected, deadline_ns, FUTEX_PRIVATE_FLAG);
+}
+
+int futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept { return wake(word, count, FUTEX_PRIVATE_FLAG); }
+
+wait_result shared_futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept {
+    return wait(word, expected, deadline_ns, 0);
+}
+
+int shared_futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept { return wake(word, count, 0); }
 
 } // namespace tulle::os

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// futex(2) on a 32-bit word, private to the process. Any OS thread may call any operation.
+// futex(2) on a 32-bit word, private to the process or shared with others. Any OS thread may call any operation.
 // Memory ordering: none is promised by the calls; the word itself carries it (release the word, then wake; acquire it
 // after the wait).
 #pragma once
@@ -24,5 +24,10 @@ enum class wait_result {
 
 /// Wakes up to `count` sleepers on the word and says how many it woke.
 int futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept;
+
+/// The same on a word in memory that processes share; it may be mapped at another address in each.
+[[nodiscard]] wait_result shared_futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                                            std::uint64_t deadline_ns = k_no_deadline) noexcept;
+int shared_futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept;
 
 } // namespace tulle::os

@@ -8,6 +8,7 @@
 #include "diag/fault_handler.hpp"
 #include "diag/stack_use_report.hpp"
 #include "diag/watch.hpp"
+#include "remote/membership.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
@@ -134,6 +135,7 @@ void instance::after_process_fork(bool in_child) noexcept {
     auto& s = sched::scheduler::instance();
     in_child ? s.after_process_fork_in_child() : s.after_process_fork_in_parent();
     if (in_child) m_owes_report = false; // the parent's
+    if (in_child) remote::forget();
     m_lock.unlock();
 }
 
@@ -144,8 +146,21 @@ instance::instance() {
 }
 
 int instance::start(bool adopt_caller) {
-    std::lock_guard const held(m_lock);
-    return start_as(m_options, adopt_caller);
+    std::unique_lock held(m_lock);
+    int const error = start_as(m_options, adopt_caller);
+    held.unlock();
+    if (error == 0) join_places();
+    return error;
+}
+
+// Without the lock: at other places than the first it does not return.
+void instance::join_places() {
+    if (!remote::is_asked_to_join()) return;
+    if (!is_main_thread())
+        base::fatal("with several places the main thread must be the first that uses Tulle: call tulle::initialize() there");
+    if (sched::scheduler::instance().is_deterministic())
+        base::fatal("a deterministic run has one place: leave out the seed, or the places");
+    remote::join_from_environment();
 }
 
 int instance::start_as(base::option_table const& options, bool adopt_caller) {
@@ -177,7 +192,7 @@ void instance::report_stacks() noexcept {
 
 // What it is given holds from now on, if the start succeeds.
 int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
-    std::lock_guard const held(m_lock);
+    std::unique_lock held(m_lock);
     if (sched::scheduler::instance().is_running()) return EALREADY;
     if (workers > k_most_workers) return EINVAL;
     base::option_table options = m_options;
@@ -185,6 +200,8 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     if (stack_size != 0 && options.set(option_id::stack_size, stack_size, base::option_source::api)) return EINVAL;
     int const error = start_as(options, true);
     if (error == 0) m_options = options;
+    held.unlock();
+    if (error == 0) join_places();
     return error;
 }
 
@@ -198,6 +215,7 @@ int instance::stop() {
         int const error = s.may_stop();
         if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
         if (error == 0 && !s.caller_has_end()) {
+            remote::leave();
             diag::stop_answering();
             diag::stop_explaining_overflows();
             s.stop();

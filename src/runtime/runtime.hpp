@@ -43,6 +43,7 @@ public:
 
 private:
     [[nodiscard]] int start_as(base::option_table const& options, bool adopt_caller); // with the lock held
+    static void join_places();
     void owe_stack_report() noexcept;
     void write_stack_report() noexcept;
 

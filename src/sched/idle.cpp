@@ -30,10 +30,29 @@ work look_around(worker& w) noexcept {
     return as_work(s.take_shared(w));
 }
 
+// What else this worker looks at while it searches.
+class watch {
+public:
+    explicit watch(base::idle_poller* of) noexcept : m_poller(of) {
+        if (m_poller != nullptr) m_poller->begin_watch();
+    }
+    watch(watch const&) = delete;
+    watch& operator=(watch const&) = delete;
+    ~watch() {
+        if (m_poller != nullptr) m_poller->end_watch();
+    }
+    bool poll() const noexcept { return m_poller != nullptr && m_poller->poll(); }
+
+private:
+    base::idle_poller* m_poller;
+};
+
 // Rounds with growing pauses, until the time is up.
 work search(worker& w) noexcept {
     std::uint64_t const give_up = os::monotonic_ns() + w.owner->chosen().spin_ns;
+    watch const others(w.owner->idle_poller());
     for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
+        if (others.poll()) pauses = 1;
         work const found = look_around(w);
         if (is_work(found) || os::monotonic_ns() >= give_up) return found;
         for (std::uint32_t k = 0; k < pauses; ++k) os::machine::pause();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/debug_access.hpp"
+#include "base/idle_poller.hpp"
 #include "os/topology.hpp"
 #include "sched/deterministic.hpp"
 #include "sched/growing_list.hpp"
@@ -126,6 +127,11 @@ public:
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
     // relaxed: who sleeps reads it after its heavy fence (H2), who stands by after the limit, which changes later.
     [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
+    // Null: none. It must stay until workers have been told of another one and have ended their searches.
+    void set_idle_poller(base::idle_poller* poller) noexcept {
+        m_idle_poller.store(poller, std::memory_order_release);
+    } // pairs with the next
+    [[nodiscard]] base::idle_poller* idle_poller() const noexcept { return m_idle_poller.load(std::memory_order_acquire); }
     void trim(worker& w) noexcept; // gives memory back; by a worker that has been idle for a while
 
     // --- standing still (quiescence.cpp) ----------------------------------------------------------------------------
@@ -220,6 +226,7 @@ private:
     [[nodiscard]] bool somebody_waits() const noexcept;
 
     settings m_settings;
+    std::atomic<base::idle_poller*> m_idle_poller{nullptr};
     bool m_asymmetric = true;
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};

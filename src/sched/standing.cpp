@@ -8,14 +8,14 @@ namespace tulle::detail {
 
 using namespace tulle::sched;
 
-void* attachment() noexcept {
+void* attachment(attachment_of which) noexcept {
     worker* const w = this_worker();
-    return w == nullptr || w->current == nullptr ? nullptr : w->current->attachment;
+    return w == nullptr || w->current == nullptr ? nullptr : w->current->attachments[static_cast<std::size_t>(which)];
 }
 
-void set_attachment(void* pointer) noexcept {
+void set_attachment(attachment_of which, void* pointer) noexcept {
     worker* const w = this_worker();
-    if (w != nullptr && w->current != nullptr) w->current->attachment = pointer;
+    if (w != nullptr && w->current != nullptr) w->current->attachments[static_cast<std::size_t>(which)] = pointer;
 }
 
 stack_area current_stack() noexcept {

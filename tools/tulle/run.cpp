@@ -3,7 +3,9 @@
 // and runs PROG under many seeds.
 #include "command.hpp"
 #include "explore.hpp"
+#include "net/packet.hpp"
 #include "options.hpp"
+#include "places.hpp"
 #include "process.hpp"
 
 #include <algorithm>
@@ -30,6 +32,8 @@ struct run_request {
     std::uint64_t explore = 0; // so many seeds; 0: not asked for
     unsigned time_limit = 60;  // seconds for each of them
     std::vector<std::string> assignments;
+    unsigned places = 0; // 0: not asked for; the program runs in this process
+    std::string tags = "others";
     arguments words;
 };
 
@@ -80,9 +84,21 @@ int explore_seeds(run_request const& request, base::option_table const& table) {
     return explore({request.words, options_text(request), first, request.explore, std::chrono::seconds(request.time_limit)});
 }
 
+tagging tagging_of(std::string const& word) {
+    if (word == "all") return tagging::all;
+    return word == "none" ? tagging::none : tagging::others;
+}
+
+void check_places(run_request const& request, base::option_table const& table) {
+    if (request.places != 0 && table.number(base::option_id::seed) != 0)
+        throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed, or -n");
+}
+
 int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
+    check_places(request, table);
     if (request.explore != 0) return explore_seeds(request, table);
+    if (request.places != 0) return run_places({request.words, request.places, tagging_of(request.tags)});
     become(request.words);
     refuse(request.words, errno);
 }
@@ -94,7 +110,14 @@ CLI::Validator in_range(std::uint64_t least, std::uint64_t most) { return CLI::R
 command add_run(CLI::App& program) {
     auto const request = std::make_shared<run_request>();
     CLI::App* const app = program.add_subcommand("run", "Run a program with the given options of the library");
-    app->add_option("--workers", request->workers, "OS threads that run threads")->type_name("N");
+    app->add_option("-n,--places", request->places, "Places: so many processes of this machine, one program (<tulle/place.hpp>)")
+        ->type_name("N")
+        ->check(in_range(1, net::k_most_places));
+    app->add_option("--tags", request->tags,
+                    "Whose lines begin with the number of their place: others (all but place 0), all, none [others]")
+        ->type_name("WHOSE")
+        ->check(CLI::IsMember({"others", "all", "none"}).description(""));
+    app->add_option("--workers", request->workers, "OS threads that run threads, at each place")->type_name("N");
     app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
     app->add_flag("--stack-report", request->stack_report, "At the end, how much of their stacks threads have used");
     app->add_option("--seed", request->seed, "A deterministic run: one worker, and the seed decides the order of threads")->type_name("N");
@@ -110,7 +133,10 @@ command add_run(CLI::App& program) {
     app->add_option("PROG", request->words, "The program and its arguments; `--` may stand before it")->required();
     app->positionals_at_end(); // from PROG on, everything is PROG's
     app->footer("The exit code is that of PROG; 2: wrong usage, 126: PROG cannot be run, 127: PROG was not found.\n"
-                "With --explore: 0: no seed failed, 1: one did.");
+                "With --explore: 0: no seed failed, 1: one did.\n"
+                "With -n: that of place 0, or of the place that failed first; 128 + N for one that signal N has ended. Places share the "
+                "processors:\n"
+                "each has as many workers as fall to it.");
     return {app, [request] { return run(*request); }};
 }
 

@@ -8,10 +8,12 @@
 
 namespace tulle::detail {
 
-// A pointer that goes with the stack, also over waits; null at first, and where the OS thread is unknown to Tulle. Who sets it puts back what was
-// there: a stack is used for one thread after the other, and one within the other. set_attachment does nothing on an unknown OS thread.
-[[nodiscard]] TULLE_API void* attachment() noexcept;
-TULLE_API void set_attachment(void* pointer) noexcept;
+// Pointers that go with the stack, also over waits, one for each interface; null at first, and where the OS thread is unknown to Tulle. Who sets one
+// puts back what was there: a stack is used for one thread after the other, and one within the other. set_attachment does nothing on an unknown
+// OS thread.
+enum class attachment_of : unsigned char { qthread, activity };
+[[nodiscard]] TULLE_API void* attachment(attachment_of which) noexcept;
+TULLE_API void set_attachment(attachment_of which, void* pointer) noexcept;
 
 // The bytes that may be used, from the lowest on; none on the own stack of an OS thread.
 struct stack_area {

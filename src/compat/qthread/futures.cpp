@@ -29,11 +29,11 @@ std::shared_ptr<spawn_group> futures() {
 
 // As a qthread, in its frame.
 void run(task* t) noexcept {
-    void* const outer = tulle::detail::attachment();
-    tulle::detail::set_attachment(t);
+    void* const outer = tulle::detail::attachment(tulle::detail::attachment_of::qthread);
+    tulle::detail::set_attachment(tulle::detail::attachment_of::qthread, t);
     aligned_t const value = t->function(t->argument);
     void* const result = t->result;
-    tulle::detail::set_attachment(outer);
+    tulle::detail::set_attachment(tulle::detail::attachment_of::qthread, outer);
     free_task(t);
     deliver(result, 0, value);
     the().live_tasks.fetch_sub(1, std::memory_order_release); // pairs with qthread_finalize

@@ -90,7 +90,7 @@ void start() {
     s_main = make_task(nullptr, nullptr, 0);
     if (s_main == nullptr) throw std::bad_alloc();
     s_main->is_main = true;
-    detail::set_attachment(s_main);
+    detail::set_attachment(detail::attachment_of::qthread, s_main);
 }
 
 void tell() {
@@ -145,7 +145,7 @@ void qthread_finalize() {
     wait_for_tasks();
     end_io_workers();
     end_futures();
-    detail::set_attachment(nullptr);
+    detail::set_attachment(detail::attachment_of::qthread, nullptr);
     end_tulle();
     forget_places();
     forget_blocking();

@@ -32,14 +32,14 @@ void wait_for_preconditions(task& t) noexcept {
 }
 
 void run(task* t) noexcept {
-    void* const outer = detail::attachment();
-    detail::set_attachment(t);
+    void* const outer = detail::attachment(detail::attachment_of::qthread);
+    detail::set_attachment(detail::attachment_of::qthread, t);
     wait_for_preconditions(*t);
     aligned_t const value = t->function(t->argument);
     if (t->of != nullptr) leave_team(*t);
     void* const result = t->result;
     unsigned const flags = t->flags;
-    detail::set_attachment(outer);
+    detail::set_attachment(detail::attachment_of::qthread, outer);
     free_task(t);
     deliver(result, flags, value);
     the().live_tasks.fetch_sub(1, std::memory_order_release); // pairs with qthread_finalize
@@ -72,7 +72,7 @@ int start(task* t, fork_request const& wanted, void const* site) noexcept {
 
 } // namespace
 
-task* self() noexcept { return static_cast<task*>(detail::attachment()); }
+task* self() noexcept { return static_cast<task*>(detail::attachment(detail::attachment_of::qthread)); }
 
 task* make_task(qthread_f f, void const* argument, std::size_t copied) noexcept {
     std::size_t const local_size = the().tasklocal_size;

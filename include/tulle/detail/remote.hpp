@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code that is called at another place, and the library calls under <tulle/place.hpp> and <tulle/finish.hpp>.
+#pragma once
+
+#include <tulle/wire.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace tulle::detail {
+
+// What runs at the other place: reads a callable and its arguments, calls it, writes the result. It may throw what the callable throws. Its
+// address travels as an offset in the program or library that it is in, so it means the same wherever these are loaded.
+using remote_code = void (*)(wire_reader& arguments, wire_writer& result);
+
+// The result's bytes.
+class remote_result {
+public:
+    remote_result() noexcept = default;
+    explicit remote_result(std::size_t size) : m_bytes(std::make_unique_for_overwrite<std::byte[]>(size)), m_size(size) {} // std::bad_alloc
+    [[nodiscard]] std::byte* data() noexcept { return m_bytes.get(); }
+    [[nodiscard]] std::span<std::byte const> bytes() const noexcept { return {m_bytes.get(), m_size}; }
+
+private:
+    std::unique_ptr<std::byte[]> m_bytes;
+    std::size_t m_size = 0;
+};
+
+// Whether a callable travels: without captures it is only its type, otherwise its bytes.
+template <class F> inline constexpr bool travels = is_nothing<F> || is_bytes<F>;
+
+template <class F, class... A> struct remote_call {
+    static_assert(
+        travels<F>,
+        "a callable travels to another place if it has no captures, or such as can be copied byte by byte: pass everything else as an "
+        "argument");
+    static_assert(!std::is_pointer_v<F>, "a function pointer does not travel: wrap the call in a lambda");
+    using result = std::invoke_result_t<F&, A...>;
+    static_assert(!std::is_reference_v<result> && !std::is_pointer_v<result>,
+                  "a reference or pointer means nothing at the place that it is returned to");
+
+    static void put(wire_writer& to, F const& f, A const&... arguments) {
+        to.put(f);
+        (to.put(arguments), ...);
+    }
+    static void run(wire_reader& from, wire_writer& to) {
+        F f = from.get<F>();
+        std::tuple<A...> arguments{from.get<A>()...};
+        auto const call = [&f](A&... each) -> result { return std::invoke(f, std::move(each)...); };
+        if constexpr (std::is_void_v<result>)
+            std::apply(call, arguments);
+        else
+            to.put(std::apply(call, arguments));
+    }
+};
+
+TULLE_API int here_index();
+TULLE_API int place_count();
+// Throws std::out_of_range.
+TULLE_API void check_place(int index);
+
+// Runs `code` there and waits. Throws what it throws, or remote_error; std::bad_alloc.
+TULLE_API remote_result call_at(int place, remote_code code, wire_writer const& arguments);
+
+// A finish, at the place where it is or at one that takes part. governor: of the activity that the caller is in; null: none.
+struct governor;
+[[nodiscard]] TULLE_API governor* current_governor() noexcept;
+
+// Where the calling thread is, and which governor it belongs to; in its frame (src/remote/governor.hpp).
+struct standing_frame {
+    void* at;
+    governor* of;
+    void* outer;
+};
+
+// A finish begins in a frame, and the caller's thread belongs to it, until it ends.
+class finish_frame {
+public:
+    TULLE_API finish_frame(); // std::bad_alloc
+    finish_frame(finish_frame const&) = delete;
+    finish_frame& operator=(finish_frame const&) = delete;
+    TULLE_API ~finish_frame();
+
+    [[nodiscard]] governor& get() const noexcept { return *m_governor; }
+    TULLE_API void add_exception(std::exception_ptr const& e) noexcept; // of the body
+    // Waits until all activities have ended, then throws what was thrown. Once.
+    TULLE_API void end();
+
+private:
+    governor* m_governor;
+    standing_frame m_standing;
+};
+
+// Starts an activity at another place. Throws std::bad_alloc.
+TULLE_API void start_at(governor& of, int place, remote_code code, wire_writer const& arguments);
+
+// One here: begin_local, start a thread, and in it run the body while a local_activity exists. If the thread cannot be started: cancel_local.
+TULLE_API void begin_local(governor& of) noexcept;
+TULLE_API void cancel_local(governor& of) noexcept;
+
+class local_activity {
+public:
+    TULLE_API explicit local_activity(governor& of) noexcept;
+    local_activity(local_activity const&) = delete;
+    local_activity& operator=(local_activity const&) = delete;
+    TULLE_API ~local_activity();
+    TULLE_API void add_exception(std::exception_ptr const& e) noexcept; // of the body
+
+private:
+    standing_frame m_standing;
+};
+
+} // namespace tulle::detail

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// finish: runs a body, and waits for all activities that it, or they, have started, at whatever place.
+//   tulle::finish([](tulle::activities& all) {
+//       for (tulle::place p : tulle::places()) all.async_at(p, [](int n) { ... }, 42);
+//   });
+// Inside an activity tulle::this_activity::async and async_at start others of the same finish.
+// Contexts: any thread of the process.
+// Sources: X10; distributed termination by vector counting (Saraswat and others: the X10 run time; docs/protocols/finish.md).
+#pragma once
+
+#include <tulle/detail/remote.hpp>
+#include <tulle/place.hpp>
+#include <tulle/thread.hpp>
+
+#include <exception>
+#include <functional>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tulle {
+
+// More than one exception in a finish.
+class exception_list : public std::runtime_error {
+public:
+    explicit exception_list(std::vector<std::exception_ptr> all)
+        : std::runtime_error("tulle::finish: " + std::to_string(all.size()) + " exceptions"), m_all(std::move(all)) {}
+    [[nodiscard]] std::vector<std::exception_ptr> const& all() const noexcept { return m_all; } // in no order
+
+private:
+    std::vector<std::exception_ptr> m_all;
+};
+
+// The activities of one finish. May be used by any thread of the place where it was given out, as long as the finish has not ended.
+class activities {
+public:
+    explicit activities(detail::governor& of) noexcept : m_governor(&of) {}
+
+    // A thread here, with decayed copies of callable and arguments. Errors: those of spawn().
+    template <class F, class... A> void async(F&& f, A&&... arguments) {
+        detail::begin_local(*m_governor);
+        try {
+            spawn_detached([of = m_governor, call = detail::bind_call(std::forward<F>(f), std::forward<A>(arguments)...)]() mutable {
+                run(*of, call);
+            });
+        } catch (...) {
+            detail::cancel_local(*m_governor);
+            throw;
+        }
+    }
+    // A thread at that place; the caller goes on. Callable and arguments travel as with at(); the result is dropped. Without captures and
+    // arguments, and with such as take a few bytes, it is one message. Errors: std::bad_alloc; what copying throws.
+    template <class F, class... A> void async_at(place where, F&& f, A&&... arguments) {
+        using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
+        if (where.index() == detail::here_index()) return async(std::forward<F>(f), std::forward<A>(arguments)...);
+        wire_writer out;
+        call::put(out, f, arguments...);
+        detail::start_at(*m_governor, where.index(), &run_remote<call>, out);
+    }
+
+private:
+    template <class F> static void run(detail::governor& of, F& call) noexcept {
+        detail::local_activity self(of);
+        try {
+            F own(std::move(call)); // gone before the activity ends
+            static_cast<void>(own());
+        } catch (...) {
+            self.add_exception(std::current_exception());
+        }
+    }
+    template <class Call> static void run_remote(wire_reader& from, wire_writer& /*no result*/) {
+        wire_writer dropped;
+        Call::run(from, dropped);
+    }
+
+    detail::governor* m_governor;
+};
+
+// Runs `body()` or `body(activities&)` in the caller's thread; returns when all activities have ended.
+// Errors, after all have ended: what one of them or the body threw; of several exception_list. Exceptions of other places arrive as with at().
+// Memory ordering: what happens in an activity happens before the return.
+template <class F> void finish(F&& body) {
+    detail::finish_frame frame;
+    activities all(frame.get());
+    try {
+        if constexpr (std::is_invocable_v<F&, activities&>)
+            std::invoke(body, all);
+        else
+            std::invoke(body);
+    } catch (...) {
+        frame.add_exception(std::current_exception());
+    }
+    frame.end();
+}
+
+namespace this_activity {
+
+// The activities of the finish that the calling thread belongs to: in the body of finish, and in an activity. Not in threads that these have
+// spawned or forked: give them the object that finish gave the body.
+// Errors: std::logic_error: the thread belongs to none.
+[[nodiscard]] inline activities siblings() {
+    detail::governor* const of = detail::current_governor();
+    if (of == nullptr) throw std::logic_error("tulle: the calling thread belongs to no finish");
+    return activities(*of);
+}
+template <class F, class... A> void async(F&& f, A&&... arguments) { siblings().async(std::forward<F>(f), std::forward<A>(arguments)...); }
+template <class F, class... A> void async_at(place where, F&& f, A&&... arguments) {
+    siblings().async_at(where, std::forward<F>(f), std::forward<A>(arguments)...);
+}
+
+} // namespace this_activity
+
+} // namespace tulle

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places: one program that runs in several processes. Each has its own memory, workers and threads; code goes from one to the other. `tulle run -n 4
+// PROG` starts four of them on this machine; without it there is one, and all of this works.
+// main() runs at place 0. The other processes run main, too, but only until they use Tulle for the first time: then they serve, and end when
+// place 0 has ended. So use Tulle before anything that should happen once (tulle::initialize() will do), and in the main thread first.
+// Contexts: any thread of the process.
+// Sources: places, at and async of X10 (Charles and others, OOPSLA 2005); the protocol is that of OctoPOS (Mohr and others, ROSS 2015).
+#pragma once
+
+#include <tulle/detail/remote.hpp>
+#include <tulle/future.hpp>
+
+#include <compare>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tulle {
+
+// A process of the program.
+class place {
+public:
+    // Errors: std::out_of_range: there is none of that number.
+    explicit place(int index) : m_index(index) { detail::check_place(index); }
+    [[nodiscard]] int index() const noexcept { return m_index; }
+    friend auto operator<=>(place const&, place const&) noexcept = default;
+
+private:
+    friend class place_range;
+    struct known {};
+    place(int index, known /*to exist*/) noexcept : m_index(index) {}
+
+    int m_index;
+};
+
+class place_range {
+public:
+    class iterator {
+    public:
+        using difference_type = int;
+        using value_type = place;
+        explicit iterator(int index) noexcept : m_index(index) {}
+        [[nodiscard]] place operator*() const noexcept { return {m_index, place::known{}}; }
+        iterator& operator++() noexcept {
+            ++m_index;
+            return *this;
+        }
+        iterator operator++(int) noexcept { return iterator(m_index++); }
+        friend bool operator==(iterator const&, iterator const&) noexcept = default;
+
+    private:
+        int m_index;
+    };
+
+    explicit place_range(int count) noexcept : m_count(count) {}
+    [[nodiscard]] iterator begin() const noexcept { return iterator(0); }
+    [[nodiscard]] iterator end() const noexcept { return iterator(m_count); }
+    [[nodiscard]] int size() const noexcept { return m_count; }
+
+private:
+    int m_count;
+};
+
+// These start the run time if need be.
+[[nodiscard]] inline place_range places() { return place_range(detail::place_count()); }
+[[nodiscard]] inline int place_count() { return detail::place_count(); }
+[[nodiscard]] inline place here() { return place(detail::here_index()); }
+
+// An exception of another place that cannot be thrown as what it was: the standard ones arrive as themselves, others as this.
+class remote_error : public std::runtime_error {
+public:
+    remote_error(int place, std::string type, std::string const& what)
+        : std::runtime_error(what), m_place(place), m_type(std::move(type)) {}
+    [[nodiscard]] int place() const noexcept { return m_place; }
+    [[nodiscard]] std::string const& type() const noexcept { return m_type; } // as it is written in the source
+
+private:
+    int m_place;
+    std::string m_type;
+};
+
+// Calls `f(arguments...)` at that place and waits for the result, which other threads of this place's workers do not. Callable, arguments
+// and result travel (<tulle/wire.hpp>); here they are copied and called directly. Activities that it starts belong to the caller's finish.
+// Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another program; std::bad_alloc.
+// Memory ordering: what happens before at() happens before the call, and what happens in it before the return of at().
+// Messages: one there, one back; up to two more for arguments or results of more than a few KiB.
+template <class F, class... A> std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place where, F&& f, A&&... arguments) {
+    using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
+    if (where.index() == detail::here_index()) {
+        std::decay_t<F> own(std::forward<F>(f));
+        return std::invoke(own, std::decay_t<A>(std::forward<A>(arguments))...);
+    }
+    wire_writer out;
+    call::put(out, f, arguments...);
+    detail::remote_result const back = detail::call_at(where.index(), &call::run, out);
+    if constexpr (!std::is_void_v<typename call::result>) {
+        wire_reader in(back.bytes());
+        return in.get<typename call::result>();
+    }
+}
+
+// The same without waiting: the future of the result.
+template <class F, class... A> auto async_at(place where, F&& f, A&&... arguments) {
+    return async([where, own = std::decay_t<F>(std::forward<F>(f)),
+                  values = std::tuple<std::decay_t<A>...>(std::forward<A>(arguments)...)]() mutable {
+        return std::apply([&](auto&... each) { return at(where, std::move(own), std::move(each)...); }, values);
+    });
+}
+
+// An object of one place, known to all. Does not own it.
+template <class T> class global_ref {
+public:
+    explicit global_ref(T& object) : m_place(detail::here_index()), m_address(reinterpret_cast<std::uintptr_t>(std::addressof(object))) {}
+    [[nodiscard]] place home() const { return place(m_place); }
+    // Errors: std::logic_error: the caller is at another place.
+    [[nodiscard]] T& operator*() const {
+        if (m_place != detail::here_index()) throw std::logic_error("tulle::global_ref: the object is at place " + std::to_string(m_place));
+        return *reinterpret_cast<T*>(m_address); // NOLINT(performance-no-int-to-ptr)
+    }
+    [[nodiscard]] T* operator->() const { return std::addressof(**this); }
+
+private:
+    int m_place;
+    std::uintptr_t m_address;
+};
+
+} // namespace tulle

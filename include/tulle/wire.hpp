@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// How arguments and results travel between places. What can be copied byte by byte does; wire<T> exists for strings, containers, pairs, tuples and
+// optionals of whatever can travel; for other types specialise it, or give them a member that names its parts to an archive, as cereal has it:
+//   template <class Archive> void serialize(Archive& archive) { archive(name, weight); }
+// Pointers and references do not travel: they mean nothing elsewhere (global_ref does, <tulle/place.hpp>).
+// All places run the same program, so nothing is said of types or byte order.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace tulle {
+
+// What was read does not fit what was written.
+class wire_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+template <class T> struct wire;
+
+// Bytes to be sent. The first few need no heap. Errors of all that write: std::bad_alloc.
+class wire_writer {
+public:
+    wire_writer() noexcept = default;
+    wire_writer(wire_writer const&) = delete;
+    wire_writer& operator=(wire_writer const&) = delete;
+
+    void put_bytes(void const* bytes, std::size_t count) {
+        if (count == 0) return;
+        std::memcpy(room_for(count), bytes, count);
+        m_size += count;
+    }
+    template <class T> void put(T const& value) { wire<T>::put(*this, value); }
+
+    [[nodiscard]] std::byte const* data() const noexcept { return m_far.empty() ? m_near.data() : m_far.data(); }
+    [[nodiscard]] std::size_t size() const noexcept { return m_size; }
+
+private:
+    static constexpr std::size_t k_near = 120;
+
+    [[nodiscard]] std::byte* room_for(std::size_t count) {
+        if (m_far.empty() && m_size + count <= k_near) return m_near.data() + m_size;
+        return far_room_for(count);
+    }
+    [[nodiscard]] TULLE_NOINLINE std::byte* far_room_for(std::size_t count) {
+        bool const moves = m_far.empty();
+        m_far.resize(m_size + count);
+        if (moves) std::memcpy(m_far.data(), m_near.data(), m_size);
+        return m_far.data() + m_size;
+    }
+
+    std::size_t m_size = 0;
+    std::array<std::byte, k_near> m_near;
+    std::vector<std::byte> m_far; // all of it, once it does not fit
+};
+
+// Bytes that have come. Errors of all that read: wire_error: there are not so many.
+class wire_reader {
+public:
+    explicit wire_reader(std::span<std::byte const> bytes) noexcept : m_bytes(bytes) {}
+
+    [[nodiscard]] std::byte const* get_bytes(std::size_t count) {
+        if (count > m_bytes.size()) throw wire_error("tulle: a message is shorter than what is read from it");
+        std::byte const* const found = m_bytes.data();
+        m_bytes = m_bytes.subspan(count);
+        return found;
+    }
+    template <class T> [[nodiscard]] T get() { return wire<T>::get(*this); }
+    // A count of elements that take at least `least` bytes each: one that cannot be true is refused before memory is asked for.
+    [[nodiscard]] std::size_t get_count(std::size_t least) {
+        auto const count = get<std::uint64_t>();
+        if (least != 0 && count > m_bytes.size() / least) throw wire_error("tulle: a message names more elements than it has");
+        return count;
+    }
+    [[nodiscard]] std::size_t left() const noexcept { return m_bytes.size(); }
+
+private:
+    std::span<std::byte const> m_bytes;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_bytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
+                                 !std::is_reference_v<T> && !std::is_empty_v<T>;
+template <class T>
+inline constexpr bool is_nothing = std::is_empty_v<T>&& std::is_trivially_copyable_v<T>&& std::is_default_constructible_v<T>;
+
+struct put_archive {
+    wire_writer& to;
+    template <class... T> void operator()(T const&... parts) { (to.put(parts), ...); }
+};
+struct get_archive {
+    wire_reader& from;
+    template <class... T> void operator()(T&... parts) { ((parts = from.get<T>()), ...); }
+};
+template <class T>
+concept names_its_parts = requires(T& value, put_archive& put, get_archive& get) {
+    value.serialize(put);
+    value.serialize(get);
+};
+
+// Containers that are filled one by one.
+template <class C, class Element, class Insert> C get_elements(wire_reader& from, Insert insert) {
+    C all;
+    for (std::size_t left = from.get_count(1); left != 0; --left) insert(all, from.get<Element>());
+    return all;
+}
+template <class C> void put_elements(wire_writer& to, C const& all) {
+    to.put(std::uint64_t{all.size()});
+    for (auto const& element : all) to.put(element);
+}
+template <class C> struct set_wire {
+    static void put(wire_writer& to, C const& all) { put_elements(to, all); }
+    static C get(wire_reader& from) {
+        using element = typename C::value_type;
+        return get_elements<C, element>(from, [](C& to, element&& one) { to.insert(std::move(one)); });
+    }
+};
+template <class C> struct map_wire {
+    static void put(wire_writer& to, C const& all) { put_elements(to, all); }
+    static C get(wire_reader& from) {
+        using element = std::pair<typename C::key_type, typename C::mapped_type>;
+        return get_elements<C, element>(from, [](C& to, element&& one) { to.insert(std::move(one)); });
+    }
+};
+
+} // namespace detail
+
+// The way of T: put(writer, value) and get(reader), which returns a T.
+template <class T> struct wire {
+    static_assert(!std::is_pointer_v<T> && !std::is_reference_v<T>,
+                  "a pointer means nothing at another place: send what it points to, or a tulle::global_ref");
+    static_assert(detail::is_bytes<T> || detail::is_nothing<T> || detail::names_its_parts<T>,
+                  "this type does not travel: specialise tulle::wire<T>, or give it a member serialize(archive)");
+
+    static void put(wire_writer& to, T const& value) {
+        if constexpr (detail::names_its_parts<T>) {
+            detail::put_archive archive{to};
+            const_cast<T&>(value).serialize(
+                archive); // NOLINT(cppcoreguidelines-pro-type-const-cast): one member for both ways, as in cereal
+        } else if constexpr (detail::is_bytes<T>) {
+            to.put_bytes(std::addressof(value), sizeof(T));
+        }
+    }
+    static T get(wire_reader& from) {
+        if constexpr (detail::names_its_parts<T>) {
+            T value{};
+            detail::get_archive archive{from};
+            value.serialize(archive);
+            return value;
+        } else if constexpr (detail::is_bytes<T>) {
+            std::array<std::byte, sizeof(T)> bytes;
+            std::memcpy(bytes.data(), from.get_bytes(sizeof(T)), sizeof(T));
+            return std::bit_cast<T>(bytes);
+        } else {
+            return T{};
+        }
+    }
+};
+
+template <class T, class A> struct wire<std::vector<T, A>> {
+    static constexpr bool k_is_bytes = detail::is_bytes<T> && !std::is_same_v<T, bool>;
+
+    static void put(wire_writer& to, std::vector<T, A> const& all) {
+        if constexpr (k_is_bytes) {
+            to.put(std::uint64_t{all.size()});
+            to.put_bytes(all.data(), all.size() * sizeof(T));
+        } else if constexpr (std::is_same_v<T, bool>) {
+            to.put(std::uint64_t{all.size()});
+            for (bool const one : all) to.put(one);
+        } else {
+            detail::put_elements(to, all);
+        }
+    }
+    static std::vector<T, A> get(wire_reader& from) {
+        std::vector<T, A> all;
+        if constexpr (k_is_bytes) {
+            std::size_t const count = from.get_count(sizeof(T));
+            std::byte const* const bytes = from.get_bytes(count * sizeof(T));
+            if constexpr (std::is_default_constructible_v<T>) {
+                all.resize(count);
+                if (count != 0) std::memcpy(all.data(), bytes, count * sizeof(T));
+            } else {
+                wire_reader elements({bytes, count * sizeof(T)});
+                for (std::size_t k = 0; k < count; ++k) all.push_back(elements.get<T>());
+            }
+        } else {
+            std::size_t const count = from.get_count(detail::is_nothing<T> ? 0 : 1);
+            for (std::size_t k = 0; k < count; ++k) all.push_back(from.get<T>());
+        }
+        return all;
+    }
+};
+
+template <class C, class R, class A> struct wire<std::basic_string<C, R, A>> {
+    static void put(wire_writer& to, std::basic_string<C, R, A> const& text) {
+        to.put(std::uint64_t{text.size()});
+        to.put_bytes(text.data(), text.size() * sizeof(C));
+    }
+    static std::basic_string<C, R, A> get(wire_reader& from) {
+        std::basic_string<C, R, A> text(from.get_count(sizeof(C)), C{});
+        if (!text.empty()) std::memcpy(text.data(), from.get_bytes(text.size() * sizeof(C)), text.size() * sizeof(C));
+        return text;
+    }
+};
+
+template <class T, std::size_t N>
+requires(!detail::is_bytes<std::array<T, N>> && N != 0) struct wire<std::array<T, N>> {
+    static void put(wire_writer& to, std::array<T, N> const& all) {
+        for (T const& one : all) to.put(one);
+    }
+    static std::array<T, N> get(wire_reader& from) { return get(from, std::make_index_sequence<N>{}); }
+
+private:
+    template <std::size_t... K> static std::array<T, N> get(wire_reader& from, std::index_sequence<K...> /*all*/) {
+        return {((void)K, from.get<T>())...}; // braces: one after the other
+    }
+};
+
+template <class A, class B>
+requires(!detail::is_bytes<std::pair<A, B>>) struct wire<std::pair<A, B>> {
+    static void put(wire_writer& to, std::pair<A, B> const& both) {
+        to.put(both.first);
+        to.put(both.second);
+    }
+    static std::pair<A, B> get(wire_reader& from) { return std::pair<A, B>{from.get<A>(), from.get<B>()}; }
+};
+
+template <class... T>
+requires(!detail::is_bytes<std::tuple<T...>>) struct wire<std::tuple<T...>> {
+    static void put(wire_writer& to, std::tuple<T...> const& all) {
+        std::apply([&to](T const&... one) { (to.put(one), ...); }, all);
+    }
+    static std::tuple<T...> get([[maybe_unused]] wire_reader& from) { return std::tuple<T...>{from.get<T>()...}; }
+};
+
+template <class T>
+requires(!detail::is_bytes<std::optional<T>>) struct wire<std::optional<T>> {
+    static void put(wire_writer& to, std::optional<T> const& value) {
+        to.put(value.has_value());
+        if (value) to.put(*value);
+    }
+    static std::optional<T> get(wire_reader& from) { return from.get<bool>() ? std::optional<T>(from.get<T>()) : std::nullopt; }
+};
+
+template <class T, class C, class A> struct wire<std::set<T, C, A>> : detail::set_wire<std::set<T, C, A>> {};
+template <class T, class C, class A> struct wire<std::multiset<T, C, A>> : detail::set_wire<std::multiset<T, C, A>> {};
+template <class T, class H, class E, class A>
+struct wire<std::unordered_set<T, H, E, A>> : detail::set_wire<std::unordered_set<T, H, E, A>> {};
+template <class K, class V, class C, class A> struct wire<std::map<K, V, C, A>> : detail::map_wire<std::map<K, V, C, A>> {};
+template <class K, class V, class C, class A> struct wire<std::multimap<K, V, C, A>> : detail::map_wire<std::multimap<K, V, C, A>> {};
+template <class K, class V, class H, class E, class A>
+struct wire<std::unordered_map<K, V, H, E, A>> : detail::map_wire<std::unordered_map<K, V, H, E, A>> {};
+
+} // namespace tulle

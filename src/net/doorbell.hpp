@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a place that sleeps learns that a message has come. It lies in memory that processes share.
+//   sender    D1 publish the message; fence; D2 ring unless somebody watches or it has rung already
+//   sleeper   E1 arm; fence; E2 poll; E3 sleep while it has not rung
+//   watcher   W1 polls as long as it watches; W2 end the watch; fence; W3 poll once more
+// Either the sender sees at D2 that the bell is armed and that nobody watches, or the sleeper (E2) or the last watcher (W3) sees its message.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::net {
+
+// Machine: futex_wait and futex_wake work between processes.
+template <class Machine> class alignas(64) doorbell {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+
+public:
+    // D2, after the message was published.
+    void ring() noexcept {
+        Machine::fence_seq_cst();
+        // relaxed, both: ordered by the fence.
+        if (m_watchers.load(std::memory_order_relaxed) != 0 || m_rung.load(std::memory_order_relaxed) != 0) return;
+        wake();
+    }
+    // Ends the sleep, or the next one after arm(), in any case.
+    void wake() noexcept {
+        m_rung.store(1, std::memory_order_relaxed); // relaxed: it publishes nothing, the message has been
+        Machine::futex_wake(m_rung, 1);
+    }
+    void begin_watch() noexcept { m_watchers.fetch_add(1, std::memory_order_relaxed); } // relaxed: a sender that misses it rings in vain
+    void end_watch() noexcept {
+        m_watchers.fetch_sub(1, std::memory_order_relaxed); // relaxed: ordered by the fence
+        Machine::fence_seq_cst();
+    }
+    // E1. One OS thread at a time arms and sleeps.
+    void arm() noexcept {
+        m_rung.store(0, std::memory_order_relaxed); // relaxed: ordered by the fence
+        Machine::fence_seq_cst();
+    }
+    void sleep(std::uint64_t deadline) noexcept {
+        // relaxed: a poll follows, which finds what was published.
+        while (m_rung.load(std::memory_order_relaxed) == 0)
+            if (!Machine::futex_wait(m_rung, 0, deadline)) return;
+    }
+
+private:
+    atomic<std::uint32_t> m_rung{1}; // nobody sleeps until the first arm()
+    atomic<std::uint32_t> m_watchers{0};
+};
+
+} // namespace tulle::net

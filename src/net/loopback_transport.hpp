@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places of one process, and a virtual network between them: what it does with messages is decided by a seed. For tests and simulations.
+#pragma once
+
+#include "base/rng.hpp"
+#include "base/spin_lock.hpp"
+#include "net/doorbell.hpp"
+#include "net/transport.hpp"
+#include "os/machine.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace tulle::net {
+
+struct loopback_options {
+    std::uint64_t seed = 0;        // 0: each place gets what was sent to it in the order in which it was sent
+    std::uint32_t most_delay = 8;  // with a seed: a message is passed over by at most so many polls that take another one
+    std::size_t most_waiting = 0;  // messages to one place that have not been delivered; 0: any number. More are refused by try_send
+    std::size_t most_bytes = 4096; // that may follow a packet
+    bool allows_read = true;       // of other places' memory
+};
+
+class loopback_network {
+public:
+    // Throws std::bad_alloc.
+    explicit loopback_network(rank places, loopback_options const& chosen = {});
+    loopback_network(loopback_network const&) = delete;
+    loopback_network& operator=(loopback_network const&) = delete;
+
+    [[nodiscard]] rank count() const noexcept { return static_cast<rank>(m_inboxes.size()); }
+    [[nodiscard]] loopback_options const& options() const noexcept { return m_options; }
+    // Throws std::bad_alloc. It must not outlive the network.
+    [[nodiscard]] std::unique_ptr<transport> join(rank as);
+    // Messages taken from senders so far, by a snapshot.
+    [[nodiscard]] std::uint64_t sent() noexcept;
+
+private:
+    friend class loopback_transport;
+
+    struct message {
+        packet head;
+        std::vector<std::byte> payload;
+        std::uint32_t passed_over = 0;
+    };
+    struct inbox {
+        explicit inbox(std::uint64_t seed) noexcept : random(seed) {}
+        base::spin_lock lock; // guards the rest but the bell
+        std::vector<message> waiting;
+        base::rng random;
+        std::uint64_t count = 0; // so far
+        doorbell<os::machine> bell;
+    };
+
+    [[nodiscard]] std::size_t choose(inbox& of) const noexcept;
+
+    loopback_options m_options;
+    std::vector<std::unique_ptr<inbox>> m_inboxes;
+};
+
+} // namespace tulle::net

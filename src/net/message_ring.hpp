@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring of cache lines in memory that two processes share: one producer, one consumer. A message is some lines in a row, the first of which
+// starts with a tag that publishes all of them, so that a small message is one line that goes from cache to cache.
+//   INV-1  the tag of the line at the producer's end is zero, and nobody but the producer writes it
+//   INV-2  a tag that is not zero is the number of lines up to the next tag, with k_pad if they hold no message
+// Before a message is published the tag behind it is made zero; so a message of n lines needs n + 1 free ones. Where the lines up to the end of
+// the ring are too few, they are padding. The producer keeps what it last saw of the consumer's count, and looks again only when it is full.
+// Source: the idea of a flag in the line itself is that of FastForward (Giacomoni and others, PPoPP 2008).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::net {
+
+// What the consumer writes.
+template <class Machine> struct alignas(64) ring_control {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+
+    atomic<std::uint64_t> consumed{0}; // lines, so far
+};
+
+inline constexpr std::uint32_t k_pad = std::uint32_t{1} << 31U;
+
+// Line: has a member `tag`, an atomic 32-bit word of the machine.
+template <class Machine, class Line> class ring_producer {
+public:
+    // `lines`: so many, a power of two, all tags zero.
+    ring_producer(ring_control<Machine>& control, Line* lines, std::uint32_t count) noexcept
+        : m_control(&control), m_lines(lines), m_count(count) {}
+
+    // Room for a message of so many lines, fewer than half of the ring: the first one, to be filled from behind its tag on. Null: full.
+    [[nodiscard]] Line* reserve(std::uint32_t lines) noexcept {
+        std::uint32_t const at = index(m_end);
+        std::uint32_t const padding = at + lines > m_count ? m_count - at : 0;
+        if (!has_room(padding + lines + 1)) return nullptr;
+        if (padding != 0) publish_lines(padding, padding | k_pad);
+        return &m_lines[index(m_end)];
+    }
+    // What reserve(lines) has given.
+    void publish(std::uint32_t lines) noexcept { publish_lines(lines, lines); }
+
+private:
+    [[nodiscard]] std::uint32_t index(std::uint64_t position) const noexcept {
+        return static_cast<std::uint32_t>(position & (m_count - 1));
+    }
+    [[nodiscard]] bool has_room(std::uint32_t lines) noexcept {
+        if (m_end + lines - m_seen <= m_count) return true;
+        m_seen = m_control->consumed.load(std::memory_order_acquire); // pairs with pop: the consumer has read them
+        return m_end + lines - m_seen <= m_count;
+    }
+    void publish_lines(std::uint32_t lines, std::uint32_t tag) noexcept {
+        m_lines[index(m_end + lines)].tag.store(0, std::memory_order_relaxed); // relaxed: published by the next line
+        m_lines[index(m_end)].tag.store(tag, std::memory_order_release);       // pairs with front
+        m_end += lines;
+    }
+
+    ring_control<Machine>* m_control;
+    Line* m_lines;
+    std::uint32_t m_count;
+    std::uint64_t m_end = 0;  // lines published so far
+    std::uint64_t m_seen = 0; // of `consumed`
+};
+
+template <class Machine, class Line> class ring_consumer {
+public:
+    ring_consumer(ring_control<Machine>& control, Line* lines, std::uint32_t count) noexcept
+        : m_control(&control), m_lines(lines), m_count(count) {}
+
+    // The first line of the oldest message, or null: there is none.
+    [[nodiscard]] Line const* front() noexcept {
+        for (;;) {
+            Line& line = m_lines[m_begin & (m_count - 1)];
+            std::uint32_t const tag = line.tag.load(std::memory_order_acquire); // pairs with publish
+            if (tag == 0) return nullptr;
+            if ((tag & k_pad) == 0) {
+                m_lines_of_front = tag;
+                return &line;
+            }
+            m_lines_of_front = tag & ~k_pad;
+            pop();
+        }
+    }
+    // The message of front() has been read; its lines are the producer's again.
+    void pop() noexcept {
+        m_begin += m_lines_of_front;
+        m_control->consumed.store(m_begin, std::memory_order_release); // pairs with has_room
+    }
+
+private:
+    ring_control<Machine>* m_control;
+    Line* m_lines;
+    std::uint32_t m_count;
+    std::uint32_t m_lines_of_front = 0;
+    std::uint64_t m_begin = 0;
+};
+
+} // namespace tulle::net

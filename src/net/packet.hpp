@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What places send each other: one packet, two words, and bytes that follow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tulle::net {
+
+using rank = std::uint32_t; // of a place: 0 .. count-1
+
+inline constexpr rank k_most_places = 1024; // of one session
+
+// The head of a message. `kind` and the words belong to whoever sends.
+struct packet {
+    std::uint64_t handler = 0;
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+    std::uint32_t size = 0; // bytes that follow
+    std::uint16_t kind = 0;
+    std::uint16_t from = 0; // set by the transport
+};
+static_assert(sizeof(packet) == 32);
+
+// Who gets what arrives. Called by whoever polls; must neither wait nor throw, and may send. `payload` is gone when it returns.
+class receiver {
+public:
+    virtual void deliver(packet const& head, std::byte const* payload) noexcept = 0;
+
+protected:
+    ~receiver() = default;
+};
+
+} // namespace tulle::net

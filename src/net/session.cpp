@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/session.hpp"
+
+#include <cerrno>
+#include <new>
+#include <utility>
+
+namespace tulle::net {
+
+namespace {
+
+constexpr std::uint32_t k_lines = 1024;    // of each ring, 64 KiB
+constexpr std::uint32_t k_few_lines = 128; // where there are many rings
+constexpr rank k_few_places = 32;
+
+constexpr std::size_t entries_at() { return (sizeof(session_head) + 63) / 64 * 64; }
+constexpr std::size_t controls_at(rank places) { return entries_at() + places * sizeof(place_entry); }
+constexpr std::size_t rings_at(rank places) { return controls_at(places) + std::size_t{places} * places * sizeof(shared_ring_control); }
+constexpr std::size_t bytes_of(rank places, std::uint32_t lines) {
+    return rings_at(places) + std::size_t{places} * places * lines * sizeof(ring_line);
+}
+
+} // namespace
+
+session session::create(rank places) noexcept {
+    session made;
+    if (places == 0 || places > k_most_places) {
+        errno = EINVAL;
+        return made;
+    }
+    std::uint32_t const lines = places <= k_few_places ? k_lines : k_few_lines;
+    made.m_memory = os::shared_memory::create("tulle-places", bytes_of(places, lines));
+    if (!made.is_valid()) return made;
+    auto* const head = ::new (static_cast<void*>(made.m_memory.low())) session_head;
+    head->places = places;
+    head->lines = lines;
+    for (rank r = 0; r < places; ++r) ::new (static_cast<void*>(&made.entry(r))) place_entry;
+    head->format.store(session_head::k_format, std::memory_order_release); // pairs with adopt
+    return made;
+}
+
+session session::adopt(int descriptor) noexcept {
+    session found;
+    found.m_memory = os::shared_memory::adopt(descriptor);
+    if (!found.is_valid()) return found;
+    bool const is_one = found.m_memory.size() >= sizeof(session_head) &&
+                        found.head().format.load(std::memory_order_acquire) == session_head::k_format && // pairs with create
+                        found.memory().size() >= bytes_of(found.places(), found.lines());
+    if (is_one) return found;
+    errno = EINVAL;
+    return {};
+}
+
+place_entry& session::entry(rank of) const noexcept { return reinterpret_cast<place_entry*>(m_memory.low() + entries_at())[of]; }
+
+shared_ring_control& session::control(rank from, rank to) const noexcept {
+    auto* const first = reinterpret_cast<shared_ring_control*>(m_memory.low() + controls_at(places()));
+    return first[std::size_t{to} * places() + from]; // those of one consumer side by side
+}
+
+ring_line* session::ring(rank from, rank to) const noexcept {
+    auto* const first = reinterpret_cast<ring_line*>(m_memory.low() + rings_at(places()));
+    return first + (std::size_t{to} * places() + from) * lines();
+}
+
+void session::declare_dead(rank which, int wait_status) const noexcept {
+    place_entry& e = entry(which);
+    e.wait_status.store(wait_status, std::memory_order_relaxed); // relaxed: published by the next line
+    e.state.store(place_state::dead, std::memory_order_release); // pairs with who reads the state
+    head().deaths.fetch_add(1, std::memory_order_release);       // pairs with who looks for deaths
+    wake_all();
+}
+
+void session::wake_all() const noexcept {
+    for (rank r = 0; r < places(); ++r) entry(r).bell.wake();
+}
+
+} // namespace tulle::net

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that the places of one host share: who takes part, a doorbell for each, and a ring for each pair. Whoever starts the places
+// makes it (`tulle run`), and they inherit its descriptor.
+#pragma once
+
+#include "net/doorbell.hpp"
+#include "net/message_ring.hpp"
+#include "net/packet.hpp"
+#include "os/machine.hpp"
+#include "os/shared_memory.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tulle::net {
+
+// os::machine, but for words that other processes map.
+struct shared_machine : os::machine {
+    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline = os::k_no_deadline) noexcept {
+        return os::shared_futex_wait(word, expected, deadline) != os::wait_result::timed_out;
+    }
+    static void futex_wake(atomic<std::uint32_t>& word, int count) noexcept { os::shared_futex_wake(word, count); }
+};
+
+struct alignas(64) ring_line {
+    std::atomic<std::uint32_t> tag{0};
+    std::uint32_t unused = 0;
+    packet head;
+    std::byte payload[24]; // the first bytes; the others follow in the next lines, which have no tags
+};
+static_assert(sizeof(ring_line) == 64);
+
+using shared_bell = doorbell<shared_machine>;
+using shared_ring_control = ring_control<shared_machine>;
+
+enum class place_state : std::uint32_t { absent, joined, left, dead };
+
+struct alignas(64) place_entry {
+    std::atomic<place_state> state{place_state::absent};
+    std::atomic<std::int32_t> process{0};     // its number
+    std::atomic<std::int32_t> wait_status{0}; // as from waitpid; meaningful once it is dead
+    shared_bell bell;
+};
+
+// At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all but `format`, `places` and `lines`.
+struct session_head {
+    static constexpr std::uint64_t k_format = 0x31656C6C7554; // "Tulle1"
+
+    std::atomic<std::uint64_t> format{0}; // stored last
+    std::uint32_t places = 0;
+    std::uint32_t lines = 0;               // of each ring
+    std::atomic<std::uint64_t> program{0}; // what the first place that joins runs (remote/image.hpp)
+    std::atomic<std::uint32_t> deaths{0};  // entries that have become dead
+};
+
+class session {
+public:
+    // By who starts the places. Not valid: errno says why; EINVAL: not from 1 to k_most_places.
+    [[nodiscard]] static session create(rank places) noexcept;
+    // By a place, from what it has inherited. Not valid: errno says why; EINVAL: it is something else, or of another version.
+    [[nodiscard]] static session adopt(int descriptor) noexcept;
+
+    [[nodiscard]] bool is_valid() const noexcept { return m_memory.is_valid(); }
+    [[nodiscard]] os::shared_memory const& memory() const noexcept { return m_memory; }
+    [[nodiscard]] session_head& head() const noexcept { return *reinterpret_cast<session_head*>(m_memory.low()); }
+    [[nodiscard]] rank places() const noexcept { return head().places; }
+    [[nodiscard]] std::uint32_t lines() const noexcept { return head().lines; }
+    [[nodiscard]] place_entry& entry(rank of) const noexcept;
+    [[nodiscard]] shared_ring_control& control(rank from, rank to) const noexcept;
+    [[nodiscard]] ring_line* ring(rank from, rank to) const noexcept;
+
+    // By whoever sees it end: marks it, and wakes all others.
+    void declare_dead(rank which, int wait_status) const noexcept;
+    void wake_all() const noexcept;
+
+private:
+    os::shared_memory m_memory;
+};
+
+} // namespace tulle::net

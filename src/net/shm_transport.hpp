@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages between processes of one host, through rings in the memory that they share. Private memory is read by process_vm_readv, where
+// the system allows it.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "net/session.hpp"
+#include "net/transport.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace tulle::net {
+
+class shm_transport final : public transport {
+public:
+    // Takes part as place `here`, which nobody else may. Throws std::bad_alloc.
+    shm_transport(session of, rank here);
+
+    [[nodiscard]] rank here() const noexcept override { return m_here; }
+    [[nodiscard]] rank count() const noexcept override { return m_session.places(); }
+    [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_most_bytes; }
+    [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
+    bool poll(receiver& to) noexcept override;
+    void begin_watch() noexcept override { own_entry().bell.begin_watch(); }
+    void end_watch() noexcept override { own_entry().bell.end_watch(); }
+    void arm() noexcept override { own_entry().bell.arm(); }
+    void sleep(std::uint64_t deadline) noexcept override { own_entry().bell.sleep(deadline); }
+    void wake() noexcept override { own_entry().bell.wake(); }
+    [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
+
+    [[nodiscard]] session const& joined() const noexcept { return m_session; }
+
+private:
+    using producer = ring_producer<shared_machine, ring_line>;
+    using consumer = ring_consumer<shared_machine, ring_line>;
+
+    struct alignas(64) outgoing {
+        explicit outgoing(producer p) noexcept : ring(p) {}
+        base::spin_lock lock; // guards the producer's end: any OS thread sends
+        producer ring;
+    };
+
+    [[nodiscard]] place_entry& own_entry() const noexcept { return m_session.entry(m_here); }
+    bool poll_one(consumer& ring, receiver& to) noexcept;
+
+    session m_session;
+    rank m_here;
+    std::size_t m_most_bytes;
+    std::vector<std::unique_ptr<outgoing>> m_out;
+    std::vector<consumer> m_in;
+};
+
+} // namespace tulle::net

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/shared_memory.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tulle::os {
+
+shared_memory::shared_memory(shared_memory&& other) noexcept
+    : m_low(std::exchange(other.m_low, nullptr)),
+      m_size(std::exchange(other.m_size, 0)),
+      m_descriptor(std::exchange(other.m_descriptor, -1)) {}
+
+shared_memory& shared_memory::operator=(shared_memory&& other) noexcept {
+    if (this != &other) {
+        release();
+        m_low = std::exchange(other.m_low, nullptr);
+        m_size = std::exchange(other.m_size, 0);
+        m_descriptor = std::exchange(other.m_descriptor, -1);
+    }
+    return *this;
+}
+
+shared_memory::~shared_memory() { release(); }
+
+shared_memory shared_memory::create(char const* name, std::size_t bytes) noexcept {
+    shared_memory made;
+    made.m_descriptor = memfd_create(name, MFD_CLOEXEC);
+    if (made.m_descriptor < 0) return {};
+    if (ftruncate(made.m_descriptor, static_cast<off_t>(bytes)) != 0 || !made.map(bytes)) return {};
+    return made;
+}
+
+shared_memory shared_memory::adopt(int descriptor) noexcept {
+    struct stat about {};
+    if (fstat(descriptor, &about) != 0) return {};
+    if (!S_ISREG(about.st_mode) || about.st_size <= 0) {
+        errno = EINVAL;
+        return {};
+    }
+    shared_memory found;
+    found.m_descriptor = descriptor;
+    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 || !found.map(static_cast<std::size_t>(about.st_size))) return {};
+    return found;
+}
+
+bool shared_memory::keep_for_programs() const noexcept { return fcntl(m_descriptor, F_SETFD, 0) == 0; }
+
+bool shared_memory::map(std::size_t bytes) noexcept {
+    void* const low = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_descriptor, 0);
+    if (low == MAP_FAILED) return false;
+    m_low = static_cast<std::byte*>(low);
+    m_size = bytes;
+    return true;
+}
+
+void shared_memory::release() noexcept {
+    int const kept = errno;
+    if (m_low != nullptr) munmap(m_low, m_size);
+    if (m_descriptor >= 0) close(m_descriptor);
+    m_low = nullptr;
+    m_descriptor = -1;
+    errno = kept;
+}
+
+} // namespace tulle::os

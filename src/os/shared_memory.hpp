@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that several processes map: a file that exists in memory only (memfd_create), whose descriptor they inherit. Nothing of it is left
+// when the last of them has ended, however it ended.
+#pragma once
+
+#include <cstddef>
+
+namespace tulle::os {
+
+class shared_memory {
+public:
+    shared_memory() noexcept = default;
+    shared_memory(shared_memory&& other) noexcept;
+    shared_memory& operator=(shared_memory&& other) noexcept;
+    ~shared_memory(); ///< unmaps and closes
+
+    /// All zero; a page takes memory when it is touched. The descriptor is not inherited by other programs until keep_for_programs.
+    /// Not valid: errno says why.
+    [[nodiscard]] static shared_memory create(char const* name, std::size_t bytes) noexcept;
+    /// That of a descriptor which has been inherited; it is this object's from then on, and no other program inherits it. Not valid: errno
+    /// says why; EINVAL: it is no such file, or an empty one.
+    [[nodiscard]] static shared_memory adopt(int descriptor) noexcept;
+
+    [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }
+    [[nodiscard]] std::byte* low() const noexcept { return m_low; }
+    [[nodiscard]] std::size_t size() const noexcept { return m_size; }
+    [[nodiscard]] int descriptor() const noexcept { return m_descriptor; }
+    /// Programs that this process becomes inherit the descriptor.
+    [[nodiscard]] bool keep_for_programs() const noexcept;
+
+private:
+    [[nodiscard]] bool map(std::size_t bytes) noexcept;
+    void release() noexcept;
+
+    std::byte* m_low = nullptr;
+    std::size_t m_size = 0;
+    int m_descriptor = -1;
+};
+
+} // namespace tulle::os

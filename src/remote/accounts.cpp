@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who belongs to which finish, and how many are left: the cores of vector_count.hpp with locks and messages.
+#include "remote/exception_wire.hpp"
+#include "remote/pending.hpp"
+
+#include "base/error.hpp"
+
+#include <tulle/place.hpp>
+
+#include <cstddef>
+#include <new>
+#include <string>
+
+namespace tulle::remote {
+
+namespace {
+
+finish_root& root_of(governor& of) noexcept { return static_cast<finish_root&>(of); }
+
+// The change may have been the last one; then the root is gone afterwards.
+template <class Change> void change(finish_root& root, Change apply) noexcept {
+    root.lock.lock();
+    apply(root);
+    bool const is_over = root.count.is_over();
+    root.lock.unlock();
+    if (is_over) root.over.notify();
+}
+
+// What fits into any message.
+std::exception_ptr shortened(std::exception_ptr const& e, int here) {
+    constexpr std::size_t k_most_text = 400;
+    try {
+        std::rethrow_exception(e);
+    } catch (std::exception const& standard) {
+        return std::make_exception_ptr(remote_error(here, "", std::string(standard.what()).substr(0, k_most_text) + " ..."));
+    } catch (...) {
+        return std::make_exception_ptr(remote_error(here, "", "an exception that is not a std::exception"));
+    }
+}
+
+bool is_at_home(governor const& of) noexcept { return of.at == nullptr || of.home == of.at->here(); }
+
+} // namespace
+
+finish_part& engine::part_of(rank home, std::uint64_t root) {
+    auto& found = m_parts[{home, root}];
+    if (found == nullptr) found = std::make_unique<finish_part>(*this, home, root, count());
+    return *found;
+}
+
+// A message that belongs to a finish, or to none: the governor of the thread that it becomes.
+governor* engine::arrive(packet const& head, message_tag tag) {
+    if (head.b == 0) return nullptr;
+    if (tag.home == here()) {
+        auto& root = object_at<finish_root>(head.b);
+        std::lock_guard const held(root.lock);
+        root.count.arrive(here());
+        return &root;
+    }
+    std::lock_guard const held(m_parts_lock);
+    finish_part& part = part_of(tag.home, head.b);
+    part.share.arrive();
+    return &part;
+}
+
+void engine::account_send(governor& of, rank to) {
+    if (is_at_home(of)) {
+        finish_root& root = root_of(of);
+        std::lock_guard const held(root.lock);
+        root.count.prepare(count());
+        root.count.send(to);
+        return;
+    }
+    std::lock_guard const held(m_parts_lock);
+    static_cast<finish_part&>(of).share.send(to);
+}
+
+void begin(governor& of) noexcept {
+    if (!is_at_home(of)) return of.at->begin_here(static_cast<finish_part&>(of));
+    finish_root& root = root_of(of);
+    std::lock_guard const held(root.lock);
+    root.count.begin();
+}
+
+void end(governor& of) noexcept {
+    if (!is_at_home(of)) return of.at->end_here(static_cast<finish_part&>(of));
+    change(root_of(of), [](finish_root& root) { root.count.end(); });
+}
+
+void add_exception(governor& of, std::exception_ptr const& e) noexcept try {
+    if (!is_at_home(of)) return of.at->send_exception(static_cast<finish_part&>(of), e);
+    finish_root& root = root_of(of);
+    std::lock_guard const held(root.lock);
+    root.thrown.push_back(e);
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for an exception that has left an activity");
+}
+
+void engine::begin_here(finish_part& of) noexcept {
+    std::lock_guard const held(m_parts_lock);
+    of.share.begin();
+}
+
+void engine::end_here(finish_part& of) noexcept try {
+    std::unique_ptr<finish_part> ended;
+    count_report told;
+    {
+        std::lock_guard const held(m_parts_lock);
+        if (!of.share.end()) return;
+        told = of.share.report(here());
+        auto const found = m_parts.find({of.home, of.root});
+        ended = std::move(found->second);
+        m_parts.erase(found);
+    }
+    report(*ended, told);
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory to tell place %u that its activities have ended", of.home);
+}
+
+void engine::report(finish_part const& ended, count_report const& told) noexcept {
+    if (told.empty()) return;
+    packet head;
+    head.b = ended.root;
+    head.size = static_cast<std::uint32_t>(told.size() * sizeof(count_change));
+    send(ended.home, {message_kind::report}, head, reinterpret_cast<std::byte const*>(told.data()));
+}
+
+void engine::take_report(packet const& head, std::byte const* payload) noexcept {
+    change(object_at<finish_root>(head.b), [&](finish_root& root) {
+        for (std::size_t at = 0; at < head.size; at += sizeof(count_change)) {
+            count_change one;
+            std::memcpy(&one, payload + at, sizeof one);
+            root.count.apply(&one, 1);
+        }
+    });
+}
+
+// An exception counts like an activity that is sent home, so it is there before the finish is over.
+void engine::send_exception(finish_part& of, std::exception_ptr const& e) {
+    wire_writer text;
+    put_exception(text, e, static_cast<int>(here()));
+    if (text.size() > m_transport->most_bytes()) return send_exception(of, shortened(e, static_cast<int>(here())));
+    account_send(of, of.home);
+    packet head;
+    head.b = of.root;
+    head.size = static_cast<std::uint32_t>(text.size());
+    send(of.home, {message_kind::exception}, head, text.data());
+}
+
+void engine::take_exception(packet const& head, std::byte const* payload) noexcept try {
+    std::exception_ptr thrown;
+    try {
+        wire_reader in({payload, head.size});
+        thrown = get_exception(in);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    change(object_at<finish_root>(head.b), [&](finish_root& root) {
+        root.thrown.push_back(thrown);
+        root.count.arrive_and_end(here());
+    });
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for an exception that has left an activity");
+}
+
+} // namespace tulle::remote

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library calls under <tulle/place.hpp> and <tulle/finish.hpp>.
+#include "remote/engine.hpp"
+#include "remote/governor.hpp"
+#include "sched/switch.hpp"
+
+#include <tulle/finish.hpp>
+#include <tulle/place.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tulle::detail {
+
+using remote::finish_root;
+
+namespace {
+
+// The run time has started, and this process knows its place.
+remote::engine* engine_here() {
+    remote::standing const* const s = remote::current_standing();
+    if (s != nullptr) return s->at;
+    static_cast<void>(sched::this_fiber());
+    return remote::engine_of_process();
+}
+
+constexpr auto k_slot = attachment_of::activity;
+
+// A standing_frame begins with a remote::standing.
+void enter(standing_frame& frame, remote::engine* at, governor& of) noexcept {
+    static_assert(offsetof(standing_frame, of) == offsetof(remote::standing, of) && sizeof(void*) == sizeof(remote::engine*));
+    frame = {at, &of, attachment(k_slot)};
+    set_attachment(k_slot, &frame);
+}
+
+} // namespace
+
+int here_index() {
+    remote::engine const* const e = engine_here();
+    return e != nullptr ? static_cast<int>(e->here()) : 0;
+}
+
+int place_count() {
+    remote::engine const* const e = engine_here();
+    return e != nullptr ? static_cast<int>(e->count()) : 1;
+}
+
+void check_place(int index) {
+    if (index < 0 || index >= place_count())
+        throw std::out_of_range("tulle::place: there is no place " + std::to_string(index) + ", there are " +
+                                std::to_string(place_count()));
+}
+
+// Not from here to here, so there is an engine.
+remote_result call_at(int place, remote_code code, wire_writer const& arguments) {
+    return engine_here()->call(static_cast<remote::rank>(place), code, {arguments.data(), arguments.size()});
+}
+
+governor* current_governor() noexcept {
+    remote::standing const* const s = remote::current_standing();
+    return s != nullptr ? s->of : nullptr;
+}
+
+finish_frame::finish_frame() : m_standing{} {
+    remote::engine* const here = engine_here();
+    m_governor = new finish_root(here, here != nullptr ? here->here() : 0);
+    enter(m_standing, here, *m_governor);
+}
+
+finish_frame::~finish_frame() {
+    set_attachment(k_slot, m_standing.outer);
+    delete static_cast<finish_root*>(m_governor);
+}
+
+void finish_frame::add_exception(std::exception_ptr const& e) noexcept { remote::add_exception(*m_governor, e); }
+
+void finish_frame::end() {
+    auto& root = static_cast<finish_root&>(*m_governor);
+    remote::end(root); // the body
+    root.over.wait();
+    if (root.thrown.empty()) return;
+    if (root.thrown.size() == 1) std::rethrow_exception(std::exchange(root.thrown.front(), nullptr));
+    throw exception_list(std::move(root.thrown));
+}
+
+void start_at(governor& of, int place, remote_code code, wire_writer const& arguments) {
+    of.at->start_activity(of, static_cast<remote::rank>(place), code, {arguments.data(), arguments.size()});
+}
+
+void begin_local(governor& of) noexcept { remote::begin(of); }
+void cancel_local(governor& of) noexcept { remote::end(of); }
+
+local_activity::local_activity(governor& of) noexcept : m_standing{} { enter(m_standing, of.at, of); }
+
+local_activity::~local_activity() {
+    set_attachment(k_slot, m_standing.outer);
+    remote::end(*m_standing.of);
+}
+
+void local_activity::add_exception(std::exception_ptr const& e) noexcept { remote::add_exception(*m_standing.of, e); }
+
+} // namespace tulle::detail

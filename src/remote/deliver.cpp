@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// What arrives at a place. deliver() is called by whoever polls, and does not wait: calls and activities become threads.
+#include "remote/exception_wire.hpp"
+#include "remote/pending.hpp"
+
+#include "base/error.hpp"
+
+#include <tulle/place.hpp>
+#include <tulle/thread.hpp>
+
+#include <algorithm>
+#include <new>
+#include <string>
+
+namespace tulle::remote {
+
+namespace {
+
+[[noreturn]] void no_memory(packet const& head) {
+    base::fatal("no memory for a message of %u bytes from place %u", head.size, static_cast<unsigned>(head.from));
+}
+
+} // namespace
+
+void engine::deliver(packet const& head, std::byte const* payload) noexcept {
+    switch (message_tag::decode(head.kind).kind) {
+        case message_kind::call:
+        case message_kind::activity: return start_thread(head, payload);
+        case message_kind::result:
+        case message_kind::failure: return answer(head, payload);
+        case message_kind::report: return take_report(head, payload);
+        case message_kind::exception: return take_exception(head, payload);
+        case message_kind::release: delete &object_at<kept_payload>(head.a); return;
+        case message_kind::push: return push(head, payload);
+        case message_kind::fragment: return take_fragment(head, payload);
+        case message_kind::end: return m_end.notify();
+    }
+    base::fatal("place %u sent a message of unknown kind %u", static_cast<unsigned>(head.from), static_cast<unsigned>(head.kind));
+}
+
+// --- code that is called -------------------------------------------------------------------------------------------------
+
+void engine::start_thread(packet const& head, std::byte const* payload) noexcept try {
+    void* const memory = ::operator new(sizeof(arrived) + head.size);
+    auto* const message = ::new (memory) arrived{*this, head, arrive(head, message_tag::decode(head.kind))};
+    if (head.size != 0) std::memcpy(message->payload(), payload, head.size);
+    spawn_detached([message]() noexcept { message->at.run(message); });
+} catch (...) {
+    no_memory(head);
+}
+
+// In a thread of its own.
+void engine::run(arrived* message) noexcept {
+    standing where{this, message->of};
+    stand const for_the_call(where);
+    message_tag const tag = message_tag::decode(message->head.kind);
+    try {
+        wire_writer result;
+        run_code(*message, result);
+        if (tag.kind == message_kind::call) send_back(*message, message_kind::result, result);
+    } catch (...) {
+        if (tag.kind == message_kind::activity)
+            add_exception(*message->of, std::current_exception());
+        else
+            try {
+                wire_writer text;
+                put_exception(text, std::current_exception(), static_cast<int>(here()));
+                send_back(*message, message_kind::failure, text);
+            } catch (std::bad_alloc const&) {
+                no_memory(message->head);
+            }
+    }
+    if (message->of != nullptr) end(*message->of);
+    ::operator delete(message);
+}
+
+void engine::run_code(arrived const& message, wire_writer& result) {
+    auto const code =
+        reinterpret_cast<detail::remote_code>(code_of(message.head.handler)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    rank const from = message.head.from;
+    if (code == nullptr)
+        throw remote_error(static_cast<int>(here()), "",
+                           "tulle: place " + std::to_string(from) + " calls code that place " + std::to_string(here()) +
+                               " does not have: is the same library loaded at both?");
+    if (!message_tag::decode(message.head.kind).by_reference) {
+        wire_reader in({message.payload(), message.head.size});
+        return code(in, result);
+    }
+    detail::remote_result const arguments = fetch(from, reference_in(message.payload()));
+    wire_reader in(arguments.bytes());
+    code(in, result);
+}
+
+void engine::send_back(arrived const& message, message_kind kind, wire_writer const& result) noexcept try {
+    packet back;
+    back.a = message.head.a;
+    send_kept(message.head.from, {kind}, back, {result.data(), result.size()});
+} catch (std::bad_alloc const&) {
+    no_memory(message.head);
+}
+
+// --- calls that wait --------------------------------------------------------------------------------------------------------
+
+detail::remote_result engine::call(rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+    pending_call pending;
+    governor* const of = detail::current_governor();
+    packet head;
+    head.handler = name_of(reinterpret_cast<void const*>(code));
+    head.a = reinterpret_cast<std::uintptr_t>(&pending);
+    message_tag tag{message_kind::call};
+    if (of != nullptr) {
+        account_send(*of, to);
+        head.b = of->root;
+        tag.home = of->home;
+    }
+    send_in_place(to, tag, head, arguments);
+    let_others_catch_up();
+    pending.answered.wait();
+    if (message_tag::decode(pending.head.kind).by_reference) pending.payload = fetch(to, reference_in(pending.payload.bytes().data()));
+    if (!pending.is_failure) return std::move(pending.payload);
+    wire_reader in(pending.payload.bytes());
+    std::rethrow_exception(get_exception(in));
+}
+
+void engine::answer(packet const& head, std::byte const* payload) noexcept try {
+    auto& pending = object_at<pending_call>(head.a);
+    pending.head = head;
+    pending.is_failure = message_tag::decode(head.kind).kind == message_kind::failure;
+    pending.payload = detail::remote_result(head.size);
+    if (head.size != 0) std::memcpy(pending.payload.data(), payload, head.size);
+    pending.answered.notify(); // it is gone then
+} catch (std::bad_alloc const&) {
+    no_memory(head);
+}
+
+void engine::start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+    account_send(of, to);
+    packet head;
+    head.handler = name_of(reinterpret_cast<void const*>(code));
+    head.b = of.root;
+    message_tag const tag{message_kind::activity, false, of.home};
+    send_kept(to, tag, head, arguments);
+    let_others_catch_up();
+}
+
+// --- large payloads ------------------------------------------------------------------------------------------------------
+
+// Reads it where it is; if that is not allowed, has it sent.
+detail::remote_result engine::fetch(rank from, payload_reference const& what) {
+    detail::remote_result all(what.size);
+    if (m_transport->read(from, all.data(), what.address, what.size) != 0) {
+        transfer awaited{all.data(), {what.size}};
+        packet ask;
+        ask.a = what.address;
+        ask.b = reinterpret_cast<std::uintptr_t>(&awaited);
+        ask.size = sizeof what.size;
+        send(from, {message_kind::push}, ask, reinterpret_cast<std::byte const*>(&what.size));
+        awaited.complete.wait();
+    }
+    if (what.kept != 0) {
+        packet done;
+        done.a = what.kept;
+        send(from, {message_kind::release}, done, nullptr);
+    }
+    return all;
+}
+
+void engine::push(packet const& head, std::byte const* payload) noexcept {
+    std::uint64_t size = 0;
+    std::memcpy(&size, payload, sizeof size);
+    auto const* const bytes = &object_at<std::byte const>(head.a);
+    for (std::uint64_t at = 0; at < size;) {
+        packet piece;
+        piece.a = head.b;
+        piece.b = at;
+        piece.size = static_cast<std::uint32_t>(std::min<std::uint64_t>(size - at, m_transport->most_bytes()));
+        send(head.from, {message_kind::fragment}, piece, bytes + at);
+        at += piece.size;
+    }
+}
+
+void engine::take_fragment(packet const& head, std::byte const* payload) noexcept {
+    auto& into = object_at<transfer>(head.a);
+    std::memcpy(into.to + head.b, payload, head.size);
+    if (into.missing.fetch_sub(head.size, std::memory_order_acq_rel) == head.size) into.complete.notify(); // acq_rel: all pieces are there
+}
+
+} // namespace tulle::remote

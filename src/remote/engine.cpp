@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Life, progress and sending. What arrives: deliver.cpp; accounts of activities: accounts.cpp.
+#include "remote/engine.hpp"
+
+#include "base/error.hpp"
+#include "os/clock.hpp"
+#include "remote/pending.hpp"
+
+#include <tulle/this_thread.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include <pthread.h>
+
+namespace tulle::remote {
+
+namespace {
+
+constexpr std::uint64_t k_look_again_ns = 100'000; // for room, while messages are kept
+constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
+constexpr std::size_t k_most_kept = 1024; // then threads that send wait
+
+std::atomic<engine*> s_engine{nullptr};
+
+} // namespace
+
+engine* engine_of_process() noexcept { return s_engine.load(std::memory_order_acquire); }        // pairs with the next
+void set_engine_of_process(engine* e) noexcept { s_engine.store(e, std::memory_order_release); } // pairs with engine_of_process
+
+engine::engine(std::unique_ptr<net::transport> over) : m_transport(std::move(over)) {
+    if (m_transport->most_bytes() < count() * sizeof(count_change) || m_transport->most_bytes() < sizeof(payload_reference))
+        throw std::invalid_argument("tulle: messages of " + std::to_string(m_transport->most_bytes()) + " bytes are too small for " +
+                                    std::to_string(count()) + " places");
+    for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
+}
+
+void engine::start() {
+    m_service = std::thread([this] { service(); });
+    pthread_setname_np(m_service.native_handle(), "tulle-service");
+}
+
+engine::~engine() {
+    m_stopping.store(true, std::memory_order_release); // pairs with service
+    m_transport->wake();
+    if (m_service.joinable()) m_service.join();
+}
+
+// --- progress --------------------------------------------------------------------------------------------------------
+
+bool engine::poll() noexcept {
+    std::unique_lock const held(m_polling, std::try_to_lock);
+    if (!held) return false;
+    if (waiting_to_leave() != 0) send_what_was_kept();
+    return m_transport->poll(*this);
+}
+
+// Who polls at this moment may have passed by a message already whose sender has seen this watch.
+void engine::end_watch() noexcept {
+    m_transport->end_watch();
+    if (m_polling.looks_held())
+        m_transport->wake();
+    else
+        static_cast<void>(poll());
+}
+
+void engine::service() noexcept {
+    while (!m_stopping.load(std::memory_order_acquire)) { // pairs with ~engine
+        if (poll()) continue;
+        m_transport->arm();
+        if (poll() || m_stopping.load(std::memory_order_acquire)) continue; // pairs with ~engine
+        if (m_polling.looks_held()) continue;                               // somebody else may have passed by it: as in end_watch
+        m_transport->sleep(waiting_to_leave() != 0 ? os::monotonic_ns() + k_look_again_ns : os::k_no_deadline);
+    }
+}
+
+void engine::tell_end() noexcept {
+    for (rank r = 0; r < count(); ++r)
+        if (r != here()) send(r, {message_kind::end}, {}, nullptr);
+    std::uint64_t const give_up = os::monotonic_ns() + k_end_patience_ns;
+    while (waiting_to_leave() != 0 && os::monotonic_ns() < give_up) static_cast<void>(poll());
+}
+
+// --- sending ---------------------------------------------------------------------------------------------------------
+
+void engine::send(rank to, message_tag tag, packet head, std::byte const* payload) noexcept {
+    head.kind = tag.encode();
+    {
+        std::lock_guard const held(m_out[to]->lock);
+        if (m_out[to]->waiting.empty() && m_transport->try_send(to, head, payload)) return;
+        keep(to, head, payload);
+    }
+    m_transport->wake();
+}
+
+// Under the outbox's lock.
+void engine::keep(rank to, packet const& head, std::byte const* payload) noexcept try {
+    m_out[to]->waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
+    m_kept_count.fetch_add(1, std::memory_order_relaxed); // relaxed: a hint; who is woken reads it after the wake-up
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for a message of %u bytes to place %u, which does not take any at the moment", head.size, to);
+}
+
+void engine::send_what_was_kept() noexcept {
+    for (rank r = 0; r < count(); ++r) {
+        outbox& out = *m_out[r];
+        std::lock_guard const held(out.lock);
+        for (; !out.waiting.empty(); out.waiting.pop_front()) {
+            kept_message const& oldest = out.waiting.front();
+            if (!m_transport->try_send(r, oldest.head, oldest.payload.data())) break;
+            m_kept_count.fetch_sub(1, std::memory_order_relaxed); // relaxed: as above
+        }
+    }
+}
+
+// By threads after they have sent, so that nobody keeps more and more.
+void engine::let_others_catch_up() noexcept {
+    while (waiting_to_leave() > k_most_kept) {
+        static_cast<void>(poll());
+        this_thread::yield();
+    }
+}
+
+// A payload that the receiver releases.
+void engine::send_kept(rank to, message_tag tag, packet head, std::span<std::byte const> payload) {
+    if (payload.size() <= m_transport->most_bytes()) {
+        head.size = static_cast<std::uint32_t>(payload.size());
+        return send(to, tag, head, payload.data());
+    }
+    auto kept = std::make_unique<kept_payload>(payload);
+    payload_reference const where{reinterpret_cast<std::uintptr_t>(kept->bytes.data()), payload.size(),
+                                  reinterpret_cast<std::uintptr_t>(kept.get())};
+    static_cast<void>(kept.release()); // take_release
+    tag.by_reference = true;
+    head.size = sizeof where;
+    send(to, tag, head, reinterpret_cast<std::byte const*>(&where));
+}
+
+// A payload that stays until the receiver has answered.
+void engine::send_in_place(rank to, message_tag tag, packet head, std::span<std::byte const> payload) noexcept {
+    if (payload.size() <= m_transport->most_bytes()) {
+        head.size = static_cast<std::uint32_t>(payload.size());
+        return send(to, tag, head, payload.data());
+    }
+    payload_reference const where{reinterpret_cast<std::uintptr_t>(payload.data()), payload.size(), 0};
+    tag.by_reference = true;
+    head.size = sizeof where;
+    send(to, tag, head, reinterpret_cast<std::byte const*>(&where));
+}
+
+} // namespace tulle::remote

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What governs activities: a finish at its home, or another place's share of it.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "remote/vector_count.hpp"
+
+#include <tulle/detail/remote.hpp>
+#include <tulle/detail/standing.hpp>
+#include <tulle/signal.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+namespace tulle::remote {
+
+class engine;
+
+} // namespace tulle::remote
+
+namespace tulle::detail {
+
+struct governor {
+    governor(remote::engine* of, remote::rank its_home, std::uint64_t root_address) noexcept : at(of), home(its_home), root(root_address) {}
+
+    remote::engine* at; // the place that this object is at; null: there is only one
+    remote::rank home;
+    std::uint64_t root; // address of the finish_root there
+};
+
+} // namespace tulle::detail
+
+namespace tulle::remote {
+
+using detail::governor;
+
+// In the frame of whoever waits for it.
+struct finish_root : governor {
+    finish_root(engine* of, rank here) noexcept : governor(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
+
+    base::spin_lock lock; // guards the next two
+    finish_count count;
+    std::vector<std::exception_ptr> thrown;
+    signal over{1}; // notified by whoever makes the count zero, outside the lock
+};
+
+// Lives in its engine's table while an activity of the finish lives there; guarded by the table's lock.
+struct finish_part : governor {
+    finish_part(engine& of, rank its_home, std::uint64_t root_address, rank places)
+        : governor(&of, its_home, root_address), share(places) {}
+
+    finish_share share;
+};
+
+// Where a thread is and what it belongs to.
+struct standing {
+    engine* at = nullptr;
+    governor* of = nullptr;
+};
+
+// Attached to the calling thread's stack; null: at the place of this process, of no finish.
+[[nodiscard]] inline standing* current_standing() noexcept {
+    return static_cast<standing*>(detail::attachment(detail::attachment_of::activity));
+}
+
+// The calling thread stands somewhere else as long as this exists.
+class stand {
+public:
+    explicit stand(standing& where) noexcept : m_outer(current_standing()) {
+        detail::set_attachment(detail::attachment_of::activity, &where);
+    }
+    stand(stand const&) = delete;
+    stand& operator=(stand const&) = delete;
+    ~stand() { detail::set_attachment(detail::attachment_of::activity, m_outer); }
+
+private:
+    standing* m_outer;
+};
+
+// The governor's activities at its place: one begins; an exception has left one; one ends, and does not use the governor any more.
+void begin(governor& of) noexcept;
+void add_exception(governor& of, std::exception_ptr const& e) noexcept;
+void end(governor& of) noexcept;
+
+} // namespace tulle::remote

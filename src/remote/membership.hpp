@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a process becomes a place, and how it ends. Whoever starts it says so in the environment: TULLE_PLACE=RANK/COUNT@shm:DESCRIPTOR.
+#pragma once
+
+namespace tulle::remote {
+
+// By the main thread, once the scheduler runs. At place 0 it returns when all others are there. At the others it does not return: the process
+// serves until place 0 ends, and exits. Without the variable it does nothing. Whatever is wrong ends the process with a message.
+void join_from_environment();
+
+// Whether the environment names a place, and the process has not taken it yet.
+[[nodiscard]] bool is_asked_to_join() noexcept;
+
+// Place 0: the others end. By finalize, and at the end of the process.
+void leave() noexcept;
+
+// In a child process: it is no place.
+void forget() noexcept;
+
+} // namespace tulle::remote

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What places tell each other. In the packet's `kind`: the kind, whether the bytes that follow only say where the payload is, and the home of
+// the finish; `b` is the finish (its address at home) or 0.
+#pragma once
+
+#include "net/packet.hpp"
+
+#include <cstdint>
+
+namespace tulle::remote {
+
+using net::packet;
+using net::rank;
+
+enum class message_kind : std::uint8_t {
+    call,      // handler: code, a: the pending_call to answer, payload: arguments
+    activity,  // handler: code, payload: arguments
+    result,    // a: the pending_call, payload: result
+    failure,   // a: the pending_call, payload: exception
+    report,    // payload: count_changes
+    exception, // of an activity, payload: exception
+    release,   // a: the kept_payload, which has been read
+    push,      // a: address of a payload that cannot be read, b: the transfer to push it into, payload: its size
+    fragment,  // a: the transfer, b: offset, payload: some of it
+    end        // place 0 ends
+};
+
+// In place of a payload that is larger than what may follow a packet.
+struct payload_reference {
+    std::uint64_t address;
+    std::uint64_t size;
+    std::uint64_t kept; // to be released; 0: it is not to be
+};
+
+struct message_tag {
+    message_kind kind;
+    bool by_reference = false;
+    rank home = 0;
+
+    [[nodiscard]] std::uint16_t encode() const noexcept {
+        return static_cast<std::uint16_t>(static_cast<unsigned>(kind) | (by_reference ? 16U : 0U) | (home << 5U));
+    }
+    [[nodiscard]] static message_tag decode(std::uint16_t word) noexcept {
+        return {static_cast<message_kind>(word & 15U), (word & 16U) != 0, static_cast<rank>(word >> 5U)};
+    }
+};
+static_assert(net::k_most_places <= (1U << 11U));
+
+} // namespace tulle::remote

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine has under way: calls that wait for their answer, messages that wait for a thread, payloads that others read.
+#pragma once
+
+#include "remote/engine.hpp"
+#include "remote/image.hpp"
+
+#include <cstring>
+#include <exception>
+
+namespace tulle::remote {
+
+// In the frame of the caller, until the answer has come.
+struct engine::pending_call {
+    packet head; // of the answer
+    detail::remote_result payload;
+    bool is_failure = false;
+    signal answered{1};
+};
+
+// A message for a thread of its own; the payload lies behind it.
+struct engine::arrived {
+    engine& at;
+    packet head;
+    governor* of; // that its end is to be told to, or null
+
+    [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    [[nodiscard]] std::byte const* payload() const noexcept { return reinterpret_cast<std::byte const*>(this + 1); }
+};
+
+// A payload that comes piece by piece. In the frame of the thread that waits for it.
+struct engine::transfer {
+    std::byte* to;
+    std::atomic<std::uint64_t> missing;
+    signal complete{1};
+};
+
+// The sender's copy of a large payload, until the receiver has read it.
+struct kept_payload {
+    explicit kept_payload(std::span<std::byte const> from) : bytes(from.begin(), from.end()) {}
+    std::vector<std::byte> bytes;
+};
+
+inline payload_reference reference_in(std::byte const* payload) noexcept {
+    payload_reference where;
+    std::memcpy(&where, payload, sizeof where);
+    return where;
+}
+
+// A word of a message that is an address here.
+template <class T> T& object_at(std::uint64_t word) noexcept {
+    return *reinterpret_cast<T*>(word); // NOLINT(performance-no-int-to-ptr): it came from here
+}
+
+} // namespace tulle::remote

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "places.hpp"
+
+#include "command.hpp"
+#include "net/session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tulle::tool {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds k_grace{2000};    // to end after place 0
+constexpr std::chrono::milliseconds k_patience{1000}; // to end after SIGTERM
+constexpr int k_signal_base = 128;                    // as the shell has it
+constexpr int k_exit_cannot_run = 126;
+constexpr int k_exit_not_found = 127;
+
+class descriptor {
+public:
+    descriptor() noexcept = default;
+    explicit descriptor(int number) noexcept : m_number(number) {}
+    descriptor(descriptor&& other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
+    descriptor& operator=(descriptor&& other) noexcept {
+        std::swap(m_number, other.m_number);
+        return *this;
+    }
+    ~descriptor() { reset(); }
+    void reset() noexcept {
+        if (m_number >= 0) close(std::exchange(m_number, -1));
+    }
+    [[nodiscard]] int get() const noexcept { return m_number; }
+    [[nodiscard]] bool is_open() const noexcept { return m_number >= 0; }
+
+private:
+    int m_number = -1;
+};
+
+struct pipe_ends {
+    descriptor read{};
+    descriptor write{};
+};
+
+pipe_ends make_pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    return {descriptor(ends[0]), descriptor(ends[1])};
+}
+
+void write_all(int to, std::string_view text) {
+    while (!text.empty()) {
+        ssize_t const wrote = write(to, text.data(), text.size());
+        if (wrote < 0 && errno != EINTR) return; // nobody reads any more
+        if (wrote > 0) text.remove_prefix(static_cast<std::size_t>(wrote));
+    }
+}
+
+// What a place prints, line by line with its tag.
+class tagged_output {
+public:
+    tagged_output(std::string tag, descriptor from, int to) : m_tag(std::move(tag)), m_from(std::move(from)), m_to(to) {}
+
+    [[nodiscard]] int from() const noexcept { return m_from.get(); }
+    [[nodiscard]] bool is_open() const noexcept { return m_from.is_open(); }
+    void read_some() {
+        std::array<char, 65536> buffer;
+        ssize_t const got = read(m_from.get(), buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) return;
+        if (got <= 0) return end();
+        m_text.append(buffer.data(), static_cast<std::size_t>(got));
+        print_lines();
+    }
+
+private:
+    void print_lines() {
+        std::string out;
+        std::size_t begin = 0;
+        for (std::size_t line_end = 0; (line_end = m_text.find('\n', begin)) != std::string::npos; begin = line_end + 1)
+            out += m_tag + m_text.substr(begin, line_end + 1 - begin);
+        m_text.erase(0, begin);
+        write_all(m_to, out);
+    }
+    void end() {
+        if (!m_text.empty()) write_all(m_to, m_tag + m_text + "\n");
+        m_text.clear();
+        m_from.reset();
+    }
+
+    std::string m_tag;
+    descriptor m_from;
+    int m_to;
+    std::string m_text; // of a line that is not complete
+};
+
+struct child {
+    pid_t process = 0;
+    std::optional<int> status; // as from waitpid, once it has ended
+};
+
+std::string how(int status) {
+    outcome o;
+    o.status = status;
+    return o.reason();
+}
+
+int code_of(int status) { return WIFSIGNALED(status) ? k_signal_base + WTERMSIG(status) : WEXITSTATUS(status); }
+
+class places_run {
+public:
+    explicit places_run(places_request const& request) : m_request(request), m_session(net::session::create(request.count)) {
+        if (!m_session.is_valid() || !m_session.memory().keep_for_programs())
+            throw failure(k_exit_failed, std::string("run: no memory for the places to share: ") + std::strerror(errno));
+        watch_signals();
+        divide_workers();
+    }
+    ~places_run() { kill_all(SIGKILL); }
+    places_run(places_run const&) = delete;
+    places_run& operator=(places_run const&) = delete;
+
+    int run() {
+        for (unsigned rank = 0; rank < m_request.count; ++rank) start(rank);
+        while (is_alive() || has_output()) step();
+        return m_code.value_or(code_of(*m_children[0].status));
+    }
+
+private:
+    // Blocked here, read from a descriptor; children get them back.
+    void watch_signals() {
+        sigset_t watched;
+        sigemptyset(&watched);
+        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&watched, number);
+        sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
+        m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
+        if (!m_signals.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
+    }
+    // The places share the processors, unless the user has said how many workers each has.
+    void divide_workers() const {
+        cpu_set_t allowed;
+        int const processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+        int const each = std::max(1, processors / static_cast<int>(m_request.count));
+        setenv("TULLE_WORKERS", std::to_string(each).c_str(), 0);
+    }
+
+    void start(unsigned rank) {
+        bool const is_tagged = m_request.tags == tagging::all || (m_request.tags == tagging::others && rank != 0);
+        pipe_ends out = is_tagged ? make_pipe() : pipe_ends();
+        pipe_ends err = is_tagged ? make_pipe() : pipe_ends();
+        pipe_ends error = make_pipe(); // closed by a successful exec
+        std::string const assignment =
+            std::to_string(rank) + "/" + std::to_string(m_request.count) + "@shm:" + std::to_string(m_session.memory().descriptor());
+        pid_t const parent = getpid();
+        pid_t const process = fork();
+        if (process < 0) throw std::system_error(errno, std::generic_category(), "fork");
+        if (process == 0) become_place(rank, assignment, out.write.get(), err.write.get(), error.write.get(), parent);
+        m_children.push_back({process, {}});
+        out.write.reset();
+        err.write.reset();
+        error.write.reset();
+        if (is_tagged) {
+            std::string const tag = "[" + std::to_string(rank) + "] ";
+            m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
+            m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
+        }
+        int why = 0;
+        if (read(error.read.get(), &why, sizeof why) == sizeof why)
+            throw failure(why == ENOENT ? k_exit_not_found : k_exit_cannot_run,
+                          "run: cannot run '" + m_request.words.front() + "': " + std::strerror(why));
+    }
+
+    [[noreturn]] void become_place(unsigned rank, std::string const& assignment, int out, int err, int error, pid_t parent) const {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
+        if (getppid() != parent) _exit(k_exit_failed);
+        sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
+        if (out >= 0) dup2(out, STDOUT_FILENO);
+        if (err >= 0) dup2(err, STDERR_FILENO);
+        if (rank != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+        setenv("TULLE_PLACE", assignment.c_str(), 1);
+        become(m_request.words);
+        int const why = errno;
+        static_cast<void>(!write(error, &why, sizeof why));
+        _exit(k_exit_cannot_run);
+    }
+
+    // Waits for something to happen, and sees to it.
+    void step() {
+        std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}};
+        for (tagged_output const& o : m_outputs) wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
+        poll(wanted.data(), wanted.size(), m_next_kill ? time_left() : -1);
+        for (std::size_t k = 0; k < m_outputs.size(); ++k)
+            if ((wanted[k + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) m_outputs[k].read_some();
+        if ((wanted[0].revents & POLLIN) != 0) take_signal();
+        if (m_next_kill && clock::now() >= m_kill_at) kill_next();
+    }
+    [[nodiscard]] int time_left() const {
+        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(m_kill_at - clock::now()).count();
+        return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 60'000));
+    }
+
+    void take_signal() {
+        signalfd_siginfo info{};
+        if (read(m_signals.get(), &info, sizeof info) != sizeof info) return;
+        auto const number = static_cast<int>(info.ssi_signo);
+        if (number == SIGCHLD) return reap();
+        // A terminal has sent it to all of the foreground already.
+        if (number != SIGINT || info.ssi_code != SI_KERNEL) kill_all(number);
+        if (!m_code) m_code = k_signal_base + number;
+        kill_after(k_patience, SIGKILL);
+    }
+    void reap() {
+        for (unsigned rank = 0; rank < m_children.size(); ++rank) {
+            int status = 0;
+            if (!m_children[rank].status && waitpid(m_children[rank].process, &status, WNOHANG) == m_children[rank].process)
+                ended(rank, status);
+        }
+    }
+    void ended(unsigned rank, int status) {
+        m_children[rank].status = status;
+        bool const has_left =
+            m_session.entry(rank).state.load(std::memory_order_acquire) == net::place_state::left; // pairs with the place's store
+        if (!has_left) m_session.declare_dead(rank, status);
+        bool const is_expected = m_code.has_value() || m_children[0].status.has_value();
+        if (rank == 0) return main_ended(status);
+        if (is_expected || (has_left && status == 0)) return;
+        std::fprintf(stderr, "tulle: run: place %u: %s; the others are stopped\n", rank, how(status).c_str());
+        m_code = status != 0 ? code_of(status) : k_exit_failed;
+        kill_all(SIGTERM);
+        kill_after(k_patience, SIGKILL);
+    }
+    // The others have been told to end, unless it was killed.
+    void main_ended(int status) {
+        if (!m_code && WIFSIGNALED(status)) std::fprintf(stderr, "tulle: run: place 0: %s\n", how(status).c_str());
+        if (!m_code) m_code = code_of(status);
+        bool const has_left = m_session.entry(0).state.load(std::memory_order_acquire) == net::place_state::left; // pairs with leave()
+        if (has_left) return kill_after(k_grace, SIGTERM);
+        kill_all(SIGTERM);
+        kill_after(k_patience, SIGKILL);
+    }
+
+    void kill_after(std::chrono::milliseconds time, int number) {
+        m_kill_at = clock::now() + time;
+        m_next_kill = number;
+    }
+    void kill_next() {
+        int const number = *m_next_kill;
+        m_next_kill.reset();
+        kill_all(number);
+        if (number != SIGKILL) return kill_after(k_patience, SIGKILL);
+        m_outputs.clear(); // whoever holds the other ends is no place
+    }
+    void kill_all(int number) const noexcept {
+        for (child const& c : m_children)
+            if (!c.status) kill(c.process, number);
+    }
+    [[nodiscard]] bool is_alive() const {
+        return std::any_of(m_children.begin(), m_children.end(), [](child const& c) { return !c.status; });
+    }
+    [[nodiscard]] bool has_output() const {
+        return std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.is_open(); });
+    }
+
+    places_request const& m_request;
+    net::session m_session;
+    descriptor m_signals;
+    sigset_t m_mask_before{};
+    std::vector<child> m_children;
+    std::vector<tagged_output> m_outputs;
+    std::optional<int> m_code; // decided
+    std::optional<int> m_next_kill;
+    clock::time_point m_kill_at;
+};
+
+} // namespace
+
+int run_places(places_request const& request) { return places_run(request).run(); }
+
+} // namespace tulle::tool

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program at several places of this machine: starts its processes, passes on what they print, and sees to it that all of them end.
+#pragma once
+
+#include "process.hpp"
+
+namespace tulle::tool {
+
+enum class tagging { others, all, none }; // whose lines begin with "[place] "; others: all but those of place 0
+
+struct places_request {
+    arguments words;
+    unsigned count = 1;
+    tagging tags = tagging::others;
+};
+
+// The exit code: that of place 0; of the first other place that fails; 128 + signal for one that was ended by a signal.
+// Throws failure: a place cannot be started.
+int run_places(places_request const& request);
+
+} // namespace tulle::tool
