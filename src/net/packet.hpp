@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What places send each other: one packet, two words, and bytes that follow.
+// What places send each other: one packet, three words, and bytes that follow.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,12 @@ struct packet {
     std::uint64_t handler = 0;
     std::uint64_t a = 0;
     std::uint64_t b = 0;
+    std::uint64_t c = 0;
     std::uint32_t size = 0; // bytes that follow
     std::uint16_t kind = 0;
     std::uint16_t from = 0; // set by the transport
 };
-static_assert(sizeof(packet) == 32);
+static_assert(sizeof(packet) == 40);
 
 // Who gets what arrives. Called by whoever polls; must neither wait nor throw, and may send. `payload` is gone when it returns.
 class receiver {

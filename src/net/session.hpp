@@ -27,7 +27,7 @@ struct alignas(64) ring_line {
     std::atomic<std::uint32_t> tag{0};
     std::uint32_t unused = 0;
     packet head;
-    std::byte payload[24]; // the first bytes; the others follow in the next lines, which have no tags
+    std::byte payload[16]; // the first bytes; the others follow in the next lines, which have no tags
 };
 static_assert(sizeof(ring_line) == 64);
 
@@ -45,7 +45,7 @@ struct alignas(64) place_entry {
 
 // At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all but `format`, `places` and `lines`.
 struct session_head {
-    static constexpr std::uint64_t k_format = 0x31656C6C7554; // "Tulle1"
+    static constexpr std::uint64_t k_format = 0x32656C6C7554; // "Tulle2"
 
     std::atomic<std::uint64_t> format{0}; // stored last
     std::uint32_t places = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who belongs to which finish, and how many are left: the cores of vector_count.hpp with locks and messages.
+// Who belongs to which finish, and how many are left: the cores of batch_count.hpp with locks and messages.
 #include "remote/exception_wire.hpp"
 #include "remote/pending.hpp"
 
@@ -18,11 +18,13 @@ namespace {
 finish_root& root_of(governor& of) noexcept { return static_cast<finish_root&>(of); }
 
 // The change may have been the last one; then the root is gone afterwards.
-template <class Change> void change(finish_root& root, Change apply) noexcept {
-    root.lock.lock();
-    apply(root);
-    bool const is_over = root.count.is_over();
-    root.lock.unlock();
+template <class Change> void change(finish_root& root, Change apply) {
+    bool is_over = false;
+    {
+        std::lock_guard const held(root.lock);
+        apply(root);
+        is_over = root.count.is_over();
+    }
     if (is_over) root.over.notify();
 }
 
@@ -38,13 +40,15 @@ std::exception_ptr shortened(std::exception_ptr const& e, int here) {
     }
 }
 
+batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
+
 bool is_at_home(governor const& of) noexcept { return of.at == nullptr || of.home == of.at->here(); }
 
 } // namespace
 
 finish_part& engine::part_of(rank home, std::uint64_t root) {
     auto& found = m_parts[{home, root}];
-    if (found == nullptr) found = std::make_unique<finish_part>(*this, home, root, count());
+    if (found == nullptr) found = std::make_unique<finish_part>(*this, home, root, ++m_epochs);
     return *found;
 }
 
@@ -54,25 +58,26 @@ governor* engine::arrive(packet const& head, message_tag tag) {
     if (tag.home == here()) {
         auto& root = object_at<finish_root>(head.b);
         std::lock_guard const held(root.lock);
-        root.count.arrive(here());
+        root.count.arrive(batch_of(head, here()));
         return &root;
     }
     std::lock_guard const held(m_parts_lock);
     finish_part& part = part_of(tag.home, head.b);
-    part.share.arrive();
+    part.share.arrive(batch_of(head, here()));
     return &part;
 }
 
-void engine::account_send(governor& of, rank to) {
+std::uint64_t engine::account_send(governor& of, rank to) {
     if (is_at_home(of)) {
         finish_root& root = root_of(of);
         std::lock_guard const held(root.lock);
-        root.count.prepare(count());
-        root.count.send(to);
-        return;
+        root.count.send(here(), to);
+        return 0;
     }
     std::lock_guard const held(m_parts_lock);
-    static_cast<finish_part&>(of).share.send(to);
+    finish_share& share = static_cast<finish_part&>(of).share;
+    share.send(here(), to);
+    return share.epoch();
 }
 
 void begin(governor& of) noexcept {
@@ -101,38 +106,39 @@ void engine::begin_here(finish_part& of) noexcept {
     of.share.begin();
 }
 
+// The last one here ends the epoch; a part that begins later is another one.
 void engine::end_here(finish_part& of) noexcept try {
     std::unique_ptr<finish_part> ended;
-    count_report told;
     {
         std::lock_guard const held(m_parts_lock);
         if (!of.share.end()) return;
-        told = of.share.report(here());
         auto const found = m_parts.find({of.home, of.root});
         ended = std::move(found->second);
         m_parts.erase(found);
     }
-    report(*ended, told);
+    batch_report const told = ended->share.report();
+    packet head;
+    head.b = ended->root;
+    send_kept(ended->home, {message_kind::report}, head, std::as_bytes(std::span(told)));
 } catch (std::bad_alloc const&) {
     base::fatal("no memory to tell place %u that its activities have ended", of.home);
 }
 
-void engine::report(finish_part const& ended, count_report const& told) noexcept {
-    if (told.empty()) return;
-    packet head;
-    head.b = ended.root;
-    head.size = static_cast<std::uint32_t>(told.size() * sizeof(count_change));
-    send(ended.home, {message_kind::report}, head, reinterpret_cast<std::byte const*>(told.data()));
+void engine::take_report(packet const& head, std::byte const* payload) noexcept {
+    apply_report(object_at<finish_root>(head.b), {payload, head.size});
 }
 
-void engine::take_report(packet const& head, std::byte const* payload) noexcept {
-    change(object_at<finish_root>(head.b), [&](finish_root& root) {
-        for (std::size_t at = 0; at < head.size; at += sizeof(count_change)) {
-            count_change one;
-            std::memcpy(&one, payload + at, sizeof one);
-            root.count.apply(&one, 1);
+// As a whole: what it says is true together.
+void engine::apply_report(finish_root& root, std::span<std::byte const> told) noexcept try {
+    change(root, [told](finish_root& of) {
+        for (auto left = told; left.size() >= sizeof(batch_change); left = left.subspan(sizeof(batch_change))) {
+            batch_change one;
+            std::memcpy(&one, left.data(), sizeof one);
+            of.count.apply(one);
         }
     });
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for what another place tells of its activities");
 }
 
 // An exception counts like an activity that is sent home, so it is there before the finish is over.
@@ -140,9 +146,9 @@ void engine::send_exception(finish_part& of, std::exception_ptr const& e) {
     wire_writer text;
     put_exception(text, e, static_cast<int>(here()));
     if (text.size() > m_transport->most_bytes()) return send_exception(of, shortened(e, static_cast<int>(here())));
-    account_send(of, of.home);
     packet head;
     head.b = of.root;
+    head.c = account_send(of, of.home);
     head.size = static_cast<std::uint32_t>(text.size());
     send(of.home, {message_kind::exception}, head, text.data());
 }
@@ -157,7 +163,7 @@ void engine::take_exception(packet const& head, std::byte const* payload) noexce
     }
     change(object_at<finish_root>(head.b), [&](finish_root& root) {
         root.thrown.push_back(thrown);
-        root.count.arrive_and_end(here());
+        root.count.arrive_and_end(batch_of(head, here()));
     });
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for an exception that has left an activity");

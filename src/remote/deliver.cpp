@@ -28,7 +28,8 @@ void engine::deliver(packet const& head, std::byte const* payload) noexcept {
         case message_kind::activity: return start_thread(head, payload);
         case message_kind::result:
         case message_kind::failure: return answer(head, payload);
-        case message_kind::report: return take_report(head, payload);
+        case message_kind::report:
+            return message_tag::decode(head.kind).by_reference ? start_thread(head, payload) : take_report(head, payload);
         case message_kind::exception: return take_exception(head, payload);
         case message_kind::release: delete &object_at<kept_payload>(head.a); return;
         case message_kind::push: return push(head, payload);
@@ -42,9 +43,11 @@ void engine::deliver(packet const& head, std::byte const* payload) noexcept {
 
 void engine::start_thread(packet const& head, std::byte const* payload) noexcept try {
     void* const memory = ::operator new(sizeof(arrived) + head.size);
-    auto* const message = ::new (memory) arrived{*this, head, arrive(head, message_tag::decode(head.kind))};
+    message_tag const tag = message_tag::decode(head.kind);
+    bool const is_report = tag.kind == message_kind::report;
+    auto* const message = ::new (memory) arrived{*this, head, is_report ? nullptr : arrive(head, tag)};
     if (head.size != 0) std::memcpy(message->payload(), payload, head.size);
-    spawn_detached([message]() noexcept { message->at.run(message); });
+    spawn_detached([message, is_report]() noexcept { is_report ? message->at.fetch_report(message) : message->at.run(message); });
 } catch (...) {
     no_memory(head);
 }
@@ -91,6 +94,15 @@ void engine::run_code(arrived const& message, wire_writer& result) {
     code(in, result);
 }
 
+// One that is too large for a message.
+void engine::fetch_report(arrived* message) noexcept try {
+    detail::remote_result const told = fetch(message->head.from, reference_in(message->payload()));
+    apply_report(object_at<finish_root>(message->head.b), told.bytes());
+    ::operator delete(message);
+} catch (std::bad_alloc const&) {
+    no_memory(message->head);
+}
+
 void engine::send_back(arrived const& message, message_kind kind, wire_writer const& result) noexcept try {
     packet back;
     back.a = message.head.a;
@@ -109,8 +121,8 @@ detail::remote_result engine::call(rank to, detail::remote_code code, std::span<
     head.a = reinterpret_cast<std::uintptr_t>(&pending);
     message_tag tag{message_kind::call};
     if (of != nullptr) {
-        account_send(*of, to);
         head.b = of->root;
+        head.c = account_send(*of, to);
         tag.home = of->home;
     }
     send_in_place(to, tag, head, arguments);
@@ -134,10 +146,10 @@ void engine::answer(packet const& head, std::byte const* payload) noexcept try {
 }
 
 void engine::start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
-    account_send(of, to);
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(code));
     head.b = of.root;
+    head.c = account_send(of, to);
     message_tag const tag{message_kind::activity, false, of.home};
     send_kept(to, tag, head, arguments);
     let_others_catch_up();

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::uint64_t k_look_again_ns = 100'000; // for room, while messages are kept
 constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
-constexpr std::size_t k_most_kept = 1024; // then threads that send wait
+constexpr std::size_t k_least_bytes = 512; // that may follow a packet: a reference, or a shortened exception
+constexpr std::size_t k_most_kept = 1024;  // then threads that send wait
 
 std::atomic<engine*> s_engine{nullptr};
 
@@ -32,9 +33,8 @@ engine* engine_of_process() noexcept { return s_engine.load(std::memory_order_ac
 void set_engine_of_process(engine* e) noexcept { s_engine.store(e, std::memory_order_release); } // pairs with engine_of_process
 
 engine::engine(std::unique_ptr<net::transport> over) : m_transport(std::move(over)) {
-    if (m_transport->most_bytes() < count() * sizeof(count_change) || m_transport->most_bytes() < sizeof(payload_reference))
-        throw std::invalid_argument("tulle: messages of " + std::to_string(m_transport->most_bytes()) + " bytes are too small for " +
-                                    std::to_string(count()) + " places");
+    if (m_transport->most_bytes() < k_least_bytes)
+        throw std::invalid_argument("tulle: messages of " + std::to_string(m_transport->most_bytes()) + " bytes are too small");
     for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
 }
 

@@ -28,7 +28,7 @@ namespace tulle::remote {
 
 class engine final : private net::receiver, public base::idle_poller {
 public:
-    // Throws std::bad_alloc; std::invalid_argument: the transport's messages are too small for so many places.
+    // Throws std::bad_alloc; std::invalid_argument: the transport's messages are too small.
     explicit engine(std::unique_ptr<net::transport> over);
     engine(engine const&) = delete;
     engine& operator=(engine const&) = delete;
@@ -85,6 +85,7 @@ private:
     void run(arrived* message) noexcept;
     void run_code(arrived const& message, wire_writer& result);
     void send_back(arrived const& message, message_kind kind, wire_writer const& result) noexcept;
+    void fetch_report(arrived* message) noexcept;
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& what);
 
     void send(rank to, message_tag tag, packet head, std::byte const* payload) noexcept;
@@ -95,16 +96,17 @@ private:
     void let_others_catch_up() noexcept;
 
     [[nodiscard]] governor* arrive(packet const& head, message_tag tag);
-    void account_send(governor& of, rank to);
+    [[nodiscard]] std::uint64_t account_send(governor& of, rank to); // the epoch that the message belongs to
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root);
-    void report(finish_part const& ended, count_report const& told) noexcept;
+    void apply_report(finish_root& root, std::span<std::byte const> told) noexcept;
     void service() noexcept;
 
     std::unique_ptr<net::transport> m_transport;
     std::vector<std::unique_ptr<outbox>> m_out;
     std::atomic<std::size_t> m_kept_count{0};
     base::spin_lock m_polling;
-    base::spin_lock m_parts_lock; // guards the next one, and what is in it
+    base::spin_lock m_parts_lock; // guards the next two, and what is in the parts
+    std::uint64_t m_epochs = 0;   // of this place, so far
     std::map<part_key, std::unique_ptr<finish_part>> m_parts;
     signal m_end{1};
     std::atomic<bool> m_stopping{false};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
-#include "remote/vector_count.hpp"
+#include "remote/batch_count.hpp"
 
 #include <tulle/detail/remote.hpp>
 #include <tulle/detail/standing.hpp>

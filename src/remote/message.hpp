@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What places tell each other. In the packet's `kind`: the kind, whether the bytes that follow only say where the payload is, and the home of
-// the finish; `b` is the finish (its address at home) or 0.
+// the finish; `b` is the finish (its address at home) or 0, `c` the epoch of the sender that the message belongs to.
 #pragma once
 
 #include "net/packet.hpp"
@@ -17,7 +17,7 @@ enum class message_kind : std::uint8_t {
     activity,  // handler: code, payload: arguments
     result,    // a: the pending_call, payload: result
     failure,   // a: the pending_call, payload: exception
-    report,    // payload: count_changes
+    report,    // payload: batch_changes
     exception, // of an activity, payload: exception
     release,   // a: the kept_payload, which has been read
     push,      // a: address of a payload that cannot be read, b: the transfer to push it into, payload: its size
