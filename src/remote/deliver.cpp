@@ -47,7 +47,11 @@ void engine::start_thread(packet const& head, std::byte const* payload) noexcept
     bool const is_report = tag.kind == message_kind::report;
     auto* const message = ::new (memory) arrived{*this, head, is_report ? nullptr : arrive(head, tag)};
     if (head.size != 0) std::memcpy(message->payload(), payload, head.size);
-    spawn_detached([message, is_report]() noexcept { is_report ? message->at.fetch_report(message) : message->at.run(message); });
+    m_running.fetch_add(1, std::memory_order_relaxed); // relaxed: only its end matters
+    spawn_detached([this, message, is_report]() noexcept {
+        is_report ? fetch_report(message) : run(message);
+        m_running.fetch_sub(1, std::memory_order_release); // pairs with ~engine
+    });
 } catch (...) {
     no_memory(head);
 }

@@ -32,7 +32,8 @@ public:
     explicit engine(std::unique_ptr<net::transport> over);
     engine(engine const&) = delete;
     engine& operator=(engine const&) = delete;
-    ~engine(); // stops the service thread; no thread may use it any more
+    // Stops the service thread, after the threads that have come from other places have ended. No other thread may use it any more.
+    ~engine();
 
     void start(); // the service thread; throws std::system_error
 
@@ -104,6 +105,7 @@ private:
     std::unique_ptr<net::transport> m_transport;
     std::vector<std::unique_ptr<outbox>> m_out;
     std::atomic<std::size_t> m_kept_count{0};
+    std::atomic<std::uint32_t> m_running{0}; // threads that messages have become
     base::spin_lock m_polling;
     base::spin_lock m_parts_lock; // guards the next two, and what is in the parts
     std::uint64_t m_epochs = 0;   // of this place, so far

@@ -112,6 +112,7 @@ code_name name_of(void const* code) noexcept {
 }
 
 void* code_of(code_name name) noexcept {
+    if (name == 0) return nullptr;
     object of = program();
     if (mark_of(of.id) != mark_of(name)) of = find({0, mark_of(name), {}});
     return of.id == 0 ? nullptr : reinterpret_cast<void*>(of.base + (name & k_offset_mask)); // NOLINT(performance-no-int-to-ptr)
