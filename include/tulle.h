@@ -14,6 +14,7 @@
 #include <tulle/detail/locks.h>
 #include <tulle/detail/loop.h>
 #include <tulle/detail/phases.h>
+#include <tulle/detail/place.h>
 #include <tulle/detail/shepherd.h>
 #include <tulle/detail/sync.h>
 #include <tulle/detail/version.h>

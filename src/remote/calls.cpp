@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library calls under <tulle/place.hpp> and <tulle/finish.hpp>.
-#include "remote/engine.hpp"
+#include "remote/calls.hpp"
 #include "remote/governor.hpp"
 #include "sched/switch.hpp"
 
@@ -11,19 +11,22 @@
 #include <string>
 #include <utility>
 
+namespace tulle::remote {
+
+engine* engine_of_caller() {
+    standing const* const s = current_standing();
+    if (s != nullptr) return s->at;
+    static_cast<void>(sched::this_fiber()); // starts the run time, by which this process learns its place
+    return engine_of_process();
+}
+
+} // namespace tulle::remote
+
 namespace tulle::detail {
 
 using remote::finish_root;
 
 namespace {
-
-// The run time has started, and this process knows its place.
-remote::engine* engine_here() {
-    remote::standing const* const s = remote::current_standing();
-    if (s != nullptr) return s->at;
-    static_cast<void>(sched::this_fiber());
-    return remote::engine_of_process();
-}
 
 constexpr auto k_slot = attachment_of::activity;
 
@@ -37,12 +40,12 @@ void enter(standing_frame& frame, remote::engine* at, governor& of) noexcept {
 } // namespace
 
 int here_index() {
-    remote::engine const* const e = engine_here();
+    remote::engine const* const e = remote::engine_of_caller();
     return e != nullptr ? static_cast<int>(e->here()) : 0;
 }
 
 int place_count() {
-    remote::engine const* const e = engine_here();
+    remote::engine const* const e = remote::engine_of_caller();
     return e != nullptr ? static_cast<int>(e->count()) : 1;
 }
 
@@ -54,7 +57,7 @@ void check_place(int index) {
 
 // Not from here to here, so there is an engine.
 remote_result call_at(int place, remote_code code, wire_writer const& arguments) {
-    return engine_here()->call(static_cast<remote::rank>(place), code, {arguments.data(), arguments.size()});
+    return remote::engine_of_caller()->call(static_cast<remote::rank>(place), code, {arguments.data(), arguments.size()});
 }
 
 governor* current_governor() noexcept {
@@ -63,7 +66,7 @@ governor* current_governor() noexcept {
 }
 
 finish_frame::finish_frame() : m_standing{} {
-    remote::engine* const here = engine_here();
+    remote::engine* const here = remote::engine_of_caller();
     m_governor = new finish_root(here, here != nullptr ? here->here() : 0);
     enter(m_standing, here, *m_governor);
 }

@@ -9,6 +9,7 @@
 #include <tulle/thread.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <string>
 
@@ -25,14 +26,16 @@ namespace {
 void engine::deliver(packet const& head, std::byte const* payload) noexcept {
     switch (message_tag::decode(head.kind).kind) {
         case message_kind::call:
-        case message_kind::activity: return start_thread(head, payload);
+        case message_kind::activity:
+        case message_kind::ilet:
+        case message_kind::offer: return start_thread(head, payload);
         case message_kind::result:
         case message_kind::failure: return answer(head, payload);
         case message_kind::report:
             return message_tag::decode(head.kind).by_reference ? start_thread(head, payload) : take_report(head, payload);
         case message_kind::exception: return take_exception(head, payload);
         case message_kind::release: delete &object_at<kept_payload>(head.a); return;
-        case message_kind::push: return push(head, payload);
+        case message_kind::push: return send_pieces(head, payload);
         case message_kind::fragment: return take_fragment(head, payload);
         case message_kind::end: return m_end.notify();
     }
@@ -44,12 +47,12 @@ void engine::deliver(packet const& head, std::byte const* payload) noexcept {
 void engine::start_thread(packet const& head, std::byte const* payload) noexcept try {
     void* const memory = ::operator new(sizeof(arrived) + head.size);
     message_tag const tag = message_tag::decode(head.kind);
-    bool const is_report = tag.kind == message_kind::report;
-    auto* const message = ::new (memory) arrived{*this, head, is_report ? nullptr : arrive(head, tag)};
+    bool const belongs = tag.kind == message_kind::call || tag.kind == message_kind::activity;
+    auto* const message = ::new (memory) arrived{*this, head, belongs ? arrive(head, tag) : nullptr};
     if (head.size != 0) std::memcpy(message->payload(), payload, head.size);
     m_running.fetch_add(1, std::memory_order_relaxed); // relaxed: only its end matters
-    spawn_detached([this, message, is_report]() noexcept {
-        is_report ? fetch_report(message) : run(message);
+    spawn_detached([this, message]() noexcept {
+        run(message);
         m_running.fetch_sub(1, std::memory_order_release); // pairs with ~engine
     });
 } catch (...) {
@@ -59,7 +62,18 @@ void engine::start_thread(packet const& head, std::byte const* payload) noexcept
 // In a thread of its own.
 void engine::run(arrived* message) noexcept {
     standing where{this, message->of};
-    stand const for_the_call(where);
+    stand const for_this_thread(where);
+    switch (message_tag::decode(message->head.kind).kind) {
+        case message_kind::report: fetch_report(message); break;
+        case message_kind::ilet: run_ilet(message); break;
+        case message_kind::offer: take_offer(message); break;
+        default: run_call(message);
+    }
+    ::operator delete(message);
+}
+
+// A call or an activity.
+void engine::run_call(arrived* message) noexcept {
     message_tag const tag = message_tag::decode(message->head.kind);
     try {
         wire_writer result;
@@ -78,7 +92,6 @@ void engine::run(arrived* message) noexcept {
             }
     }
     if (message->of != nullptr) end(*message->of);
-    ::operator delete(message);
 }
 
 void engine::run_code(arrived const& message, wire_writer& result) {
@@ -102,7 +115,6 @@ void engine::run_code(arrived const& message, wire_writer& result) {
 void engine::fetch_report(arrived* message) noexcept try {
     detail::remote_result const told = fetch(message->head.from, reference_in(message->payload()));
     apply_report(object_at<finish_root>(message->head.b), told.bytes());
-    ::operator delete(message);
 } catch (std::bad_alloc const&) {
     no_memory(message->head);
 }
@@ -161,18 +173,25 @@ void engine::start_activity(governor& of, rank to, detail::remote_code code, std
 
 // --- large payloads ------------------------------------------------------------------------------------------------------
 
-// Reads it where it is; if that is not allowed, has it sent.
+// 0, or EFAULT: there is no such memory. Reads it where it is; if that is not allowed, has it sent.
+int engine::copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept {
+    int const refused = to.empty() ? 0 : m_transport->read(from, to.data(), address, to.size());
+    if (refused == 0 || refused == EFAULT) return refused;
+    std::uint64_t const size = to.size();
+    transfer awaited{to.data(), {size}};
+    packet ask;
+    ask.a = address;
+    ask.b = reinterpret_cast<std::uintptr_t>(&awaited);
+    ask.size = sizeof size;
+    send(from, {message_kind::push}, ask, reinterpret_cast<std::byte const*>(&size));
+    awaited.complete.wait();
+    return 0;
+}
+
 detail::remote_result engine::fetch(rank from, payload_reference const& what) {
     detail::remote_result all(what.size);
-    if (m_transport->read(from, all.data(), what.address, what.size) != 0) {
-        transfer awaited{all.data(), {what.size}};
-        packet ask;
-        ask.a = what.address;
-        ask.b = reinterpret_cast<std::uintptr_t>(&awaited);
-        ask.size = sizeof what.size;
-        send(from, {message_kind::push}, ask, reinterpret_cast<std::byte const*>(&what.size));
-        awaited.complete.wait();
-    }
+    if (copy_from(from, what.address, {all.data(), what.size}) != 0)
+        base::fatal("place %u sent a message of %llu bytes and cannot be read", from, static_cast<unsigned long long>(what.size));
     if (what.kept != 0) {
         packet done;
         done.a = what.kept;
@@ -181,7 +200,7 @@ detail::remote_result engine::fetch(rank from, payload_reference const& what) {
     return all;
 }
 
-void engine::push(packet const& head, std::byte const* payload) noexcept {
+void engine::send_pieces(packet const& head, std::byte const* payload) noexcept {
     std::uint64_t size = 0;
     std::memcpy(&size, payload, sizeof size);
     auto const* const bytes = &object_at<std::byte const>(head.a);

@@ -45,6 +45,18 @@ public:
     [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, std::span<std::byte const> arguments);
     void start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments);
 
+    // --- i-lets and transfers; to other places ------------------------------------------------------------------------
+    struct ilet {
+        std::uint64_t code = 0; // name (image.hpp); 0: none
+        std::uint64_t a = 0;
+        std::uint64_t b = 0;
+    };
+    void start(rank at, ilet const& what) noexcept;
+    // Throws std::bad_alloc, with nothing done.
+    void push(rank at, std::uint64_t to, std::span<std::byte const> from, ilet const& then_here, ilet const& then_there);
+    // 0 or EFAULT.
+    [[nodiscard]] int pull(rank at, std::uint64_t from, std::span<std::byte> to) noexcept;
+
     // --- accounts of activities (governor.hpp) ------------------------------------------------------------------------
     void begin_here(finish_part& of) noexcept;
     void end_here(finish_part& of) noexcept;
@@ -80,14 +92,18 @@ private:
     void answer(packet const& head, std::byte const* payload) noexcept;
     void take_report(packet const& head, std::byte const* payload) noexcept;
     void take_exception(packet const& head, std::byte const* payload) noexcept;
-    void push(packet const& head, std::byte const* payload) noexcept;
+    void send_pieces(packet const& head, std::byte const* payload) noexcept;
     static void take_fragment(packet const& head, std::byte const* payload) noexcept;
 
     void run(arrived* message) noexcept;
+    void run_call(arrived* message) noexcept;
+    void run_ilet(arrived* message) noexcept;
+    void take_offer(arrived* message) noexcept;
     void run_code(arrived const& message, wire_writer& result);
     void send_back(arrived const& message, message_kind kind, wire_writer const& result) noexcept;
     void fetch_report(arrived* message) noexcept;
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& what);
+    [[nodiscard]] int copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept;
 
     void send(rank to, message_tag tag, packet head, std::byte const* payload) noexcept;
     void send_kept(rank to, message_tag tag, packet head, std::span<std::byte const> payload); // throws std::bad_alloc

@@ -15,6 +15,8 @@ using net::rank;
 enum class message_kind : std::uint8_t {
     call,      // handler: code, a: the pending_call to answer, payload: arguments
     activity,  // handler: code, payload: arguments
+    ilet,      // handler: code, a, b: its words
+    offer,     // handler, a, b: the ilet to run there then, payload: push_offer, perhaps bytes
     result,    // a: the pending_call, payload: result
     failure,   // a: the pending_call, payload: exception
     report,    // payload: batch_changes
@@ -30,6 +32,14 @@ struct payload_reference {
     std::uint64_t address;
     std::uint64_t size;
     std::uint64_t kept; // to be released; 0: it is not to be
+};
+
+// A region that is to be copied to the receiver. `source` 0: the bytes follow.
+struct push_offer {
+    std::uint64_t to;
+    std::uint64_t size;
+    std::uint64_t source;
+    std::uint64_t handler, a, b; // the ilet to run at the sender then; handler 0: none
 };
 
 struct message_tag {

@@ -2,6 +2,7 @@
 // What an engine has under way: calls that wait for their answer, messages that wait for a thread, payloads that others read.
 #pragma once
 
+#include "remote/calls.hpp"
 #include "remote/engine.hpp"
 #include "remote/image.hpp"
 
@@ -45,11 +46,6 @@ inline payload_reference reference_in(std::byte const* payload) noexcept {
     payload_reference where;
     std::memcpy(&where, payload, sizeof where);
     return where;
-}
-
-// A word of a message that is an address here.
-template <class T> T& object_at(std::uint64_t word) noexcept {
-    return *reinterpret_cast<T*>(word); // NOLINT(performance-no-int-to-ptr): it came from here
 }
 
 } // namespace tulle::remote
