@@ -35,12 +35,13 @@ public:
     // Delivers some of what has arrived. One OS thread at a time. True: there was something.
     virtual bool poll(receiver& to) noexcept = 0;
 
-    // By any OS threads, nested at will. After end_watch(), poll once more, or wake().
+    // By any OS threads, nested at will. After end_watch(), poll once more, or wake() if another OS thread polls.
     virtual void begin_watch() noexcept = 0;
     virtual void end_watch() noexcept = 0;
 
     // By one OS thread: arm(), poll once more, and if there was nothing, sleep(); it returns when a message arrives that nobody watches for, by
-    // wake(), or at the deadline (ns, monotonic), at once if that happened since arm().
+    // wake(), or at the deadline (ns, monotonic), at once if that happened since arm(). wake() before arm() ends no sleep, but what was done before it
+    // is seen after arm().
     virtual void arm() noexcept = 0;
     virtual void sleep(std::uint64_t deadline) noexcept = 0;
     virtual void wake() noexcept = 0;
