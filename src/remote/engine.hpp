@@ -98,6 +98,8 @@ private:
     void account_send(governor& of, rank to);
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root);
     void report(finish_part const& ended, count_report const& told) noexcept;
+    [[nodiscard]] bool poll_alone() noexcept;
+    [[nodiscard]] bool poll_in_turn() noexcept;
     void service() noexcept;
 
     std::unique_ptr<net::transport> m_transport;
