@@ -27,8 +27,8 @@ public:
     // Bytes that may follow a packet.
     [[nodiscard]] virtual std::size_t most_bytes() const noexcept = 0;
 
-    // To another place or to this one; by any OS thread. The payload has been copied when it returns. False: there is no room now, and nothing was
-    // done; poll, and try again.
+    // To another place or to this one; by any OS thread. The payload, at most most_bytes(), has been copied when it returns. False: there is no room
+    // now, and nothing was done; poll, and try again.
     // Memory ordering: what happens before it happens before the delivery.
     [[nodiscard]] virtual bool try_send(rank to, packet head, std::byte const* payload) noexcept = 0;
 
