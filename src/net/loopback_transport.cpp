@@ -57,7 +57,8 @@ public:
 
     [[nodiscard]] int read(rank /*from*/, void* to, std::uint64_t address, std::size_t bytes) noexcept override {
         if (!m_network.m_options.allows_read) return EPERM;
-        std::memcpy(to, reinterpret_cast<void const*>(address), bytes); // NOLINT(performance-no-int-to-ptr): it is that of an object here
+        if (bytes != 0)
+            std::memcpy(to, reinterpret_cast<void const*>(address), bytes); // NOLINT(performance-no-int-to-ptr): of an object here
         return 0;
     }
 
