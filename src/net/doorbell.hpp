@@ -2,8 +2,9 @@
 // How a place that sleeps learns that a message has come. It lies in memory that processes share.
 //   sender    D1 publish the message; fence; D2 ring unless somebody watches or it has rung already
 //   sleeper   E1 arm; fence; E2 poll; E3 sleep while it has not rung
-//   watcher   W1 polls as long as it watches; W2 end the watch; fence; W3 poll once more
+//   watcher   W1 polls as long as it watches; W2 end the watch; fence; W3 poll once more, or wake the sleeper if another one polls
 // Either the sender sees at D2 that the bell is armed and that nobody watches, or the sleeper (E2) or the last watcher (W3) sees its message.
+// E2 must have been a poll: a sleeper that finds another one polling waits for its turn, since that one may have passed by the message already.
 #pragma once
 
 #include <atomic>
@@ -21,12 +22,12 @@ public:
         Machine::fence_seq_cst();
         // relaxed, both: ordered by the fence.
         if (m_watchers.load(std::memory_order_relaxed) != 0 || m_rung.load(std::memory_order_relaxed) != 0) return;
-        wake();
+        end_sleep();
     }
-    // Ends the sleep, or the next one after arm(), in any case.
+    // Ends the sleep of who has armed. Whoever arms later sees after that what the caller did before.
     void wake() noexcept {
-        m_rung.store(1, std::memory_order_relaxed); // relaxed: it publishes nothing, the message has been
-        Machine::futex_wake(m_rung, 1);
+        Machine::fence_seq_cst(); // pairs with arm
+        end_sleep();
     }
     void begin_watch() noexcept { m_watchers.fetch_add(1, std::memory_order_relaxed); } // relaxed: a sender that misses it rings in vain
     void end_watch() noexcept {
@@ -45,6 +46,11 @@ public:
     }
 
 private:
+    void end_sleep() noexcept {
+        m_rung.store(1, std::memory_order_relaxed); // relaxed: it publishes nothing, and comes after a fence
+        Machine::futex_wake(m_rung, 1);
+    }
+
     atomic<std::uint32_t> m_rung{1}; // nobody sleeps until the first arm()
     atomic<std::uint32_t> m_watchers{0};
 };

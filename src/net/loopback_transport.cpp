@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/loopback_transport.hpp"
 
+#include "base/assert.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -19,6 +21,7 @@ public:
     [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_network.m_options.most_bytes; }
 
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override try {
+        TULLE_ASSERT(head.size <= most_bytes(), "a message of %u bytes is above the limit of %zu", head.size, most_bytes());
         head.from = static_cast<std::uint16_t>(m_here);
         auto& in = *m_network.m_inboxes[to];
         {
@@ -54,7 +57,8 @@ public:
 
     [[nodiscard]] int read(rank /*from*/, void* to, std::uint64_t address, std::size_t bytes) noexcept override {
         if (!m_network.m_options.allows_read) return EPERM;
-        std::memcpy(to, reinterpret_cast<void const*>(address), bytes); // NOLINT(performance-no-int-to-ptr): it is that of an object here
+        if (bytes != 0)
+            std::memcpy(to, reinterpret_cast<void const*>(address), bytes); // NOLINT(performance-no-int-to-ptr): of an object here
         return 0;
     }
 

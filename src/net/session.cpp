@@ -13,11 +13,21 @@ constexpr std::uint32_t k_lines = 1024;    // of each ring, 64 KiB
 constexpr std::uint32_t k_few_lines = 128; // where there are many rings
 constexpr rank k_few_places = 32;
 
+constexpr std::uint32_t lines_of_rings(rank places) { return places <= k_few_places ? k_lines : k_few_lines; }
+
 constexpr std::size_t entries_at() { return (sizeof(session_head) + 63) / 64 * 64; }
 constexpr std::size_t controls_at(rank places) { return entries_at() + places * sizeof(place_entry); }
 constexpr std::size_t rings_at(rank places) { return controls_at(places) + std::size_t{places} * places * sizeof(shared_ring_control); }
 constexpr std::size_t bytes_of(rank places, std::uint32_t lines) {
     return rings_at(places) + std::size_t{places} * places * lines * sizeof(ring_line);
+}
+
+// What create() makes.
+bool is_one(os::shared_memory const& memory, session_head const& head) {
+    if (memory.size() < sizeof(session_head)) return false;
+    if (head.format.load(std::memory_order_acquire) != session_head::k_format) return false; // pairs with create
+    return head.places >= 1 && head.places <= k_most_places && head.lines == lines_of_rings(head.places) &&
+           memory.size() >= bytes_of(head.places, head.lines);
 }
 
 } // namespace
@@ -28,7 +38,7 @@ session session::create(rank places) noexcept {
         errno = EINVAL;
         return made;
     }
-    std::uint32_t const lines = places <= k_few_places ? k_lines : k_few_lines;
+    std::uint32_t const lines = lines_of_rings(places);
     made.m_memory = os::shared_memory::create("tulle-places", bytes_of(places, lines));
     if (!made.is_valid()) return made;
     auto* const head = ::new (static_cast<void*>(made.m_memory.low())) session_head;
@@ -43,10 +53,7 @@ session session::adopt(int descriptor) noexcept {
     session found;
     found.m_memory = os::shared_memory::adopt(descriptor);
     if (!found.is_valid()) return found;
-    bool const is_one = found.m_memory.size() >= sizeof(session_head) &&
-                        found.head().format.load(std::memory_order_acquire) == session_head::k_format && // pairs with create
-                        found.memory().size() >= bytes_of(found.places(), found.lines());
-    if (is_one) return found;
+    if (is_one(found.memory(), found.head())) return found;
     errno = EINVAL;
     return {};
 }

@@ -58,7 +58,8 @@ class session {
 public:
     // By who starts the places. Not valid: errno says why; EINVAL: not from 1 to k_most_places.
     [[nodiscard]] static session create(rank places) noexcept;
-    // By a place, from what it has inherited. Not valid: errno says why; EINVAL: it is something else, or of another version.
+    // By a place, from what it has inherited. Not valid: the descriptor is closed, and errno says why; EINVAL: it is something else, or of
+    // another version.
     [[nodiscard]] static session adopt(int descriptor) noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_memory.is_valid(); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/shm_transport.hpp"
 
+#include "base/assert.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -36,6 +38,7 @@ shm_transport::shm_transport(session of, rank here) : m_session(std::move(of)), 
 }
 
 bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noexcept {
+    TULLE_ASSERT(head.size <= m_most_bytes, "a message of %u bytes is above the limit of %zu", head.size, m_most_bytes);
     std::uint32_t const lines = lines_for(head.size);
     head.from = static_cast<std::uint16_t>(m_here);
     {

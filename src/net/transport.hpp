@@ -27,20 +27,21 @@ public:
     // Bytes that may follow a packet.
     [[nodiscard]] virtual std::size_t most_bytes() const noexcept = 0;
 
-    // To another place or to this one; by any OS thread. The payload has been copied when it returns. False: there is no room now, and nothing was
-    // done; poll, and try again.
+    // To another place or to this one; by any OS thread. The payload, at most most_bytes(), has been copied when it returns. False: there is no room
+    // now, and nothing was done; poll, and try again.
     // Memory ordering: what happens before it happens before the delivery.
     [[nodiscard]] virtual bool try_send(rank to, packet head, std::byte const* payload) noexcept = 0;
 
     // Delivers some of what has arrived. One OS thread at a time. True: there was something.
     virtual bool poll(receiver& to) noexcept = 0;
 
-    // By any OS threads, nested at will. After end_watch(), poll once more, or wake().
+    // By any OS threads, nested at will. After end_watch(), poll once more, or wake() if another OS thread polls.
     virtual void begin_watch() noexcept = 0;
     virtual void end_watch() noexcept = 0;
 
     // By one OS thread: arm(), poll once more, and if there was nothing, sleep(); it returns when a message arrives that nobody watches for, by
-    // wake(), or at the deadline (ns, monotonic), at once if that happened since arm().
+    // wake(), or at the deadline (ns, monotonic), at once if that happened since arm(). wake() before arm() ends no sleep, but what was done before it
+    // is seen after arm().
     virtual void arm() noexcept = 0;
     virtual void sleep(std::uint64_t deadline) noexcept = 0;
     virtual void wake() noexcept = 0;

@@ -37,14 +37,14 @@ shared_memory shared_memory::create(char const* name, std::size_t bytes) noexcep
 }
 
 shared_memory shared_memory::adopt(int descriptor) noexcept {
+    shared_memory found;
+    found.m_descriptor = descriptor;
     struct stat about {};
     if (fstat(descriptor, &about) != 0) return {};
     if (!S_ISREG(about.st_mode) || about.st_size <= 0) {
         errno = EINVAL;
         return {};
     }
-    shared_memory found;
-    found.m_descriptor = descriptor;
     if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 || !found.map(static_cast<std::size_t>(about.st_size))) return {};
     return found;
 }
@@ -64,6 +64,7 @@ void shared_memory::release() noexcept {
     if (m_low != nullptr) munmap(m_low, m_size);
     if (m_descriptor >= 0) close(m_descriptor);
     m_low = nullptr;
+    m_size = 0;
     m_descriptor = -1;
     errno = kept;
 }

@@ -18,8 +18,8 @@ public:
     /// All zero; a page takes memory when it is touched. The descriptor is not inherited by other programs until keep_for_programs.
     /// Not valid: errno says why.
     [[nodiscard]] static shared_memory create(char const* name, std::size_t bytes) noexcept;
-    /// That of a descriptor which has been inherited; it is this object's from then on, and no other program inherits it. Not valid: errno
-    /// says why; EINVAL: it is no such file, or an empty one.
+    /// That of a descriptor which has been inherited; it is this object's from then on, and no other program inherits it. Not valid: it is
+    /// closed, and errno says why; EINVAL: it is no file that has contents.
     [[nodiscard]] static shared_memory adopt(int descriptor) noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }

@@ -54,26 +54,36 @@ engine::~engine() {
 
 bool engine::poll() noexcept {
     std::unique_lock const held(m_polling, std::try_to_lock);
-    if (!held) return false;
+    return held && poll_alone();
+}
+
+// Under m_polling.
+bool engine::poll_alone() noexcept {
     if (waiting_to_leave() != 0) send_what_was_kept();
     return m_transport->poll(*this);
 }
 
-// Who polls at this moment may have passed by a message already whose sender has seen this watch.
+// Who polls at this moment may have passed by a message already whose sender has seen this watch. tests/model/doorbell_test.cpp has the rule.
 void engine::end_watch() noexcept {
     m_transport->end_watch();
-    if (m_polling.looks_held())
-        m_transport->wake();
+    std::unique_lock const held(m_polling, std::try_to_lock);
+    if (held)
+        static_cast<void>(poll_alone());
     else
-        static_cast<void>(poll());
+        m_transport->wake();
+}
+
+// Before a sleep: waits for who polls at this moment, for the same reason.
+bool engine::poll_in_turn() noexcept {
+    std::lock_guard const held(m_polling);
+    return poll_alone();
 }
 
 void engine::service() noexcept {
     while (!m_stopping.load(std::memory_order_acquire)) { // pairs with ~engine
         if (poll()) continue;
         m_transport->arm();
-        if (poll() || m_stopping.load(std::memory_order_acquire)) continue; // pairs with ~engine
-        if (m_polling.looks_held()) continue;                               // somebody else may have passed by it: as in end_watch
+        if (poll_in_turn() || m_stopping.load(std::memory_order_acquire)) continue; // pairs with ~engine
         m_transport->sleep(waiting_to_leave() != 0 ? os::monotonic_ns() + k_look_again_ns : os::k_no_deadline);
     }
 }

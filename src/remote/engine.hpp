@@ -116,6 +116,8 @@ private:
     [[nodiscard]] std::uint64_t account_send(governor& of, rank to); // the epoch that the message belongs to
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root);
     void apply_report(finish_root& root, std::span<std::byte const> told) noexcept;
+    [[nodiscard]] bool poll_alone() noexcept;
+    [[nodiscard]] bool poll_in_turn() noexcept;
     void service() noexcept;
 
     std::unique_ptr<net::transport> m_transport;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/futex.hpp"
 
+#include "os/shared_memory.hpp"
+
 #include <atomic>
 #include <cerrno>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace {
 
@@ -69,6 +73,39 @@ TEST(futex, sleeps_without_a_deadline_until_woken) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     word.store(1, std::memory_order_release);
     futex_wake(word, 1);
+    sleeper.join();
+}
+
+TEST(shared_futex, ends_as_the_private_one_does) {
+    std::atomic<std::uint32_t> word{0};
+    errno = 7;
+    EXPECT_EQ(shared_futex_wait(word, 1), wait_result::value_changed);
+    EXPECT_EQ(shared_futex_wait(word, 0, 1), wait_result::timed_out);
+    EXPECT_EQ(shared_futex_wake(word, 100), 0);
+    EXPECT_EQ(errno, 7) << "errno is kept";
+}
+
+// The same memory at two addresses, as in two processes.
+struct word_mapped_twice {
+    using word = std::atomic<std::uint32_t>;
+
+    shared_memory first = shared_memory::create("tulle-test", sizeof(word));
+    shared_memory second = shared_memory::adopt(dup(first.descriptor()));
+    word& here = *::new (static_cast<void*>(first.low())) word{0};
+    word& there = *reinterpret_cast<word*>(second.low());
+};
+
+TEST(shared_futex, is_that_of_the_memory_and_not_of_the_address) {
+    word_mapped_twice w;
+    ASSERT_NE(&w.here, &w.there);
+    std::thread sleeper([&] {
+        while (w.here.load(std::memory_order_acquire) == 0) { // pairs with the release store below
+            EXPECT_NE(shared_futex_wait(w.here, 0), wait_result::timed_out);
+        }
+    });
+    while (shared_futex_wake(w.there, 1) == 0) std::this_thread::yield(); // until it sleeps, and is found
+    w.there.store(1, std::memory_order_release);
+    shared_futex_wake(w.there, 1);
     sleeper.join();
 }
 
