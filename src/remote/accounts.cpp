@@ -119,7 +119,7 @@ void engine::end_here(finish_part& of) noexcept try {
     batch_report const told = ended->share.report();
     packet head;
     head.b = ended->root;
-    send_kept(ended->home, {message_kind::report}, head, std::as_bytes(std::span(told)));
+    send_lent(ended->home, {message_kind::report}, head, std::as_bytes(std::span(told)));
 } catch (std::bad_alloc const&) {
     base::fatal("no memory to tell place %u that its activities have ended", of.home);
 }

@@ -34,7 +34,7 @@ void engine::deliver(packet const& head, std::byte const* payload) noexcept {
         case message_kind::report:
             return message_tag::decode(head.kind).by_reference ? start_thread(head, payload) : take_report(head, payload);
         case message_kind::exception: return take_exception(head, payload);
-        case message_kind::release: delete &object_at<kept_payload>(head.a); return;
+        case message_kind::release: return take_back(head.a);
         case message_kind::push: return send_pieces(head, payload);
         case message_kind::fragment: return take_fragment(head, payload);
         case message_kind::end: return m_end.notify();
@@ -122,7 +122,7 @@ void engine::fetch_report(arrived* message) noexcept try {
 void engine::send_back(arrived const& message, message_kind kind, wire_writer const& result) noexcept try {
     packet back;
     back.a = message.head.a;
-    send_kept(message.head.from, {kind}, back, {result.data(), result.size()});
+    send_lent(message.head.from, {kind}, back, {result.data(), result.size()});
 } catch (std::bad_alloc const&) {
     no_memory(message.head);
 }
@@ -167,7 +167,7 @@ void engine::start_activity(governor& of, rank to, detail::remote_code code, std
     head.b = of.root;
     head.c = account_send(of, to);
     message_tag const tag{message_kind::activity, false, of.home};
-    send_kept(to, tag, head, arguments);
+    send_lent(to, tag, head, arguments);
     let_others_catch_up();
 }
 
@@ -192,9 +192,9 @@ detail::remote_result engine::fetch(rank from, payload_reference const& what) {
     detail::remote_result all(what.size);
     if (copy_from(from, what.address, {all.data(), what.size}) != 0)
         base::fatal("place %u sent a message of %llu bytes and cannot be read", from, static_cast<unsigned long long>(what.size));
-    if (what.kept != 0) {
+    if (what.lent != 0) {
         packet done;
-        done.a = what.kept;
+        done.a = what.lent;
         send(from, {message_kind::release}, done, nullptr);
     }
     return all;

@@ -110,7 +110,7 @@ void engine::send(rank to, message_tag tag, packet head, std::byte const* payloa
 // Under the outbox's lock.
 void engine::keep(rank to, packet const& head, std::byte const* payload) noexcept try {
     m_out[to]->waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
-    m_kept_count.fetch_add(1, std::memory_order_relaxed); // relaxed: a hint; who is woken reads it after the wake-up
+    m_waiting_count.fetch_add(1, std::memory_order_relaxed); // relaxed: a hint; who is woken reads it after the wake-up
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for a message of %u bytes to place %u, which does not take any at the moment", head.size, to);
 }
@@ -122,7 +122,7 @@ void engine::send_what_was_kept() noexcept {
         for (; !out.waiting.empty(); out.waiting.pop_front()) {
             kept_message const& oldest = out.waiting.front();
             if (!m_transport->try_send(r, oldest.head, oldest.payload.data())) break;
-            m_kept_count.fetch_sub(1, std::memory_order_relaxed); // relaxed: as above
+            m_waiting_count.fetch_sub(1, std::memory_order_relaxed); // relaxed: as above
         }
     }
 }
@@ -135,16 +135,30 @@ void engine::let_others_catch_up() noexcept {
     }
 }
 
+payload_reference engine::lend(std::span<std::byte const> payload) {
+    std::vector<std::byte> copy(payload.begin(), payload.end());
+    std::uint64_t const address = reinterpret_cast<std::uintptr_t>(copy.data());
+    std::lock_guard const held(m_lent_lock);
+    m_lent.emplace(m_lent_so_far + 1, std::move(copy));
+    return {address, payload.size(), ++m_lent_so_far};
+}
+
+void engine::take_back(std::uint64_t number) noexcept {
+    std::vector<std::byte> freed; // after the lock
+    std::lock_guard const held(m_lent_lock);
+    auto const found = m_lent.find(number);
+    if (found == m_lent.end()) return;
+    freed = std::move(found->second);
+    m_lent.erase(found);
+}
+
 // A payload that the receiver releases.
-void engine::send_kept(rank to, message_tag tag, packet head, std::span<std::byte const> payload) {
+void engine::send_lent(rank to, message_tag tag, packet head, std::span<std::byte const> payload) {
     if (payload.size() <= m_transport->most_bytes()) {
         head.size = static_cast<std::uint32_t>(payload.size());
         return send(to, tag, head, payload.data());
     }
-    auto kept = std::make_unique<kept_payload>(payload);
-    payload_reference const where{reinterpret_cast<std::uintptr_t>(kept->bytes.data()), payload.size(),
-                                  reinterpret_cast<std::uintptr_t>(kept.get())};
-    static_cast<void>(kept.release()); // take_release
+    payload_reference const where = lend(payload);
     tag.by_reference = true;
     head.size = sizeof where;
     send(to, tag, head, reinterpret_cast<std::byte const*>(&where));

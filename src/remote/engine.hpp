@@ -66,7 +66,7 @@ public:
     void tell_end() noexcept; // place 0: to all others; returns when these messages have left, or after a second
     [[nodiscard]] signal& told_end() noexcept { return m_end; }
     // Messages that found no room and have not left yet.
-    [[nodiscard]] std::size_t waiting_to_leave() const noexcept { return m_kept_count.load(std::memory_order_relaxed); } // a snapshot
+    [[nodiscard]] std::size_t waiting_to_leave() const noexcept { return m_waiting_count.load(std::memory_order_relaxed); } // a snapshot
 
     // base::idle_poller
     bool poll() noexcept override;
@@ -94,6 +94,8 @@ private:
     void take_exception(packet const& head, std::byte const* payload) noexcept;
     void send_pieces(packet const& head, std::byte const* payload) noexcept;
     static void take_fragment(packet const& head, std::byte const* payload) noexcept;
+    [[nodiscard]] payload_reference lend(std::span<std::byte const> payload);
+    void take_back(std::uint64_t number) noexcept;
 
     void run(arrived* message) noexcept;
     void run_call(arrived* message) noexcept;
@@ -106,7 +108,7 @@ private:
     [[nodiscard]] int copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept;
 
     void send(rank to, message_tag tag, packet head, std::byte const* payload) noexcept;
-    void send_kept(rank to, message_tag tag, packet head, std::span<std::byte const> payload); // throws std::bad_alloc
+    void send_lent(rank to, message_tag tag, packet head, std::span<std::byte const> payload); // throws std::bad_alloc
     void send_in_place(rank to, message_tag tag, packet head, std::span<std::byte const> payload) noexcept;
     void keep(rank to, packet const& head, std::byte const* payload) noexcept;
     void send_what_was_kept() noexcept;
@@ -122,9 +124,12 @@ private:
 
     std::unique_ptr<net::transport> m_transport;
     std::vector<std::unique_ptr<outbox>> m_out;
-    std::atomic<std::size_t> m_kept_count{0};
+    std::atomic<std::size_t> m_waiting_count{0};
     std::atomic<std::uint32_t> m_running{0}; // threads that messages have become
     base::spin_lock m_polling;
+    base::spin_lock m_lent_lock;                            // guards the next two
+    std::map<std::uint64_t, std::vector<std::byte>> m_lent; // large payloads by their numbers, until the receivers have read them
+    std::uint64_t m_lent_so_far = 0;
     base::spin_lock m_parts_lock; // guards the next two, and what is in the parts
     std::uint64_t m_epochs = 0;   // of this place, so far
     std::map<part_key, std::unique_ptr<finish_part>> m_parts;

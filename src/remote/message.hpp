@@ -21,7 +21,7 @@ enum class message_kind : std::uint8_t {
     failure,   // a: the pending_call, payload: exception
     report,    // payload: batch_changes
     exception, // of an activity, payload: exception
-    release,   // a: the kept_payload, which has been read
+    release,   // a: the number of a payload that was lent and has been read
     push,      // a: address of a payload that cannot be read, b: the transfer to push it into, payload: its size
     fragment,  // a: the transfer, b: offset, payload: some of it
     end        // place 0 ends
@@ -31,7 +31,7 @@ enum class message_kind : std::uint8_t {
 struct payload_reference {
     std::uint64_t address;
     std::uint64_t size;
-    std::uint64_t kept; // to be released; 0: it is not to be
+    std::uint64_t lent; // to be given back by this number; 0: it is not to be
 };
 
 // A region that is to be copied to the receiver. `source` 0: the bytes follow.

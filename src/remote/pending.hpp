@@ -36,12 +36,6 @@ struct engine::transfer {
     signal complete{1};
 };
 
-// The sender's copy of a large payload, until the receiver has read it.
-struct kept_payload {
-    explicit kept_payload(std::span<std::byte const> from) : bytes(from.begin(), from.end()) {}
-    std::vector<std::byte> bytes;
-};
-
 inline payload_reference reference_in(std::byte const* payload) noexcept {
     payload_reference where;
     std::memcpy(&where, payload, sizeof where);

@@ -153,8 +153,8 @@ TEST_P(any_transport, knows_where_it_is) {
 TEST_P(any_transport, a_message_arrives_unchanged) {
     fleet const f = make(3);
     std::size_t const most = f.at(0).most_bytes();
-    for (std::size_t const size : {std::size_t{0}, std::size_t{1}, std::size_t{24}, std::size_t{25}, std::size_t{64}, std::size_t{88},
-                                   std::size_t{89}, most - 1, most}) {
+    for (std::size_t const size : {std::size_t{0}, std::size_t{1}, std::size_t{16}, std::size_t{17}, std::size_t{24}, std::size_t{64},
+                                   std::size_t{88}, std::size_t{89}, most - 1, most}) {
         expect_unchanged(f.at(2), f.at(1), size);
         expect_unchanged(f.at(1), f.at(1), size);
     }
