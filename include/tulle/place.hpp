@@ -82,6 +82,7 @@ private:
 
 // Calls `f(arguments...)` at that place and waits for the result, which other threads of this place's workers do not. Callable, arguments
 // and result travel (<tulle/wire.hpp>); here they are copied and called directly. Activities that it starts belong to the caller's finish.
+// A capture by reference is not refused, since nothing tells it from bytes, but means nothing at another place.
 // Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another program; std::bad_alloc.
 // Memory ordering: what happens before at() happens before the call, and what happens in it before the return of at().
 // Messages: one there, one back; up to two more for arguments or results of more than a few KiB.

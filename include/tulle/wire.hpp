@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
@@ -99,9 +101,14 @@ private:
 
 namespace detail {
 
+// Types that are, or hold, the address of something else.
+template <class T> inline constexpr bool is_address = std::is_pointer_v<T> || std::is_reference_v<T>;
+template <class T> inline constexpr bool is_address<std::reference_wrapper<T>> = true;
+template <class T, std::size_t N> inline constexpr bool is_address<std::span<T, N>> = true;
+template <class C, class R> inline constexpr bool is_address<std::basic_string_view<C, R>> = true;
+
 template <class T>
-inline constexpr bool is_bytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
-                                 !std::is_reference_v<T> && !std::is_empty_v<T>;
+inline constexpr bool is_bytes = std::is_trivially_copyable_v<T> && !is_address<T> && !std::is_member_pointer_v<T> && !std::is_empty_v<T>;
 template <class T>
 inline constexpr bool is_nothing = std::is_empty_v<T>&& std::is_trivially_copyable_v<T>&& std::is_default_constructible_v<T>;
 
@@ -119,10 +126,22 @@ concept names_its_parts = requires(T& value, put_archive& put, get_archive& get)
     value.serialize(get);
 };
 
+// The general wire<T> copies its bytes, so those of many can be copied at once.
+template <class T>
+concept copied_alone = is_bytes<T> && !names_its_parts<T> && requires {
+    typename wire<T>::general;
+};
+
+// Bytes that a value takes at least, as far as its type tells.
+template <class T> inline constexpr std::size_t least_bytes = is_nothing<T> ? 0 : 1;
+template <class A, class B> inline constexpr std::size_t least_bytes<std::pair<A, B>> = least_bytes<A> + least_bytes<B>;
+template <class... T> inline constexpr std::size_t least_bytes<std::tuple<T...>> = (least_bytes<T> + ... + 0);
+template <class T, std::size_t N> inline constexpr std::size_t least_bytes<std::array<T, N>> = least_bytes<T>* N;
+
 // Containers that are filled one by one.
 template <class C, class Element, class Insert> C get_elements(wire_reader& from, Insert insert) {
     C all;
-    for (std::size_t left = from.get_count(1); left != 0; --left) insert(all, from.get<Element>());
+    for (std::size_t left = from.get_count(least_bytes<Element>); left != 0; --left) insert(all, from.get<Element>());
     return all;
 }
 template <class C> void put_elements(wire_writer& to, C const& all) {
@@ -148,8 +167,9 @@ template <class C> struct map_wire {
 
 // The way of T: put(writer, value) and get(reader), which returns a T.
 template <class T> struct wire {
-    static_assert(!std::is_pointer_v<T> && !std::is_reference_v<T>,
-                  "a pointer means nothing at another place: send what it points to, or a tulle::global_ref");
+    using general = void; // specialisations have none
+
+    static_assert(!detail::is_address<T>, "a pointer means nothing at another place: send what it points to, or a tulle::global_ref");
     static_assert(detail::is_bytes<T> || detail::is_nothing<T> || detail::names_its_parts<T>,
                   "this type does not travel: specialise tulle::wire<T>, or give it a member serialize(archive)");
 
@@ -179,7 +199,7 @@ template <class T> struct wire {
 };
 
 template <class T, class A> struct wire<std::vector<T, A>> {
-    static constexpr bool k_is_bytes = detail::is_bytes<T> && !std::is_same_v<T, bool>;
+    static constexpr bool k_is_bytes = detail::copied_alone<T> && !std::is_same_v<T, bool>;
 
     static void put(wire_writer& to, std::vector<T, A> const& all) {
         if constexpr (k_is_bytes) {
@@ -197,7 +217,7 @@ template <class T, class A> struct wire<std::vector<T, A>> {
         if constexpr (k_is_bytes) {
             std::size_t const count = from.get_count(sizeof(T));
             std::byte const* const bytes = from.get_bytes(count * sizeof(T));
-            if constexpr (std::is_default_constructible_v<T>) {
+            if constexpr (std::is_default_constructible_v<T> && std::is_trivially_copy_assignable_v<T>) {
                 all.resize(count);
                 if (count != 0) std::memcpy(all.data(), bytes, count * sizeof(T));
             } else {
@@ -205,7 +225,7 @@ template <class T, class A> struct wire<std::vector<T, A>> {
                 for (std::size_t k = 0; k < count; ++k) all.push_back(elements.get<T>());
             }
         } else {
-            std::size_t const count = from.get_count(detail::is_nothing<T> ? 0 : 1);
+            std::size_t const count = from.get_count(detail::least_bytes<T>);
             for (std::size_t k = 0; k < count; ++k) all.push_back(from.get<T>());
         }
         return all;
@@ -225,7 +245,7 @@ template <class C, class R, class A> struct wire<std::basic_string<C, R, A>> {
 };
 
 template <class T, std::size_t N>
-requires(!detail::is_bytes<std::array<T, N>> && N != 0) struct wire<std::array<T, N>> {
+requires(!detail::copied_alone<T> && N != 0) struct wire<std::array<T, N>> {
     static void put(wire_writer& to, std::array<T, N> const& all) {
         for (T const& one : all) to.put(one);
     }
@@ -237,8 +257,7 @@ private:
     }
 };
 
-template <class A, class B>
-requires(!detail::is_bytes<std::pair<A, B>>) struct wire<std::pair<A, B>> {
+template <class A, class B> struct wire<std::pair<A, B>> {
     static void put(wire_writer& to, std::pair<A, B> const& both) {
         to.put(both.first);
         to.put(both.second);
@@ -246,16 +265,14 @@ requires(!detail::is_bytes<std::pair<A, B>>) struct wire<std::pair<A, B>> {
     static std::pair<A, B> get(wire_reader& from) { return std::pair<A, B>{from.get<A>(), from.get<B>()}; }
 };
 
-template <class... T>
-requires(!detail::is_bytes<std::tuple<T...>>) struct wire<std::tuple<T...>> {
-    static void put(wire_writer& to, std::tuple<T...> const& all) {
-        std::apply([&to](T const&... one) { (to.put(one), ...); }, all);
+template <class... T> struct wire<std::tuple<T...>> {
+    static void put([[maybe_unused]] wire_writer& to, std::tuple<T...> const& all) {
+        std::apply([&](T const&... one) { (to.put(one), ...); }, all);
     }
     static std::tuple<T...> get([[maybe_unused]] wire_reader& from) { return std::tuple<T...>{from.get<T>()...}; }
 };
 
-template <class T>
-requires(!detail::is_bytes<std::optional<T>>) struct wire<std::optional<T>> {
+template <class T> struct wire<std::optional<T>> {
     static void put(wire_writer& to, std::optional<T> const& value) {
         to.put(value.has_value());
         if (value) to.put(*value);
@@ -267,9 +284,13 @@ template <class T, class C, class A> struct wire<std::set<T, C, A>> : detail::se
 template <class T, class C, class A> struct wire<std::multiset<T, C, A>> : detail::set_wire<std::multiset<T, C, A>> {};
 template <class T, class H, class E, class A>
 struct wire<std::unordered_set<T, H, E, A>> : detail::set_wire<std::unordered_set<T, H, E, A>> {};
+template <class T, class H, class E, class A>
+struct wire<std::unordered_multiset<T, H, E, A>> : detail::set_wire<std::unordered_multiset<T, H, E, A>> {};
 template <class K, class V, class C, class A> struct wire<std::map<K, V, C, A>> : detail::map_wire<std::map<K, V, C, A>> {};
 template <class K, class V, class C, class A> struct wire<std::multimap<K, V, C, A>> : detail::map_wire<std::multimap<K, V, C, A>> {};
 template <class K, class V, class H, class E, class A>
 struct wire<std::unordered_map<K, V, H, E, A>> : detail::map_wire<std::unordered_map<K, V, H, E, A>> {};
+template <class K, class V, class H, class E, class A>
+struct wire<std::unordered_multimap<K, V, H, E, A>> : detail::map_wire<std::unordered_multimap<K, V, H, E, A>> {};
 
 } // namespace tulle

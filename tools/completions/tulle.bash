@@ -10,8 +10,8 @@ _tulle_run() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
-            --stack-report | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
+            -n | --places | --tags | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
+            --stack-report | -n* | --places=* | --tags=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -22,8 +22,9 @@ _tulle_run() {
     fi
     case $prev in
         --set) COMPREPLY=($(compgen -W "$(_tulle_options "${COMP_WORDS[0]}")" -- "$cur")); compopt -o nospace ;;
-        --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--workers --stack-size --stack-report --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        --tags) COMPREPLY=($(compgen -W "others all none" -- "$cur")) ;;
+        -n | --places | --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
+        *) COMPREPLY=($(compgen -W "--places --tags --workers --stack-size --stack-report --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 

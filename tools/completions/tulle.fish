@@ -36,6 +36,8 @@ complete -c tulle -n '__fish_seen_subcommand_from bench' -l peers -d 'Measure th
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l no-peers -d 'Leave the peers out'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l dir -x -a '(__fish_complete_directories)' -d 'Folder of the programs'
 
+complete -c tulle -n '__fish_seen_subcommand_from run' -s n -l places -x -d 'Processes, one program'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l tags -x -a 'others all none' -d 'Whose lines begin with the number of their place'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS threads that run threads'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-report -d 'How much of their stacks threads have used'

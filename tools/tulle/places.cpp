@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds k_grace{2000};    // to end after place 0
-constexpr std::chrono::milliseconds k_patience{1000}; // to end after SIGTERM
+constexpr std::chrono::milliseconds k_patience{1000}; // to end after a signal, and to close what was printed into
 constexpr int k_signal_base = 128;                    // as the shell has it
 constexpr int k_exit_cannot_run = 126;
 constexpr int k_exit_not_found = 127;
@@ -67,11 +68,20 @@ pipe_ends make_pipe() {
     return {descriptor(ends[0]), descriptor(ends[1])};
 }
 
+// So that nothing of ours gets their numbers.
+void open_standard_streams() {
+    for (int const number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(number, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDWR)); // the lowest that is free
+}
+
 void write_all(int to, std::string_view text) {
     while (!text.empty()) {
         ssize_t const wrote = write(to, text.data(), text.size());
-        if (wrote < 0 && errno != EINTR) return; // nobody reads any more
         if (wrote > 0) text.remove_prefix(static_cast<std::size_t>(wrote));
+        if (wrote >= 0 || errno == EINTR) continue;
+        if (errno != EAGAIN) return; // nobody reads any more
+        pollfd room{to, POLLOUT, 0};
+        poll(&room, 1, -1);
     }
 }
 
@@ -87,23 +97,27 @@ public:
         ssize_t const got = read(m_from.get(), buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) return;
         if (got <= 0) return end();
-        m_text.append(buffer.data(), static_cast<std::size_t>(got));
-        print_lines();
-    }
-
-private:
-    void print_lines() {
-        std::string out;
-        std::size_t begin = 0;
-        for (std::size_t line_end = 0; (line_end = m_text.find('\n', begin)) != std::string::npos; begin = line_end + 1)
-            out += m_tag + m_text.substr(begin, line_end + 1 - begin);
-        m_text.erase(0, begin);
-        write_all(m_to, out);
+        take({buffer.data(), static_cast<std::size_t>(got)});
     }
     void end() {
         if (!m_text.empty()) write_all(m_to, m_tag + m_text + "\n");
         m_text.clear();
         m_from.reset();
+    }
+
+private:
+    void take(std::string_view got) {
+        m_text.append(got);
+        std::size_t const rest = got.size() - (got.rfind('\n') + 1); // npos + 1 is 0
+        if (rest == got.size()) return;
+        std::size_t const lines = m_text.size() - rest;
+        std::string out;
+        for (std::size_t begin = 0, next = 0; begin < lines; begin = next) {
+            next = m_text.find('\n', begin) + 1;
+            out.append(m_tag).append(m_text, begin, next - begin);
+        }
+        m_text.erase(0, lines);
+        write_all(m_to, out);
     }
 
     std::string m_tag;
@@ -115,6 +129,8 @@ private:
 struct child {
     pid_t process = 0;
     std::optional<int> status; // as from waitpid, once it has ended
+    bool took_part = false;    // by then
+    bool is_stopped = false;   // so how it ends is our doing
 };
 
 std::string how(int status) {
@@ -127,13 +143,21 @@ int code_of(int status) { return WIFSIGNALED(status) ? k_signal_base + WTERMSIG(
 
 class places_run {
 public:
+    // The standard streams are open.
     explicit places_run(places_request const& request) : m_request(request), m_session(net::session::create(request.count)) {
         if (!m_session.is_valid() || !m_session.memory().keep_for_programs())
             throw failure(k_exit_failed, std::string("run: no memory for the places to share: ") + std::strerror(errno));
         watch_signals();
+        raise_descriptor_limit();
         divide_workers();
     }
-    ~places_run() { kill_all(SIGKILL); }
+    ~places_run() {
+        for (child const& c : m_children) {
+            if (c.status) continue;
+            kill(c.process, SIGKILL);
+            waitpid(c.process, nullptr, 0);
+        }
+    }
     places_run(places_run const&) = delete;
     places_run& operator=(places_run const&) = delete;
 
@@ -148,10 +172,17 @@ private:
     void watch_signals() {
         sigset_t watched;
         sigemptyset(&watched);
-        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&watched, number);
+        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&watched, number);
+        std::signal(SIGCHLD, SIG_DFL); // we may have inherited that nobody waits for children
         sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
         m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
         if (!m_signals.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
+    }
+    // Many places have many pipes. Children get the limit back.
+    void raise_descriptor_limit() noexcept {
+        getrlimit(RLIMIT_NOFILE, &m_limit_before);
+        rlimit const most{m_limit_before.rlim_max, m_limit_before.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &most);
     }
     // The places share the processors, unless the user has said how many workers each has.
     void divide_workers() const {
@@ -172,7 +203,7 @@ private:
         pid_t const process = fork();
         if (process < 0) throw std::system_error(errno, std::generic_category(), "fork");
         if (process == 0) become_place(rank, assignment, out.write.get(), err.write.get(), error.write.get(), parent);
-        m_children.push_back({process, {}});
+        m_children.push_back({process, {}, false, false});
         out.write.reset();
         err.write.reset();
         error.write.reset();
@@ -191,6 +222,7 @@ private:
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
         if (getppid() != parent) _exit(k_exit_failed);
         sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
+        setrlimit(RLIMIT_NOFILE, &m_limit_before);
         if (out >= 0) dup2(out, STDOUT_FILENO);
         if (err >= 0) dup2(err, STDERR_FILENO);
         if (rank != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
@@ -221,10 +253,13 @@ private:
         if (read(m_signals.get(), &info, sizeof info) != sizeof info) return;
         auto const number = static_cast<int>(info.ssi_signo);
         if (number == SIGCHLD) return reap();
-        // A terminal has sent it to all of the foreground already.
-        if (number != SIGINT || info.ssi_code != SI_KERNEL) kill_all(number);
+        bool const is_of_terminal = info.ssi_code == SI_KERNEL; // which has sent it to all of the foreground
+        if (number == SIGQUIT) {                                // places report what they do, and go on
+            if (!is_of_terminal) send_all(number);
+            return;
+        }
         if (!m_code) m_code = k_signal_base + number;
-        kill_after(k_patience, SIGKILL);
+        stop_all(is_of_terminal ? 0 : number);
     }
     void reap() {
         for (unsigned rank = 0; rank < m_children.size(); ++rank) {
@@ -232,29 +267,36 @@ private:
             if (!m_children[rank].status && waitpid(m_children[rank].process, &status, WNOHANG) == m_children[rank].process)
                 ended(rank, status);
         }
+        if (!is_alive() && !m_next_kill) kill_after(k_patience, SIGKILL);
     }
+
     void ended(unsigned rank, int status) {
+        auto const before = m_session.entry(rank).state.load(std::memory_order_acquire); // pairs with the place's store
+        bool const has_left = before == net::place_state::left;
         m_children[rank].status = status;
-        bool const has_left =
-            m_session.entry(rank).state.load(std::memory_order_acquire) == net::place_state::left; // pairs with the place's store
+        m_children[rank].took_part = before != net::place_state::absent;
         if (!has_left) m_session.declare_dead(rank, status);
-        bool const is_expected = m_code.has_value() || m_children[0].status.has_value();
-        if (rank == 0) return main_ended(status);
-        if (is_expected || (has_left && status == 0)) return;
-        std::fprintf(stderr, "tulle: run: place %u: %s; the others are stopped\n", rank, how(status).c_str());
-        m_code = status != 0 ? code_of(status) : k_exit_failed;
-        kill_all(SIGTERM);
-        kill_after(k_patience, SIGKILL);
+        if (rank == 0) return main_ended(has_left, status);
+        if (m_children[rank].is_stopped || (status == 0 && (has_left || is_apart(rank)))) return;
+        std::fprintf(stderr, "tulle: run: place %u: %s%s\n", rank, how(status).c_str(), has_left ? "" : "; the others are stopped");
+        if (m_code.value_or(0) == 0) m_code = status != 0 ? code_of(status) : k_exit_failed;
+        if (!has_left) stop_all(SIGTERM);
     }
     // The others have been told to end, unless it was killed.
-    void main_ended(int status) {
+    void main_ended(bool has_left, int status) {
         if (!m_code && WIFSIGNALED(status)) std::fprintf(stderr, "tulle: run: place 0: %s\n", how(status).c_str());
         if (!m_code) m_code = code_of(status);
-        bool const has_left = m_session.entry(0).state.load(std::memory_order_acquire) == net::place_state::left; // pairs with leave()
-        if (has_left) return kill_after(k_grace, SIGTERM);
-        kill_all(SIGTERM);
-        kill_after(k_patience, SIGKILL);
+        if (m_is_stopping) return;
+        if (!has_left && (status != 0 || !is_apart(0))) return stop_all(SIGTERM);
+        kill_after(k_grace, SIGTERM);
     }
+    [[nodiscard]] bool takes_part(unsigned rank) const noexcept {
+        child const& c = m_children[rank];
+        return c.status ? c.took_part
+                        : m_session.entry(rank).state.load(std::memory_order_relaxed) != net::place_state::absent; // a snapshot
+    }
+    // A place that does not use Tulle, like place 0: it runs for itself.
+    [[nodiscard]] bool is_apart(unsigned rank) const noexcept { return !takes_part(rank) && !takes_part(0); }
 
     void kill_after(std::chrono::milliseconds time, int number) {
         m_kill_at = clock::now() + time;
@@ -263,13 +305,32 @@ private:
     void kill_next() {
         int const number = *m_next_kill;
         m_next_kill.reset();
-        kill_all(number);
-        if (number != SIGKILL) return kill_after(k_patience, SIGKILL);
-        m_outputs.clear(); // whoever holds the other ends is no place
+        if (!is_alive()) return end_outputs();
+        for (unsigned rank = 0; rank < m_children.size(); ++rank)
+            if (m_is_stopping || !is_apart(rank)) stop_late(rank, number);
+        kill_after(k_patience, SIGKILL);
     }
-    void kill_all(int number) const noexcept {
+    void stop_late(unsigned rank, int number) {
+        child& c = m_children[rank];
+        if (c.status) return;
+        if (!c.is_stopped) std::fprintf(stderr, "tulle: run: place %u does not end after place 0 has ended; it is stopped\n", rank);
+        c.is_stopped = true;
+        kill(c.process, number);
+    }
+    void stop_all(int number) {
+        m_is_stopping = true;
+        for (child& c : m_children) c.is_stopped = true;
+        send_all(number);
+        kill_after(k_patience, SIGKILL);
+    }
+    void send_all(int number) const noexcept {
         for (child const& c : m_children)
             if (!c.status) kill(c.process, number);
+    }
+    // Whoever still holds the other ends is no place.
+    void end_outputs() {
+        for (tagged_output& o : m_outputs)
+            if (o.is_open()) o.end();
     }
     [[nodiscard]] bool is_alive() const {
         return std::any_of(m_children.begin(), m_children.end(), [](child const& c) { return !c.status; });
@@ -282,15 +343,20 @@ private:
     net::session m_session;
     descriptor m_signals;
     sigset_t m_mask_before{};
+    rlimit m_limit_before{};
     std::vector<child> m_children;
     std::vector<tagged_output> m_outputs;
     std::optional<int> m_code; // decided
+    bool m_is_stopping = false;
     std::optional<int> m_next_kill;
     clock::time_point m_kill_at;
 };
 
 } // namespace
 
-int run_places(places_request const& request) { return places_run(request).run(); }
+int run_places(places_request const& request) {
+    open_standard_streams();
+    return places_run(request).run();
+}
 
 } // namespace tulle::tool

@@ -90,8 +90,8 @@ tagging tagging_of(std::string const& word) {
 }
 
 void check_places(run_request const& request, base::option_table const& table) {
-    if (request.places != 0 && table.number(base::option_id::seed) != 0)
-        throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed, or -n");
+    if (request.places != 0 && (table.number(base::option_id::seed) != 0 || request.explore != 0))
+        throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed and --explore, or -n");
 }
 
 int run(run_request const& request) {
@@ -110,13 +110,15 @@ CLI::Validator in_range(std::uint64_t least, std::uint64_t most) { return CLI::R
 command add_run(CLI::App& program) {
     auto const request = std::make_shared<run_request>();
     CLI::App* const app = program.add_subcommand("run", "Run a program with the given options of the library");
-    app->add_option("-n,--places", request->places, "Places: so many processes of this machine, one program (<tulle/place.hpp>)")
-        ->type_name("N")
-        ->check(in_range(1, net::k_most_places));
+    auto* const places =
+        app->add_option("-n,--places", request->places, "Places: so many processes of this machine, one program (<tulle/place.hpp>)")
+            ->type_name("N")
+            ->check(in_range(1, net::k_most_places));
     app->add_option("--tags", request->tags,
                     "Whose lines begin with the number of their place: others (all but place 0), all, none [others]")
         ->type_name("WHOSE")
-        ->check(CLI::IsMember({"others", "all", "none"}).description(""));
+        ->check(CLI::IsMember({"others", "all", "none"}).description(""))
+        ->needs(places);
     app->add_option("--workers", request->workers, "OS threads that run threads, at each place")->type_name("N");
     app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
     app->add_flag("--stack-report", request->stack_report, "At the end, how much of their stacks threads have used");

@@ -37,11 +37,11 @@ private:
 template <class F> inline constexpr bool travels = is_nothing<F> || is_bytes<F>;
 
 template <class F, class... A> struct remote_call {
+    static_assert(!std::is_pointer_v<F>, "a function pointer does not travel: wrap the call in a lambda");
     static_assert(
         travels<F>,
         "a callable travels to another place if it has no captures, or such as can be copied byte by byte: pass everything else as an "
         "argument");
-    static_assert(!std::is_pointer_v<F>, "a function pointer does not travel: wrap the call in a lambda");
     using result = std::invoke_result_t<F&, A...>;
     static_assert(!std::is_reference_v<result> && !std::is_pointer_v<result>,
                   "a reference or pointer means nothing at the place that it is returned to");

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tulle run -n`: exit codes, places that die, tags, input, signals, and that nothing is left behind. Arguments: the paths of the programs
+`tulle` and `conduct`."""
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import uuid
+
+CONDUCT = os.path.abspath(sys.argv.pop())
+TULLE = os.path.abspath(sys.argv.pop())
+PATIENCE = 60  # seconds, for what must not hang
+LIMIT = 5  # seconds, within which all places end when one has died
+MARK = "PLACES_TEST"  # in the environment of whatever a test starts
+
+
+def environment(mark):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
+    return {**kept, MARK: mark}
+
+
+def processes(mark):
+    """Numbers of the processes with this mark, but for zombies."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if f"{MARK}={mark}".encode() in file.read().split(b"\0"):
+                    found.append(int(name))
+        except OSError:
+            pass  # it has ended
+    return found
+
+
+def processor_seconds(process):
+    with open(f"/proc/{process}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def children(process):
+    with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+class PlacesTest(unittest.TestCase):
+    def setUp(self):
+        self.mark = uuid.uuid4().hex
+        self.shared = set(os.listdir("/dev/shm"))
+        self.addCleanup(self.nothing_is_left)
+
+    def nothing_is_left(self):
+        end = time.monotonic() + LIMIT
+        while (left := processes(self.mark)) and time.monotonic() < end:
+            time.sleep(0.01)
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        self.assertEqual(left, [])
+        self.assertEqual([name for name in set(os.listdir("/dev/shm")) - self.shared if "tulle" in name], [])
+
+    def start(self, places, *words, options=(), **more):
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+        return subprocess.Popen([TULLE, "run", "-n", str(places), *options, "--", *words], text=True, env=environment(self.mark), **streams)
+
+    def run_places(self, places, *words, code=0, input="", **more):
+        process = self.start(places, *words, **more)
+        try:
+            out, err = process.communicate(input, timeout=PATIENCE)
+        finally:
+            process.kill()
+        self.assertEqual(process.returncode, code, (words, out[-300:], err[-3000:]))
+        return out, err
+
+    def ready(self, places, how, *words, **more):
+        """One that waits for its input to end, at all places."""
+        process = self.start(places, CONDUCT, how, *words, **more)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        self.assertEqual(len(processes(self.mark)), places + 1)
+        return process
+
+
+class ExitCode(PlacesTest):
+    def test_all_places_take_part(self):
+        for places in (1, 2, 4):
+            out, err = self.run_places(places, CONDUCT, "count")
+            self.assertEqual((out, err), (f"{places} places, mask {2 ** places - 1}\n", ""))
+
+    def test_of_place_0_is_passed_on(self):
+        for places in (1, 2, 4):
+            self.run_places(places, CONDUCT, "count", "3", code=3)
+
+    def test_signal_that_ends_place_0(self):
+        for places in (1, 3):
+            _, err = self.run_places(places, CONDUCT, "is-killed", "0", code=128 + signal.SIGKILL)
+            self.assertEqual(err, "tulle: run: place 0: ended by signal 9 (Killed)\n")
+            self.run_places(places, CONDUCT, "exits", "0", code=5)
+
+    def test_missing_program(self):
+        _, err = self.run_places(2, "/nowhere/to/be/found", code=127)
+        self.assertEqual(err, "tulle: run: cannot run '/nowhere/to/be/found': No such file or directory\n")
+
+    def test_file_that_is_no_program(self):
+        _, err = self.run_places(2, "/", code=126)
+        self.assertEqual(err, "tulle: run: cannot run '/': Permission denied\n")
+
+    def test_programs_that_never_use_tulle(self):
+        for places in (1, 2, 4):
+            self.run_places(places, "true")
+            out, err = self.run_places(places, "echo", "hello", options=["--tags", "all"])
+            self.assertEqual((sorted(out.splitlines()), err), ([f"[{k}] hello" for k in range(places)], ""))
+            self.run_places(places, "false", code=1)
+
+    def test_programs_that_never_use_tulle_may_take_longer_than_place_0(self):
+        out, err = self.run_places(3, "sh", "-c", "case $TULLE_PLACE in 0/*) exit;; *) sleep 4; echo end;; esac")
+        self.assertEqual((sorted(out.splitlines()), err), (["[1] end", "[2] end"], ""))
+
+    def test_more_pipes_than_files_may_be_open(self):
+        few = 64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        out, _ = self.run_places(40, "sh", "-c", "ulimit -n", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, few),
+                                 options=["--tags", "all"])
+        self.assertEqual([line.split()[1] for line in out.splitlines()], ["64"] * 40)
+
+    def test_children_that_nobody_was_to_wait_for(self):
+        self.run_places(2, CONDUCT, "count", "3", code=3, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+
+
+class Death(PlacesTest):
+    def ends_soon(self, places, *words, code):
+        before = time.monotonic()
+        out, err = self.run_places(places, CONDUCT, *words, code=code)
+        self.assertLess(time.monotonic() - before, LIMIT)
+        return out, err
+
+    def test_of_another_place(self):
+        for places, which in ((2, 1), (4, 2)):
+            for how, code, reason in (("exits", 5, "exit code 5"), ("aborts", 128 + 6, "ended by signal 6 (Aborted)"),
+                                      ("is-killed", 128 + 9, "ended by signal 9 (Killed)")):
+                _, err = self.ends_soon(places, how, str(which), code=code)
+                self.assertIn(f"tulle: run: place {which}: {reason}; the others are stopped\n", err)
+
+    def test_before_it_takes_part(self):
+        _, err = self.ends_soon(3, "exits-early", "2", code=6)
+        self.assertIn("tulle: run: place 2: exit code 6; the others are stopped\n", err)
+        _, err = self.ends_soon(3, "is-killed-early", "2", code=128 + 9)
+        self.assertIn("tulle: run: place 2: ended by signal 9 (Killed); the others are stopped\n", err)
+
+    def test_of_place_0_before_it_takes_part(self):
+        self.ends_soon(3, "exits-early", "0", code=6)
+        self.ends_soon(3, "never-takes-part", "0", code=0)
+
+    def test_one_place_does_not_take_part(self):
+        process = self.start(3, CONDUCT, "never-takes-part", "1")
+        _, err = process.communicate(timeout=PATIENCE)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertRegex(err, r"place 1: exit code 0; the others are stopped|place 1 ended with exit code 0 before it used Tulle")
+
+    def test_last_words_are_printed(self):
+        out, _ = self.ends_soon(2, "is-killed", "1", code=128 + 9)
+        self.assertEqual(out, "[1] last words\n[1] and half a li\n")
+
+    def test_at_the_end(self):
+        _, err = self.run_places(3, CONDUCT, "fails-at-exit", "2", code=23)
+        self.assertEqual(err, "tulle: run: place 2: exit code 23\n")
+
+    def test_a_place_that_does_not_end_is_stopped(self):
+        _, err = self.run_places(3, CONDUCT, "hangs-at-exit", "1")
+        self.assertEqual(err, "tulle: run: place 1 does not end after place 0 has ended; it is stopped\n")
+
+    def test_of_the_launcher(self):
+        process = self.ready(3, "waits")
+        process.kill()
+        process.wait()  # and no place is left
+
+    def test_who_is_killed_from_outside_is_named(self):
+        process = self.ready(3, "waits")
+        os.kill(children(process.pid)[2], signal.SIGKILL)
+        self.assertEqual(process.wait(LIMIT), 128 + 9)
+        self.assertEqual(process.stderr.read(), "tulle: run: place 2: ended by signal 9 (Killed); the others are stopped\n")
+
+
+class Output(PlacesTest):
+    def printed(self, *options):
+        out, err = self.run_places(3, CONDUCT, "prints", options=options)
+        return sorted(out.splitlines()), sorted(err.splitlines())
+
+    def test_tags(self):
+        tagged = ["[1] one", "[1] two", "[2] one", "[2] two"]
+        self.assertEqual(self.printed(), (tagged + ["one", "two"], ["[1] wrong", "[2] wrong", "wrong"]))
+        self.assertEqual(self.printed("--tags", "others"), self.printed())
+        self.assertEqual(self.printed("--tags", "all"), (["[0] one", "[0] two"] + tagged, ["[0] wrong", "[1] wrong", "[2] wrong"]))
+        self.assertEqual(self.printed("--tags", "none"), (["one"] * 3 + ["two"] * 3, ["wrong"] * 3))
+
+    def test_without_a_newline_at_the_end(self):
+        out, _ = self.run_places(3, CONDUCT, "prints-no-newline", options=["--tags", "all"])
+        self.assertEqual(sorted(out.splitlines()), ["[0] unended 0", "[1] unended 1", "[2] unended 2"])
+
+    def test_long_lines(self):
+        for length in (65535, 65536, 5_000_000):
+            out, _ = self.run_places(2, CONDUCT, "prints-long-lines", str(length), options=["--tags", "all"])
+            expected = [f"[{k}] {line}" for k in range(2) for line in ("x" * length, "short")]
+            self.assertTrue(sorted(out.splitlines()) == sorted(expected), (length, len(out)))
+
+    def test_nobody_reads_it(self):
+        process = self.start(2, CONDUCT, "prints-for-ever")
+        self.assertIn("again\n", process.stdout.readline())
+        process.stdout.close()
+        process.wait(PATIENCE)
+        process.stdin.close()
+        process.stderr.close()
+
+    def test_a_reader_that_does_not_wait(self):
+        """Our end of the pipe does not block, and is full for a while."""
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        process = self.start(2, CONDUCT, "prints-long-lines", "1000000", options=["--tags", "all"], stdout=writer)
+        os.close(writer)
+        time.sleep(0.5)
+        with open(reader, encoding="ascii") as file:
+            self.assertEqual(sorted(map(len, file.read().splitlines())), [9, 9, 1000004, 1000004])
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0)
+
+    def test_somebody_else_holds_it(self):
+        """A program that a place has started, and that outlives it."""
+        process = self.start(2, "sh", "-c", "sleep 30 & echo started", stderr=subprocess.DEVNULL, options=["--tags", "all"])
+        self.assertEqual(process.wait(LIMIT), 0)
+        for sleeper in processes(self.mark):
+            os.kill(sleeper, signal.SIGKILL)
+        out, _ = process.communicate()
+        self.assertEqual(sorted(out.splitlines()), ["[0] started", "[1] started"])
+
+
+class Input(PlacesTest):
+    def test_is_that_of_place_0(self):
+        out, _ = self.run_places(3, CONDUCT, "reads", input="some text")
+        self.assertEqual(out, "0: 'some text'\n1: ''\n2: ''\n")
+
+    def test_closed_streams(self):
+        def close():
+            os.close(0)
+        out, _ = self.run_places(2, CONDUCT, "reads", preexec_fn=close)
+        self.assertEqual(out, "0: ''\n1: ''\n")
+
+
+class Signals(PlacesTest):
+    def test_end_all_places(self):
+        for places in (1, 3):
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                process = self.ready(places, "waits")
+                process.send_signal(number)
+                self.assertEqual(process.wait(LIMIT), 128 + number)
+                self.assertEqual(process.stderr.read(), "")
+
+    def test_end_places_that_ignore_them(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = self.ready(3, "ignores-signals")
+            process.send_signal(number)
+            self.assertEqual(process.wait(LIMIT), 128 + number)
+
+    def test_a_terminal_sends_to_all(self):
+        process = self.ready(3, "waits", start_new_session=True)
+        os.killpg(process.pid, signal.SIGINT)
+        self.assertEqual(process.wait(LIMIT), 128 + signal.SIGINT)
+        self.assertEqual(process.stderr.read(), "")
+
+    def test_quit_asks_for_reports(self):
+        process = self.ready(2, "waits", "4")
+        process.send_signal(signal.SIGQUIT)
+        while not process.stderr.readline().startswith("[1] "):
+            pass
+        _, _ = process.communicate(timeout=PATIENCE)  # closes the input
+        self.assertEqual(process.returncode, 4)
+
+
+class Usage(PlacesTest):
+    def refused(self, words, complaint):
+        done = subprocess.run([TULLE, "run", *words, "true"], capture_output=True, text=True, timeout=PATIENCE, env=environment(self.mark))
+        self.assertEqual(done.returncode, 2, done)
+        self.assertTrue(done.stderr.startswith("tulle: "), done.stderr)
+        self.assertRegex(done.stderr, complaint)
+        self.assertEqual(done.stdout, "")
+
+    def test_numbers_of_places(self):
+        for wrong in ("0", "-1", "100000", "1025"):
+            self.refused(["-n", wrong], rf"--places: Value {wrong} not in range 1 to 1024")
+        self.refused(["-n", "abc"], "--places.*abc")
+
+    def test_tags(self):
+        self.refused(["-n", "2", "--tags", "some"], "--tags: some not in")
+        self.refused(["--tags", "all"], "--tags requires --places")
+
+    def test_deterministic_runs(self):
+        for words in (["--seed", "1"], ["--explore", "3"]):
+            self.refused(["-n", "2", *words], "run: a deterministic run has one place: leave out --seed and --explore, or -n")
+
+
+class Processors(PlacesTest):
+    def test_are_left_alone_by_idle_places(self):
+        seconds = 2
+        process = self.ready(4, "waits")
+        time.sleep(0.5)
+        before = {each: processor_seconds(each) for each in processes(self.mark)}
+        self.assertEqual(len(before), 5)
+        time.sleep(seconds)
+        used = sum(processor_seconds(each) - start for each, start in before.items())
+        self.assertLess(used, 0.2 * seconds)
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0)
+
+    def test_are_shared(self):
+        for places in (1, 2, 4):
+            out, _ = self.run_places(places, "sh", "-c", "echo $TULLE_WORKERS", options=["--tags", "none"])
+            each = max(1, len(os.sched_getaffinity(0)) // places)
+            self.assertEqual(out.splitlines(), [str(each)] * places)
+        out, _ = self.run_places(2, "sh", "-c", "echo $TULLE_WORKERS", options=["--tags", "none", "--workers", "3"])
+        self.assertEqual(out, "3\n3\n")
+
+    def test_two_programs_at_once(self):
+        both = [self.start(3, CONDUCT, "count", str(code)) for code in (3, 4)]
+        for process, code in zip(both, (3, 4)):
+            out, err = process.communicate(timeout=PATIENCE)
+            self.assertEqual((process.returncode, out, err), (code, "3 places, mask 7\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
