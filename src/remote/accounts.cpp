@@ -108,6 +108,7 @@ void engine::begin_here(finish_part& of) noexcept {
 
 // The last one here ends the epoch; a part that begins later is another one.
 void engine::end_here(finish_part& of) noexcept try {
+    in_use const stay(m_running); // the report may be the last thing that anybody waits for
     std::unique_ptr<finish_part> ended;
     {
         std::lock_guard const held(m_parts_lock);

@@ -44,7 +44,7 @@ void engine::start() {
 }
 
 engine::~engine() {
-    while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with the end of start_thread's threads
+    while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with ~in_use
     m_stopping.store(true, std::memory_order_release);                           // pairs with service
     m_transport->wake();
     if (m_service.joinable()) m_service.join();

@@ -32,7 +32,7 @@ public:
     explicit engine(std::unique_ptr<net::transport> over);
     engine(engine const&) = delete;
     engine& operator=(engine const&) = delete;
-    // Stops the service thread, after the threads that have come from other places have ended. No other thread may use it any more.
+    // Stops the service thread, after the threads that have come from other places have ended. No other thread may begin to use it any more.
     ~engine();
 
     void start(); // the service thread; throws std::system_error
@@ -81,6 +81,19 @@ private:
         packet head;
         std::vector<std::byte> payload;
     };
+    // The engine stays as long as this exists.
+    class in_use {
+    public:
+        explicit in_use(std::atomic<std::uint32_t>& count) noexcept : m_count(count) {
+            m_count.fetch_add(1, std::memory_order_relaxed); // relaxed: only its end matters
+        }
+        in_use(in_use const&) = delete;
+        in_use& operator=(in_use const&) = delete;
+        ~in_use() { m_count.fetch_sub(1, std::memory_order_release); } // pairs with ~engine
+
+    private:
+        std::atomic<std::uint32_t>& m_count;
+    };
     struct outbox {
         base::spin_lock lock;
         std::deque<kept_message> waiting;
@@ -125,7 +138,7 @@ private:
     std::unique_ptr<net::transport> m_transport;
     std::vector<std::unique_ptr<outbox>> m_out;
     std::atomic<std::size_t> m_waiting_count{0};
-    std::atomic<std::uint32_t> m_running{0}; // threads that messages have become
+    std::atomic<std::uint32_t> m_running{0}; // threads that may use the engine, though nobody waits for them any more
     base::spin_lock m_polling;
     base::spin_lock m_lent_lock;                            // guards the next two
     std::map<std::uint64_t, std::vector<std::byte>> m_lent; // large payloads by their numbers, until the receivers have read them
