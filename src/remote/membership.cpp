@@ -26,7 +26,7 @@ namespace {
 
 constexpr char const* k_variable = "TULLE_PLACE";
 constexpr std::uint64_t k_second_ns = 1'000'000'000;
-constexpr std::uint64_t k_look_again_ns = 1'000'000;
+constexpr std::uint64_t k_look_for_places_ns = 1'000'000;
 
 struct assignment {
     rank here = 0;
@@ -36,8 +36,8 @@ struct assignment {
 
 // Never destroyed: its service thread runs until the process ends, or leave().
 std::unique_ptr<engine>& own_engine() {
-    static auto* const s_engine = new std::unique_ptr<engine>;
-    return *s_engine;
+    static auto* const s_own = new std::unique_ptr<engine>;
+    return *s_own;
 }
 net::session const* s_session = nullptr;
 
@@ -100,7 +100,7 @@ void wait_for_all(net::session const& all, net::transport& own) {
             complain_at = now + 60 * k_second_ns;
         }
         own.arm();
-        own.sleep(now + k_look_again_ns);
+        own.sleep(now + k_look_for_places_ns);
     }
 }
 
