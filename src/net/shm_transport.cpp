@@ -41,6 +41,7 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
     TULLE_ASSERT(head.size <= m_most_bytes, "a message of %u bytes is above the limit of %zu", head.size, m_most_bytes);
     std::uint32_t const lines = lines_for(head.size);
     head.from = static_cast<std::uint16_t>(m_here);
+    m_order.before_send();
     {
         outgoing& out = *m_out[to];
         std::lock_guard const held(out.lock);
@@ -59,6 +60,7 @@ bool shm_transport::poll_one(consumer& ring, receiver& to) noexcept {
     for (; count < k_messages_per_ring; ++count) {
         ring_line const* const first = ring.front();
         if (first == nullptr) break;
+        m_order.before_delivery();
         to.deliver(first->head, first->payload);
         ring.pop();
     }

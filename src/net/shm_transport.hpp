@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
+#include "net/order_of_process.hpp"
 #include "net/session.hpp"
 #include "net/transport.hpp"
 
@@ -45,6 +46,7 @@ private:
     bool poll_one(consumer& ring, receiver& to) noexcept;
 
     session m_session;
+    order_of_process m_order;
     rank m_here;
     std::size_t m_most_bytes;
     std::vector<std::unique_ptr<outgoing>> m_out;
