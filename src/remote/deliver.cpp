@@ -161,13 +161,20 @@ void engine::answer(packet const& head, std::byte const* payload) noexcept try {
     no_memory(head);
 }
 
+// Counted only when nothing can fail any more: what is counted and not sent would keep the finish for ever.
 void engine::start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+    message_tag tag{message_kind::activity, false, of.home};
+    enclosure const enclosed = enclose(tag, arguments);
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(code));
     head.b = of.root;
-    head.c = account_send(of, to);
-    message_tag const tag{message_kind::activity, false, of.home};
-    send_lent(to, tag, head, arguments);
+    try {
+        head.c = account_send(of, to);
+    } catch (...) {
+        take_back(enclosed.where.lent);
+        throw;
+    }
+    send(to, tag, head, enclosed);
     let_others_catch_up();
 }
 

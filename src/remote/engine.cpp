@@ -152,28 +152,27 @@ void engine::take_back(std::uint64_t number) noexcept {
     m_lent.erase(found);
 }
 
-// A payload that the receiver releases.
-void engine::send_lent(rank to, message_tag tag, packet head, std::span<std::byte const> payload) {
-    if (payload.size() <= m_transport->most_bytes()) {
-        head.size = static_cast<std::uint32_t>(payload.size());
-        return send(to, tag, head, payload.data());
-    }
-    payload_reference const where = lend(payload);
-    tag.by_reference = true;
-    head.size = sizeof where;
-    send(to, tag, head, reinterpret_cast<std::byte const*>(&where));
+// A payload that the receiver gives back if it is large.
+engine::enclosure engine::enclose(message_tag& tag, std::span<std::byte const> payload) {
+    tag.by_reference = payload.size() > m_transport->most_bytes();
+    return tag.by_reference ? enclosure{lend(payload), {}} : enclosure{{}, payload};
+}
+
+void engine::send(rank to, message_tag tag, packet head, enclosure const& enclosed) noexcept {
+    auto const bytes = tag.by_reference ? std::as_bytes(std::span(&enclosed.where, 1)) : enclosed.bytes;
+    head.size = static_cast<std::uint32_t>(bytes.size());
+    send(to, tag, head, bytes.data());
+}
+
+void engine::send_lent(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) {
+    enclosure const enclosed = enclose(tag, payload);
+    send(to, tag, head, enclosed);
 }
 
 // A payload that stays until the receiver has answered.
-void engine::send_in_place(rank to, message_tag tag, packet head, std::span<std::byte const> payload) noexcept {
-    if (payload.size() <= m_transport->most_bytes()) {
-        head.size = static_cast<std::uint32_t>(payload.size());
-        return send(to, tag, head, payload.data());
-    }
-    payload_reference const where{reinterpret_cast<std::uintptr_t>(payload.data()), payload.size(), 0};
-    tag.by_reference = true;
-    head.size = sizeof where;
-    send(to, tag, head, reinterpret_cast<std::byte const*>(&where));
+void engine::send_in_place(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) noexcept {
+    tag.by_reference = payload.size() > m_transport->most_bytes();
+    send(to, tag, head, enclosure{{reinterpret_cast<std::uintptr_t>(payload.data()), payload.size(), 0}, payload});
 }
 
 } // namespace tulle::remote

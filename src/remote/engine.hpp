@@ -98,6 +98,11 @@ private:
         base::spin_lock lock;
         std::deque<kept_message> waiting;
     };
+    // What follows a packet: where the payload is, if the tag says so, or its bytes.
+    struct enclosure {
+        payload_reference where;
+        std::span<std::byte const> bytes;
+    };
     using part_key = std::pair<rank, std::uint64_t>;
 
     void deliver(packet const& head, std::byte const* payload) noexcept override;
@@ -121,8 +126,10 @@ private:
     [[nodiscard]] int copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept;
 
     void send(rank to, message_tag tag, packet head, std::byte const* payload) noexcept;
-    void send_lent(rank to, message_tag tag, packet head, std::span<std::byte const> payload); // throws std::bad_alloc
-    void send_in_place(rank to, message_tag tag, packet head, std::span<std::byte const> payload) noexcept;
+    [[nodiscard]] enclosure enclose(message_tag& tag, std::span<std::byte const> payload); // throws std::bad_alloc
+    void send(rank to, message_tag tag, packet head, enclosure const& enclosed) noexcept;
+    void send_lent(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload); // throws std::bad_alloc
+    void send_in_place(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) noexcept;
     void keep(rank to, packet const& head, std::byte const* payload) noexcept;
     void send_what_was_kept() noexcept;
     void let_others_catch_up() noexcept;

@@ -28,6 +28,7 @@ void engine::start(rank at, ilet const& what) noexcept {
     head.a = what.a;
     head.b = what.b;
     send(at, {message_kind::ilet}, head, nullptr);
+    let_others_catch_up();
 }
 
 void engine::run_ilet(arrived* message) noexcept {

@@ -3,6 +3,7 @@
 // Places over a virtual network in this process: calls, finishes, exceptions, payloads of all sizes, with messages in order and out of order,
 // with and without reading of each other's memory, with room for few messages.
 #include "base/rng.hpp"
+#include "base/sanitize.hpp"
 #include "loopback_places.hpp"
 
 #include <tulle/finish.hpp>
@@ -14,6 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -280,6 +282,19 @@ TEST_P(remote_test, a_flood_in_all_directions_arrives) {
             });
     });
     EXPECT_EQ(g_ran.load(), 4 * k_each);
+}
+
+// What could not be sent must not be waited for.
+TEST_P(remote_test, an_activity_for_which_there_is_no_memory_is_none) {
+    if (tulle::base::k_address_sanitizer || tulle::base::k_thread_sanitizer)
+        GTEST_SKIP() << "sanitizers end a program that asks for so much";
+    constexpr std::size_t k_more_than_there_is = std::size_t{1} << 46U;
+    std::byte const byte{};
+    tulle::finish([&] {
+        auto& of = *tulle::detail::current_governor();
+        auto const code = &tulle::detail::remote_call<decltype([] {})>::run;
+        EXPECT_THROW(m_places.engine(0).start_activity(of, 1, code, {&byte, k_more_than_there_is}), std::bad_alloc);
+    });
 }
 
 TEST_P(remote_test, activities_outside_of_a_finish_are_refused) {
