@@ -2,6 +2,7 @@
 /* Places (<tulle/place.hpp>) in C: code that is started at another place with two words, signals of another place, transfers of memory. For C11
  * and C++20; conventions as in <tulle/detail/sync.h>. With one place all of this works, too. main() of a C program runs at place 0 alone after its
  * first call of Tulle.
+ * What says that it returns at once waits only while more than a thousand messages of this place have found no room yet.
  * -EINVAL: there is no such place; a null pointer.
  * Source: the i-lets, signals and push transfers of OctoPOS (Mohr and others, ROSS 2015). */
 #ifndef TULLE_DETAIL_PLACE_H
