@@ -11,7 +11,7 @@ help:
 	@echo "make demo      install what is missing, build, and run the example programs on real input"
 	@echo "make test      build with gcc and clang, Debug, Release and sanitizers, and run all tests"
 	@echo "make bench     run the benchmarks beside the packaged peers and print a table"
-	@echo "make soak      run random programs of threads against a model for 10 minutes (ARGS=--help)"
+	@echo "make soak      run random programs of threads against a model for 10 minutes, and 10,000 of places (ARGS=--help)"
 	@echo "make install   install to PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make build     build the release into build/release"
 	@echo "make clean     remove build/"
@@ -35,6 +35,7 @@ bench: build
 soak: bootstrap
 	@scripts/build release
 	@scripts/soak $(ARGS)
+	@scripts/soak --places $(ARGS)
 
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"

@@ -9,7 +9,7 @@ if(TARGET PkgConfig::hwloc)
     set(tulle_has_hwloc TULLE_HAS_HWLOC)
 endif()
 tulle_glob(library_sources src/*.cpp src/*.S)
-list(FILTER library_sources EXCLUDE REGEX "/src/compat/") # libraries of their own
+list(FILTER library_sources EXCLUDE REGEX "/src/(compat|mpi)/") # libraries of their own
 # Words of 32 bits hold too little for the scheduler and what stands on it; there the library is what lies below.
 if(CMAKE_SIZEOF_VOID_P EQUAL 4)
     list(FILTER library_sources INCLUDE REGEX "/src/(base|os|arch|stack)/")
@@ -22,6 +22,9 @@ add_library(tulle_objects OBJECT ${library_sources})
 target_include_directories(tulle_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tulle_objects PRIVATE tulle_flags Threads::Threads ${tulle_hwloc})
 target_compile_definitions(tulle_objects PRIVATE ${tulle_has_hwloc})
+# Where plug-ins lie below the prefix; not below an absolute folder, as an installed tree may be moved.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/net/mpi_plugin.cpp PROPERTIES
+    COMPILE_DEFINITIONS TULLE_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}" SKIP_UNITY_BUILD_INCLUSION ON)
 set_target_properties(tulle_objects PROPERTIES CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
 # A thread-local variable is one load even in the shared library; nothing may replace the library's own functions.

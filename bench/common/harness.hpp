@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every benchmark program shares: its options (--workers --runs --n --quick), repeated timing, and one JSON line
+// What every benchmark program shares: its options (--workers --places --runs --n --quick), repeated timing, and one JSON line
 // per figure on standard output. Header only and free of the library, so that a peer's program links nothing of Tulle.
 // Call everything from the program's first thread, before the runtime under test starts.
 #pragma once
@@ -23,22 +23,40 @@ struct sizes {
 
 struct settings {
     int workers = 1;
+    int places = 1;
     int runs = 5;
     long n = 0;
     bool quick = false;
 };
 
-// One measured quantity: what it is counted in, its value in each run, and whether every run's result was right.
+// Where a figure lies on a curve: at `at` bytes, threads or what `axis` says. `name` tells the curves of one chart apart; it may be empty.
+struct curve_point {
+    std::string name;
+    std::string axis;
+    double at;
+};
+
+// One measured quantity: what it is counted in, its value in each run, and whether every run's result was right. The unit says all; its first word
+// what the curve, if there is one, is counted in.
 struct figure {
     std::string unit;
     std::vector<double> values{};
     bool ok = true;
+    curve_point point{};
 
     void add(double value, bool right) {
         values.push_back(value);
         ok = ok && right;
     }
 };
+
+// A figure over the number of threads; `what` is its unit, and what comes before the number.
+inline figure figure_of_threads(std::string const& what, long threads, std::string const& curve = "") {
+    return {what + std::to_string(threads) + (threads == 1 ? " thread" : " threads") + (curve.empty() ? "" : ", " + curve),
+            {},
+            true,
+            {curve, "threads", static_cast<double>(threads)}};
+}
 
 inline double seconds() {
     using clock = std::chrono::steady_clock;
@@ -52,7 +70,7 @@ template <class T> inline void keep(T& value) { asm volatile("" : "+m"(value) : 
 inline void touch() { asm volatile("" : : : "memory"); }
 
 [[noreturn]] inline void usage(char const* program, char const* complaint) {
-    std::fprintf(stderr, "%s: %s\nusage: %s [--workers N] [--runs K] [--n SIZE] [--quick]\n", program, complaint, program);
+    std::fprintf(stderr, "%s: %s\nusage: %s [--workers N] [--places P] [--runs K] [--n SIZE] [--quick]\n", program, complaint, program);
     std::exit(2);
 }
 
@@ -72,6 +90,8 @@ inline settings parse(int argc, char** argv, sizes size) {
             s.quick = true;
         else if (word == "--workers")
             s.workers = static_cast<int>(std::min(next(), 4096L));
+        else if (word == "--places")
+            s.places = static_cast<int>(std::min(next(), 1024L));
         else if (word == "--runs")
             s.runs = static_cast<int>(std::min(next(), 100000L));
         else if (word == "--n")
@@ -113,12 +133,22 @@ inline double middle_mean(std::vector<double> values) {
     return sum / static_cast<double>(values.size() - 2 * cut);
 }
 
+// A number of bytes, as people say it.
+inline std::string bytes_text(std::size_t bytes) {
+    if (bytes % (1U << 20U) == 0) return std::to_string(bytes >> 20U) + " MiB";
+    return bytes % 1024 == 0 ? std::to_string(bytes / 1024) + " KiB" : std::to_string(bytes) + " B";
+}
+
 // Prints one figure as `tulle bench` reads it.
 inline void print(char const* bench, char const* library, settings const& s, figure const& f) {
     auto const [low, high] = std::minmax_element(f.values.begin(), f.values.end());
-    std::printf("{\"bench\": \"%s\", \"library\": \"%s\", \"workers\": %d, \"places\": 1, \"n\": %ld, \"value\": %.6g, "
-                "\"min\": %.6g, \"max\": %.6g, \"unit\": \"%s\", \"runs\": %zu, \"ok\": %s}\n",
-                bench, library, s.workers, s.n, median(f.values), *low, *high, f.unit.c_str(), f.values.size(), f.ok ? "true" : "false");
+    std::printf("{\"bench\": \"%s\", \"library\": \"%s\", \"workers\": %d, \"places\": %d, \"n\": %ld, \"value\": %.6g, "
+                "\"min\": %.6g, \"max\": %.6g, \"unit\": \"%s\", \"runs\": %zu, \"ok\": %s",
+                bench, library, s.workers, s.places, s.n, median(f.values), *low, *high, f.unit.c_str(), f.values.size(),
+                f.ok ? "true" : "false");
+    if (!f.point.axis.empty())
+        std::printf(", \"curve\": \"%s\", \"axis\": \"%s\", \"at\": %.10g", f.point.name.c_str(), f.point.axis.c_str(), f.point.at);
+    std::printf("}\n");
     std::fflush(stdout);
 }
 

@@ -62,12 +62,12 @@ template <class F> child_result in_child(F body) {
     pid_t const pid = ::fork();
     if (pid == 0) {
         child_result const mine = body();
-        bool const sent = write(ends[1], &mine, sizeof mine) == static_cast<ssize_t>(sizeof mine);
+        bool const sent = ::write(ends[1], &mine, sizeof mine) == static_cast<ssize_t>(sizeof mine);
         _exit(sent ? 0 : 1);
     }
     close(ends[1]);
     child_result result;
-    if (pid < 0 || read(ends[0], &result, sizeof result) != static_cast<ssize_t>(sizeof result)) result = {};
+    if (pid < 0 || ::read(ends[0], &result, sizeof result) != static_cast<ssize_t>(sizeof result)) result = {};
     close(ends[0]);
     int status = 0;
     if (pid > 0) waitpid(pid, &status, 0);

@@ -14,6 +14,7 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -49,8 +50,17 @@ public:
             throw;
         }
     }
+    // An activity that may run at any place: here, or at a place that has nothing else to do and takes it before it has begun. It must not
+    // depend on where it is. Callable and arguments travel as with at(), also if it stays. Errors: std::bad_alloc; what copying throws.
+    // Source: lifeline-based global load balancing (Saraswat and others, PPoPP 2011).
+    template <class F, class... A> void async_any(F&& f, A&&... arguments) {
+        using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
+        auto made = std::make_unique<detail::any_activity>(*m_governor, &run_remote<call>);
+        call::put(made->arguments, f, arguments...);
+        detail::start_anywhere(std::move(made));
+    }
     // A thread at that place; the caller goes on. Callable and arguments travel as with at(); the result is dropped. Without captures and
-    // arguments, and with such as take a few bytes, it is one message. Errors: std::bad_alloc; what copying throws.
+    // arguments, and with such as take a few bytes, it is one message. Errors: std::bad_alloc; dead_place; what copying throws.
     template <class F, class... A> void async_at(place where, F&& f, A&&... arguments) {
         using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
         if (where.index() == detail::here_index()) return async(std::forward<F>(f), std::forward<A>(arguments)...);
@@ -78,7 +88,8 @@ private:
 };
 
 // Runs `body()` or `body(activities&)` in the caller's thread; returns when all activities have ended.
-// Errors, after all have ended: what one of them or the body threw; of several exception_list. Exceptions of other places arrive as with at().
+// Errors, after all have ended: what one of them or the body threw; of several exception_list. Exceptions of other places arrive as with at(). dead_place: a
+// place has died, and with it activities.
 // Memory ordering: what happens in an activity happens before the return.
 template <class F> void finish(F&& body) {
     detail::finish_frame frame;
@@ -107,6 +118,9 @@ namespace this_activity {
 template <class F, class... A> void async(F&& f, A&&... arguments) { siblings().async(std::forward<F>(f), std::forward<A>(arguments)...); }
 template <class F, class... A> void async_at(place where, F&& f, A&&... arguments) {
     siblings().async_at(where, std::forward<F>(f), std::forward<A>(arguments)...);
+}
+template <class F, class... A> void async_any(F&& f, A&&... arguments) {
+    siblings().async_any(std::forward<F>(f), std::forward<A>(arguments)...);
 }
 
 } // namespace this_activity

@@ -11,6 +11,7 @@
 #include <tulle/future.hpp>
 
 #include <compare>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -24,6 +25,8 @@ public:
     // Errors: std::out_of_range: there is none of that number.
     explicit place(int index) : m_index(index) { detail::check_place(index); }
     [[nodiscard]] int index() const noexcept { return m_index; }
+    // Whether the caller's place knows that it has died. Always false unless deaths are survived (dead_place).
+    [[nodiscard]] bool is_dead() const { return detail::is_dead_place(m_index); }
     friend auto operator<=>(place const&, place const&) noexcept = default;
 
 private:
@@ -80,10 +83,26 @@ private:
     std::string m_type;
 };
 
+// Something was wanted of a place that has died. By default the program ends when a place dies; with TULLE_ON_PLACE_DEATH=throw, and places that
+// `tulle run -n` has started, the others go on, unless it was place 0, and what needed that place throws this: calls, activities that are started there, collective
+// operations, clocks and mutexes whose members or owners were there, allocations that it managed; and a finish, once all activities of the survivors have ended. A
+// finish whose own place has died is not waited for by anybody; its activities go on.
+class dead_place : public std::runtime_error {
+public:
+    dead_place(int place, std::uint64_t lost, std::string const& what) : std::runtime_error(what), m_place(place), m_lost(lost) {}
+    [[nodiscard]] int place() const noexcept { return m_place; }
+    // Of a finish: activities and calls at that place of whose end nothing was heard, and such as it had sent and that never arrived. Else 0.
+    [[nodiscard]] std::uint64_t lost() const noexcept { return m_lost; }
+
+private:
+    int m_place;
+    std::uint64_t m_lost;
+};
+
 // Calls `f(arguments...)` at that place and waits for the result, which other threads of this place's workers do not. Callable, arguments
 // and result travel (<tulle/wire.hpp>); here they are copied and called directly. Activities that it starts belong to the caller's finish.
 // A capture by reference is not refused, since nothing tells it from bytes, but means nothing at another place.
-// Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another program; std::bad_alloc.
+// Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another program; dead_place; std::bad_alloc.
 // Memory ordering: what happens before at() happens before the call, and what happens in it before the return of at().
 // Messages: one there, one back; up to two more for arguments or results of more than a few KiB.
 template <class F, class... A> std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place where, F&& f, A&&... arguments) {

@@ -4,10 +4,12 @@
 
 #include <tulle/address_lock.hpp>
 #include <tulle/algorithm.hpp>
+#include <tulle/atomic_block.hpp>
 #include <tulle/barrier.hpp>
 #include <tulle/cancellable_scope.hpp>
 #include <tulle/cancellation.hpp>
 #include <tulle/channel.hpp>
+#include <tulle/clock.hpp>
 #include <tulle/condition_variable.hpp>
 #include <tulle/condition_variable_any.hpp>
 #include <tulle/feb.hpp>
@@ -15,6 +17,9 @@
 #include <tulle/fork.hpp>
 #include <tulle/full_empty.hpp>
 #include <tulle/future.hpp>
+#include <tulle/global_fork.hpp>
+#include <tulle/global_memory.hpp>
+#include <tulle/global_mutex.hpp>
 #include <tulle/latch.hpp>
 #include <tulle/loop_options.hpp>
 #include <tulle/mutex.hpp>
@@ -25,6 +30,7 @@
 #include <tulle/parallel_sort.hpp>
 #include <tulle/phased_barrier.hpp>
 #include <tulle/place.hpp>
+#include <tulle/place_local.hpp>
 #include <tulle/recursive_mutex.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/schedule_point.hpp>
@@ -36,6 +42,7 @@
 #include <tulle/signal.hpp>
 #include <tulle/spawn_group.hpp>
 #include <tulle/spin_lock.hpp>
+#include <tulle/team.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/thread_specific.hpp>

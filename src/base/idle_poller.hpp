@@ -2,15 +2,25 @@
 // What workers without work look at besides threads: the scheduler calls it and does not know what it is.
 #pragma once
 
+#include <cstdint>
+
 namespace tulle::base {
 
 class idle_poller {
 public:
     // By a worker that searches for work. True: there was something, which may have made threads ready.
     virtual bool poll() noexcept = 0;
-    // Around a search: this worker polls until then.
+    // A search that has found nothing goes on until then (ns, monotonic): something is expected. 0: nothing is.
+    [[nodiscard]] virtual std::uint64_t expects_until() const noexcept = 0;
+    // Around a search: this worker polls until then. `has_work`: it has found some, and will be back when that is done; else it sleeps.
     virtual void begin_watch() noexcept = 0;
-    virtual void end_watch() noexcept = 0;
+    virtual void end_watch(bool has_work) noexcept = 0;
+
+    // By a worker that has found nothing else, or, if it is not idle, nothing but what it knows of. True: it has made a thread ready.
+    virtual bool take_work(bool is_idle) noexcept = 0;
+    // By a worker that goes to sleep, before a heavy fence: who makes work that take_work() finds wakes a sleeper from now on. After it: is there any?
+    virtual void alarm() noexcept = 0;
+    [[nodiscard]] virtual bool has_work() const noexcept = 0;
 
 protected:
     ~idle_poller() = default;

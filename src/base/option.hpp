@@ -25,9 +25,15 @@ enum class option_id : std::uint8_t {
     seed,
     max_stacks,
     deadlock,
-    stack_report
+    stack_report,
+    global_memory,
+    global_group,
+    global_algorithm,
+    global_report,
+    on_place_death,
+    reserve_cpu
 };
-inline constexpr std::size_t k_option_count = 10;
+inline constexpr std::size_t k_option_count = 16;
 
 enum class option_source : std::uint8_t { built_in, environment, command_line, api };
 [[nodiscard]] char const* text(option_source source) noexcept;
@@ -42,6 +48,10 @@ inline constexpr std::uint64_t k_guard_none = 3;
 inline constexpr std::uint64_t k_deadlock_off = 0;
 inline constexpr std::uint64_t k_deadlock_warn = 1;
 inline constexpr std::uint64_t k_deadlock_abort = 2;
+
+/// Choices of the option `on_place_death`, in the order of its words.
+inline constexpr std::uint64_t k_on_place_death_end = 0;
+inline constexpr std::uint64_t k_on_place_death_throw = 1;
 
 /// What an option holds: a count, a size in bytes, or the index of a word among its choices. `auto` counts as 0.
 struct option_value {

@@ -45,6 +45,10 @@ public:
             if (!Machine::futex_wait(m_rung, 0, deadline)) return;
     }
 
+    // For a sleeper that looks for itself now and then. relaxed, both: what they miss ends the sleep a little later.
+    [[nodiscard]] bool has_rung() const noexcept { return m_rung.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] bool is_watched() const noexcept { return m_watchers.load(std::memory_order_relaxed) != 0; }
+
 private:
     void end_sleep() noexcept {
         m_rung.store(1, std::memory_order_relaxed); // relaxed: it publishes nothing, and comes after a fence

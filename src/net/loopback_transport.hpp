@@ -8,6 +8,8 @@
 #include "net/transport.hpp"
 #include "os/machine.hpp"
 
+#include <atomic>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct loopback_options {
     std::size_t most_waiting = 0;  // messages to one place that have not been delivered; 0: any number. More are refused by try_send
     std::size_t most_bytes = 4096; // that may follow a packet
     bool allows_read = true;       // of other places' memory
+    std::size_t staging_bytes = 0; // of each place
+    bool shares_segments = true;   // loads and stores reach those of all places, and all shelves
 };
 
 class loopback_network {
@@ -32,6 +36,9 @@ public:
     [[nodiscard]] loopback_options const& options() const noexcept { return m_options; }
     // Throws std::bad_alloc. It must not outlive the network.
     [[nodiscard]] std::unique_ptr<transport> join(rank as);
+    // Cuts that place off: what it sends from now on is dropped, and so is what is sent to it and has not been delivered. For the others it has
+    // died; for it, all others have, so that its threads end.
+    void kill(rank which, int wait_status) noexcept;
     // Messages taken from senders so far, by a snapshot.
     [[nodiscard]] std::uint64_t sent() noexcept;
 
@@ -46,16 +53,26 @@ private:
     struct inbox {
         explicit inbox(std::uint64_t seed) noexcept : random(seed) {}
         base::spin_lock lock; // guards the rest but the bell
-        std::vector<message> waiting;
+        std::deque<message> waiting;
         base::rng random;
         std::uint64_t count = 0; // so far
         doorbell<os::machine> bell;
+        std::atomic<bool> is_dead{false};
+        std::atomic<int> wait_status{0};
     };
 
     [[nodiscard]] std::size_t choose(inbox& of) const noexcept;
+    [[nodiscard]] std::byte* segments(std::size_t each) noexcept;
+    [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept;
+    // acquire: pairs with kill
+    [[nodiscard]] bool is_dead(rank which) const noexcept { return m_inboxes[which]->is_dead.load(std::memory_order_acquire); }
 
     loopback_options m_options;
     std::vector<std::unique_ptr<inbox>> m_inboxes;
+    std::atomic<std::uint32_t> m_deaths{0};
+    base::spin_lock m_segments_lock; // guards the next two
+    os::fixed_range m_segments;      // one for all: they are in one process. Anywhere, so that there may be several networks
+    os::fixed_range m_shelves;
 };
 
 } // namespace tulle::net

@@ -27,6 +27,8 @@ static_assert(sizeof(packet) == 40);
 class receiver {
 public:
     virtual void deliver(packet const& head, std::byte const* payload) noexcept = 0;
+    // Once for each place that dies, after all that it has sent has been delivered. `wait_status`: as from waitpid.
+    virtual void place_died(rank /*which*/, int /*wait_status*/) noexcept {}
 
 protected:
     ~receiver() = default;

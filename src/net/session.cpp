@@ -12,15 +12,24 @@ namespace {
 constexpr std::uint32_t k_lines = 1024;    // of each ring, 64 KiB
 constexpr std::uint32_t k_few_lines = 128; // where there are many rings
 constexpr rank k_few_places = 32;
+constexpr std::size_t k_staging_bytes = std::size_t{16} << 20U; // of each place; pages that are not used take no memory
+constexpr std::size_t k_few_staging_bytes = std::size_t{1} << 20U;
+constexpr std::size_t k_shelf_bytes = std::size_t{4} << 20U; // of each place, like those
+constexpr std::size_t k_few_shelf_bytes = std::size_t{1} << 19U;
+constexpr std::size_t k_page = 4096;
 
 constexpr std::uint32_t lines_of_rings(rank places) { return places <= k_few_places ? k_lines : k_few_lines; }
 
 constexpr std::size_t entries_at() { return (sizeof(session_head) + 63) / 64 * 64; }
 constexpr std::size_t controls_at(rank places) { return entries_at() + places * sizeof(place_entry); }
 constexpr std::size_t rings_at(rank places) { return controls_at(places) + std::size_t{places} * places * sizeof(shared_ring_control); }
-constexpr std::size_t bytes_of(rank places, std::uint32_t lines) {
-    return rings_at(places) + std::size_t{places} * places * lines * sizeof(ring_line);
+constexpr std::size_t staging_of(rank places) { return places <= k_few_places ? k_staging_bytes : k_few_staging_bytes; }
+constexpr std::size_t staging_at(rank places, std::uint32_t lines) {
+    return (rings_at(places) + std::size_t{places} * places * lines * sizeof(ring_line) + k_page - 1) / k_page * k_page;
 }
+constexpr std::size_t shelf_of(rank places) { return places <= k_few_places ? k_shelf_bytes : k_few_shelf_bytes; }
+constexpr std::size_t shelves_at(rank places, std::uint32_t lines) { return staging_at(places, lines) + places * staging_of(places); }
+constexpr std::size_t bytes_of(rank places, std::uint32_t lines) { return shelves_at(places, lines) + places * shelf_of(places); }
 
 // What create() makes.
 bool is_one(os::shared_memory const& memory, session_head const& head) {
@@ -41,6 +50,8 @@ session session::create(rank places) noexcept {
     std::uint32_t const lines = lines_of_rings(places);
     made.m_memory = os::shared_memory::create("tulle-places", bytes_of(places, lines));
     if (!made.is_valid()) return made;
+    made.m_segments = os::shared_file::create("tulle-global-memory");
+    if (!made.m_segments.is_open()) return {};
     auto* const head = ::new (static_cast<void*>(made.m_memory.low())) session_head;
     head->places = places;
     head->lines = lines;
@@ -49,14 +60,28 @@ session session::create(rank places) noexcept {
     return made;
 }
 
-session session::adopt(int descriptor) noexcept {
+session session::adopt(int descriptor, int segments) noexcept {
     session found;
+    if (segments >= 0) found.m_segments = os::shared_file::adopt(segments);
+    if (segments >= 0 && !found.m_segments.is_open()) return {};
     found.m_memory = os::shared_memory::adopt(descriptor);
     if (!found.is_valid()) return found;
     if (is_one(found.memory(), found.head())) return found;
     errno = EINVAL;
     return {};
 }
+
+// To the size that it has already it grows in vain, so nobody has to be first.
+bool session::grow_segments(std::size_t bytes) const noexcept {
+    std::uint64_t size = 0;
+    // relaxed: who maps the file sees its size in any case.
+    if (head().segments_size.compare_exchange_strong(size, bytes, std::memory_order_relaxed) || size == bytes)
+        return m_segments.grow(bytes);
+    errno = EINVAL;
+    return false;
+}
+
+bool session::keep_for_programs() const noexcept { return m_memory.keep_for_programs() && m_segments.keep_for_programs(); }
 
 place_entry& session::entry(rank of) const noexcept { return reinterpret_cast<place_entry*>(m_memory.low() + entries_at())[of]; }
 
@@ -68,6 +93,15 @@ shared_ring_control& session::control(rank from, rank to) const noexcept {
 ring_line* session::ring(rank from, rank to) const noexcept {
     auto* const first = reinterpret_cast<ring_line*>(m_memory.low() + rings_at(places()));
     return first + (std::size_t{to} * places() + from) * lines();
+}
+
+std::byte* session::staging(rank of) const noexcept { return m_memory.low() + staging_at(places(), lines()) + of * staging_bytes(); }
+
+std::size_t session::staging_bytes() const noexcept { return staging_of(places()); }
+
+std::span<std::byte> session::shelf(rank of) const noexcept {
+    std::size_t const bytes = shelf_of(places());
+    return {m_memory.low() + shelves_at(places(), lines()) + of * bytes, bytes};
 }
 
 void session::declare_dead(rank which, int wait_status) const noexcept {

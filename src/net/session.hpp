@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the places of one host share: who takes part, a doorbell for each, and a ring for each pair. Whoever starts the places
+// The memory that the places of one host share: who takes part, a doorbell for each, a ring for each pair, room for large
+// payloads, and the records that others may steal. Whoever starts the places
 // makes it (`tulle run`), and they inherit its descriptor.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace tulle::net {
 
@@ -45,22 +47,24 @@ struct alignas(64) place_entry {
 
 // At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all but `format`, `places` and `lines`.
 struct session_head {
-    static constexpr std::uint64_t k_format = 0x32656C6C7554; // "Tulle2"
+    static constexpr std::uint64_t k_format = 0x34656C6C7554; // "Tulle4"
 
     std::atomic<std::uint64_t> format{0}; // stored last
     std::uint32_t places = 0;
-    std::uint32_t lines = 0;               // of each ring
-    std::atomic<std::uint64_t> program{0}; // what the first place that joins runs (remote/image.hpp)
-    std::atomic<std::uint32_t> deaths{0};  // entries that have become dead
+    std::uint32_t lines = 0;                     // of each ring
+    std::atomic<std::uint64_t> program{0};       // what the first place that joins runs (remote/image.hpp)
+    std::atomic<std::uint32_t> deaths{0};        // entries that have become dead
+    std::atomic<std::uint64_t> segments_size{0}; // once a place has mapped them
+    std::atomic<bool> survives_deaths{false};    // the places go on when one of them dies, but for place 0
 };
 
 class session {
 public:
     // By who starts the places. Not valid: errno says why; EINVAL: not from 1 to k_most_places.
     [[nodiscard]] static session create(rank places) noexcept;
-    // By a place, from what it has inherited. Not valid: the descriptor is closed, and errno says why; EINVAL: it is something else, or of
-    // another version.
-    [[nodiscard]] static session adopt(int descriptor) noexcept;
+    // By a place, from what it has inherited. Not valid: the descriptors are closed, and errno says why; EINVAL: it is something else, or of
+    // another version. Without `segments` there is no global memory.
+    [[nodiscard]] static session adopt(int descriptor, int segments = -1) noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_memory.is_valid(); }
     [[nodiscard]] os::shared_memory const& memory() const noexcept { return m_memory; }
@@ -70,13 +74,24 @@ public:
     [[nodiscard]] place_entry& entry(rank of) const noexcept;
     [[nodiscard]] shared_ring_control& control(rank from, rank to) const noexcept;
     [[nodiscard]] ring_line* ring(rank from, rank to) const noexcept;
+    [[nodiscard]] std::byte* staging(rank of) const noexcept; // for its large payloads
+    [[nodiscard]] std::size_t staging_bytes() const noexcept;
+    [[nodiscard]] std::span<std::byte> shelf(rank of) const noexcept; // for what others may take from it (transport::shelf)
 
-    // By whoever sees it end: marks it, and wakes all others.
+    // A file that all places map for global memory. It grows to `bytes`, the same for all, and a page takes memory when it is touched. False: errno says
+    // why; EINVAL: it has another size already.
+    [[nodiscard]] bool grow_segments(std::size_t bytes) const noexcept;
+    [[nodiscard]] int segments_descriptor() const noexcept { return m_segments.number(); }
+    // Programs that this process becomes inherit the descriptors.
+    [[nodiscard]] bool keep_for_programs() const noexcept;
+
+    // By whoever sees it end, before its number may be given to another process: marks it, and wakes all others.
     void declare_dead(rank which, int wait_status) const noexcept;
     void wake_all() const noexcept;
 
 private:
     os::shared_memory m_memory;
+    os::shared_file m_segments;
 };
 
 } // namespace tulle::net

@@ -3,6 +3,8 @@
 
 #include "base/assert.hpp"
 
+#include <tulle/detail/attributes.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -29,7 +31,8 @@ std::byte* bytes_behind(ring_line& first) { return reinterpret_cast<std::byte*>(
 
 } // namespace
 
-shm_transport::shm_transport(session of, rank here) : m_session(std::move(of)), m_here(here) {
+shm_transport::shm_transport(session of, rank here)
+    : m_session(std::move(of)), m_here(here), m_staging(m_session.staging(here), m_session.staging_bytes()) {
     m_most_bytes = std::min(k_most_eager, m_session.lines() / 4 * sizeof(ring_line));
     for (rank r = 0; r < m_session.places(); ++r) {
         m_out.push_back(std::make_unique<outgoing>(producer(m_session.control(m_here, r), m_session.ring(m_here, r), m_session.lines())));
@@ -45,6 +48,7 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
     {
         outgoing& out = *m_out[to];
         std::lock_guard const held(out.lock);
+        if (TULLE_UNLIKELY(out.is_dead)) return true;
         ring_line* const first = out.ring.reserve(lines);
         if (first == nullptr) return false;
         first->head = head;
@@ -70,7 +74,49 @@ bool shm_transport::poll_one(consumer& ring, receiver& to) noexcept {
 bool shm_transport::poll(receiver& to) noexcept {
     bool found = false;
     for (consumer& ring : m_in) found |= poll_one(ring, to);
+    // acquire: pairs with session::declare_dead
+    if (TULLE_UNLIKELY(m_session.head().deaths.load(std::memory_order_acquire) != m_deaths)) found |= find_the_dead(to);
     return found;
+}
+
+bool shm_transport::find_the_dead(receiver& to) noexcept {
+    std::uint32_t const before = m_deaths;
+    for (rank r = 0; r < m_session.places(); ++r)
+        if (r != m_here && !is_known_dead(r) && m_session.entry(r).state.load(std::memory_order_acquire) == place_state::dead) bury(r, to);
+    return m_deaths != before;
+}
+
+bool shm_transport::is_known_dead(rank place) noexcept {
+    std::lock_guard const held(m_out[place]->lock);
+    return m_out[place]->is_dead;
+}
+
+// What it has published is there as a whole.
+void shm_transport::bury(rank dead, receiver& to) noexcept {
+    while (poll_one(m_in[dead], to)) {}
+    {
+        std::lock_guard const held(m_out[dead]->lock);
+        m_out[dead]->is_dead = true;
+    }
+    m_staging.give_back_all(dead);
+    ++m_deaths;
+    to.place_died(dead, m_session.entry(dead).wait_status.load(std::memory_order_relaxed)); // relaxed: published by the state
+}
+
+// Its name is where it is in the memory that all map, each at another address.
+transport::staged shm_transport::stage(rank to, std::size_t bytes) noexcept {
+    std::byte* const taken = m_staging.take(to, bytes);
+    if (taken == nullptr) return {};
+    return {taken, static_cast<std::uint64_t>(taken - m_session.memory().low())};
+}
+
+void shm_transport::unstage(std::uint64_t name) noexcept { m_staging.give_back(m_session.memory().low() + name); }
+
+std::byte const* shm_transport::find_staged(std::uint64_t name) const noexcept { return m_session.memory().low() + name; }
+
+std::byte* shm_transport::map_segments(std::size_t each) noexcept {
+    if (!reserve_segments(each) || !m_session.grow_segments(m_segments.size())) return nullptr;
+    return m_segments.fill_from(m_session.segments_descriptor(), 0, m_segments.size()) ? m_segments.low() : nullptr;
 }
 
 int shm_transport::read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept {
@@ -85,7 +131,8 @@ int shm_transport::read(rank from, void* to, std::uint64_t address, std::size_t 
         address += static_cast<std::uint64_t>(got);
         bytes -= static_cast<std::size_t>(got);
     }
-    return 0;
+    // acquire: pairs with declare_dead, after which its number may be that of another process
+    return m_session.entry(from).state.load(std::memory_order_acquire) == place_state::dead ? ESRCH : 0;
 }
 
 } // namespace tulle::net

@@ -6,6 +6,7 @@
 #include "base/spin_lock.hpp"
 #include "net/order_of_process.hpp"
 #include "net/session.hpp"
+#include "net/staging_area.hpp"
 #include "net/transport.hpp"
 
 #include <memory>
@@ -28,9 +29,16 @@ public:
     void arm() noexcept override { own_entry().bell.arm(); }
     void sleep(std::uint64_t deadline) noexcept override { own_entry().bell.sleep(deadline); }
     void wake() noexcept override { own_entry().bell.wake(); }
+    [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override;
+    void unstage(std::uint64_t name) noexcept override;
+    [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override;
+    [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override;
+    [[nodiscard]] bool reaches(rank /*any*/) const noexcept override { return true; }
+    [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override { return m_session.shelf(of); }
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
 
     [[nodiscard]] session const& joined() const noexcept { return m_session; }
+    [[nodiscard]] shared_bell& own_bell() const noexcept { return own_entry().bell; }
 
 private:
     using producer = ring_producer<shared_machine, ring_line>;
@@ -40,17 +48,23 @@ private:
         explicit outgoing(producer p) noexcept : ring(p) {}
         base::spin_lock lock; // guards the producer's end: any OS thread sends
         producer ring;
+        bool is_dead = false; // who would read it, as far as this place knows; guarded by `lock`
     };
 
     [[nodiscard]] place_entry& own_entry() const noexcept { return m_session.entry(m_here); }
     bool poll_one(consumer& ring, receiver& to) noexcept;
+    bool find_the_dead(receiver& to) noexcept;
+    [[nodiscard]] bool is_known_dead(rank place) noexcept;
+    void bury(rank dead, receiver& to) noexcept;
 
     session m_session;
     order_of_process m_order;
     rank m_here;
     std::size_t m_most_bytes;
+    staging_area m_staging;
     std::vector<std::unique_ptr<outgoing>> m_out;
     std::vector<consumer> m_in;
+    std::uint32_t m_deaths = 0; // that this place knows of; by who polls
 };
 
 } // namespace tulle::net

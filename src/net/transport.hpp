@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of what carries messages between places. It knows neither threads nor what messages mean.
 //   Order: none is promised between two messages, not even of one sender to one receiver.
-//   Each message that try_send has taken arrives once, unless one of the two places dies.
+//   Each message that try_send has taken arrives once, unless one of the two places dies. What a place has sent before it died arrives.
 //   Progress: somebody polls. Whoever will not poll for a while sleeps by arm() and sleep(), and is woken by the next message, unless others
 //   watch: between begin_watch() and end_watch() a place polls anyway, and its senders save themselves the system call.
-// Implementations: shm_transport (processes of one host), loopback_transport (places of one process). The tests are the same for all:
-// tests/unit/net/transport_test.cpp.
+// Implementations: shm_transport (processes of one host), mpi_transport (processes that an MPI has started), loopback_transport (places of one process).
+// The tests are the same for all: tests/unit/net/transport_test.cpp.
 #pragma once
 
 #include "net/packet.hpp"
+#include "os/fixed_range.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace tulle::net {
 
@@ -32,7 +34,7 @@ public:
     // Memory ordering: what happens before it happens before the delivery.
     [[nodiscard]] virtual bool try_send(rank to, packet head, std::byte const* payload) noexcept = 0;
 
-    // Delivers some of what has arrived. One OS thread at a time. True: there was something.
+    // Delivers some of what has arrived, and tells of deaths. One OS thread at a time. True: there was something.
     virtual bool poll(receiver& to) noexcept = 0;
 
     // By any OS threads, nested at will. After end_watch(), poll once more, or wake() if another OS thread polls.
@@ -46,9 +48,37 @@ public:
     virtual void sleep(std::uint64_t deadline) noexcept = 0;
     virtual void wake() noexcept = 0;
 
+    // Memory in which this place puts large payloads for that one, which reads them there. By any OS thread.
+    struct staged {
+        std::byte* bytes = nullptr; // null: there is none, or none is left
+        std::uint64_t name = 0;     // by which that place finds it
+    };
+    [[nodiscard]] virtual staged stage(rank /*to*/, std::size_t /*bytes*/) noexcept { return {}; }
+    virtual void unstage(std::uint64_t /*name*/) noexcept {}
+    // What another place has staged; it must not be changed. Memory ordering: its messages order what it has written there.
+    [[nodiscard]] virtual std::byte const* find_staged(std::uint64_t /*name*/) const noexcept { return nullptr; }
+    // Memory that all places name by the same addresses: `each` bytes, whole pages, of every place, one after the other. Maps what loads and stores reach, at
+    // least the part of this place; once, and until this object is gone. Null: errno says why; EEXIST: something else is at those addresses.
+    [[nodiscard]] virtual std::byte* map_segments(std::size_t each) noexcept;
+    // Whether that place's part is one of these; then loads, stores and atomic operations of both act on the same memory.
+    [[nodiscard]] virtual bool reaches(rank place) const noexcept { return place == here(); }
+
+    // Memory of that place, zeros at first, that loads, stores and atomic operations of both places act on; each may have it at another address.
+    // What places may take from each other lies there (remote/global_deque.hpp). Empty: there is none.
+    [[nodiscard]] virtual std::span<std::byte> shelf(rank /*of*/) noexcept { return {}; }
+
     // Reads private memory of another place without its help. 0, or an errno value: ENOTSUP, EPERM: it cannot be done, send it instead; EFAULT:
     // there is no such memory; ESRCH: the place is gone.
     [[nodiscard]] virtual int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept = 0;
+
+    // At the end, instead of polling, by who may poll: waits, where the network needs it, until all places have called it. Nothing is delivered any
+    // more, and nothing can be sent.
+    virtual void close() noexcept {}
+
+protected:
+    // At the address that is usual for them. Nothing of it is mapped yet. False: errno says why.
+    [[nodiscard]] bool reserve_segments(std::size_t each) noexcept;
+    os::fixed_range m_segments;
 };
 
 } // namespace tulle::net

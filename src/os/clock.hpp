@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one clock of the library: CLOCK_MONOTONIC in nanoseconds, the clock of std::chrono::steady_clock here.
+// The one clock of the library: CLOCK_MONOTONIC in nanoseconds, the clock of std::chrono::steady_clock here. And how long the process has computed.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,8 @@ namespace tulle::os {
 inline constexpr std::uint64_t k_no_deadline = UINT64_MAX;
 
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
+
+/// Processor time of all OS threads of the process so far.
+[[nodiscard]] std::uint64_t process_time_ns() noexcept;
 
 } // namespace tulle::os

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// membarrier(2), PRIVATE_EXPEDITED: one thread pays for a full fence on every running thread of the process, so that the
+// membarrier(2), PRIVATE_EXPEDITED and GLOBAL_EXPEDITED: one thread pays for a full fence on every running thread of the process, so that the
 // other side of a store-load handshake needs a compiler barrier only.
 #pragma once
 
@@ -16,5 +16,15 @@ namespace tulle::os {
 /// Memory ordering: between the call and its return every running thread of this process executes a full fence; a thread
 /// that does not run then, had one when it was scheduled out. Only after membarrier_register() returned true; about 2 us.
 void membarrier_heavy() noexcept;
+
+/// The same for handshakes with threads of other processes on this host. Registers this process to take part; cheap to repeat. False as above.
+[[nodiscard]] bool membarrier_register_global() noexcept;
+
+/// Whether membarrier_register_global() has returned true.
+[[nodiscard]] bool membarrier_global_available() noexcept;
+
+/// Memory ordering: as membarrier_heavy(), for every running thread of every process that takes part. Only after membarrier_register_global()
+/// returned true.
+void membarrier_global_heavy() noexcept;
 
 } // namespace tulle::os

@@ -69,4 +69,41 @@ void shared_memory::release() noexcept {
     errno = kept;
 }
 
+// --- shared_file ---------------------------------------------------------------------------------------------------------
+
+shared_file::shared_file(shared_file&& other) noexcept : m_descriptor(std::exchange(other.m_descriptor, -1)) {}
+
+shared_file& shared_file::operator=(shared_file&& other) noexcept {
+    std::swap(m_descriptor, other.m_descriptor);
+    return *this;
+}
+
+shared_file::~shared_file() {
+    int const kept = errno;
+    if (m_descriptor >= 0) close(m_descriptor);
+    errno = kept;
+}
+
+shared_file shared_file::create(char const* name) noexcept {
+    shared_file made;
+    made.m_descriptor = memfd_create(name, MFD_CLOEXEC);
+    return made;
+}
+
+shared_file shared_file::adopt(int descriptor) noexcept {
+    shared_file found;
+    found.m_descriptor = descriptor;
+    struct stat about {};
+    if (fstat(descriptor, &about) != 0) return {};
+    if (!S_ISREG(about.st_mode)) {
+        errno = EINVAL;
+        return {};
+    }
+    return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? std::move(found) : shared_file();
+}
+
+bool shared_file::grow(std::size_t bytes) const noexcept { return ftruncate(m_descriptor, static_cast<off_t>(bytes)) == 0; }
+
+bool shared_file::keep_for_programs() const noexcept { return fcntl(m_descriptor, F_SETFD, 0) == 0; }
+
 } // namespace tulle::os

@@ -38,4 +38,25 @@ private:
     int m_descriptor = -1;
 };
 
+/// The same without contents at first, and not mapped.
+class shared_file {
+public:
+    shared_file() noexcept = default;
+    shared_file(shared_file&& other) noexcept;
+    shared_file& operator=(shared_file&& other) noexcept;
+    ~shared_file(); ///< closes
+
+    [[nodiscard]] static shared_file create(char const* name) noexcept; ///< not open: errno says why
+    [[nodiscard]] static shared_file adopt(int descriptor) noexcept;    ///< as shared_memory::adopt
+
+    [[nodiscard]] bool is_open() const noexcept { return m_descriptor >= 0; }
+    [[nodiscard]] int number() const noexcept { return m_descriptor; }
+    /// To `bytes`, by zeros; nothing changes if it has that size already. False: errno says why.
+    [[nodiscard]] bool grow(std::size_t bytes) const noexcept;
+    [[nodiscard]] bool keep_for_programs() const noexcept;
+
+private:
+    int m_descriptor = -1;
+};
+
 } // namespace tulle::os

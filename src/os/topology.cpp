@@ -124,6 +124,26 @@ topology discover(cgroup_files const& cgroups) {
     return found;
 }
 
+bool set_aside(topology& machine, std::size_t which) {
+    std::vector<int> all;
+    for (auto const& group : machine.groups) {
+        all.insert(all.end(), group.cpus.begin(), group.cpus.end());
+    }
+    if (which >= all.size() || all.size() == 1) {
+        return false;
+    }
+    std::sort(all.begin(), all.end());
+    machine.reserved_cpu = all[which];
+    for (auto& group : machine.groups) {
+        std::erase(group.cpus, machine.reserved_cpu);
+    }
+    std::erase_if(machine.groups, [](shepherd_group const& group) { return group.cpus.empty(); });
+    --machine.allowed_cpus;
+    double const quota = machine.quota_cpus > 0 ? std::max(1.0, machine.quota_cpus - 1) : 0;
+    machine.default_workers = std::min(machine.default_workers, workers_for(machine.allowed_cpus, quota));
+    return true;
+}
+
 allowance look_again(cgroup_files const& cgroups) { return {allowed_cpus(::getpid()), cgroup_quota(cgroups)}; }
 
 } // namespace tulle::os

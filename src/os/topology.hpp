@@ -25,12 +25,16 @@ struct topology {
     int allowed_cpus = 1;               ///< CPUs in the affinity mask
     double quota_cpus = 0;              ///< CPUs' worth of time that the control groups grant; <= 0: no limit
     int default_workers = 1;            ///< allowed_cpus, or fewer where the quota would throttle them; at least 1
-    std::vector<shepherd_group> groups; ///< each allowed CPU in exactly one group
+    int reserved_cpu = -1;              ///< taken out by set_aside; not counted above, except in machine_cpus; -1: none
+    std::vector<shepherd_group> groups; ///< each allowed CPU but the reserved one in exactly one group
     std::string description;            ///< one line for `tulle info`
 };
 
 /// Looks at the machine; slow (milliseconds) the first time. Never fails: what cannot be read counts as unlimited or flat.
 [[nodiscard]] topology discover(cgroup_files const& cgroups = {});
+
+/// Takes one of the allowed CPUs, counted from 0, out of the groups; it uses one CPU's worth of the quota. False: there is no such CPU, or no other.
+[[nodiscard]] bool set_aside(topology& machine, std::size_t which);
 
 /// What may change while a process runs: the affinity mask, of the process's first thread, and the quota.
 struct allowance {

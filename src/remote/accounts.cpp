@@ -10,35 +10,13 @@
 #include <cstddef>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace tulle::remote {
 
 namespace {
 
 finish_root& root_of(governor& of) noexcept { return static_cast<finish_root&>(of); }
-
-// The change may have been the last one; then the root is gone afterwards.
-template <class Change> void change(finish_root& root, Change apply) {
-    bool is_over = false;
-    {
-        std::lock_guard const held(root.lock);
-        apply(root);
-        is_over = root.count.is_over();
-    }
-    if (is_over) root.over.notify();
-}
-
-// What fits into any message.
-std::exception_ptr shortened(std::exception_ptr const& e, int here) {
-    constexpr std::size_t k_most_text = 400;
-    try {
-        std::rethrow_exception(e);
-    } catch (std::exception const& standard) {
-        return std::make_exception_ptr(remote_error(here, "", std::string(standard.what()).substr(0, k_most_text) + " ..."));
-    } catch (...) {
-        return std::make_exception_ptr(remote_error(here, "", "an exception that is not a std::exception"));
-    }
-}
 
 batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
 
@@ -48,7 +26,7 @@ bool is_at_home(governor const& of) noexcept { return of.at == nullptr || of.hom
 
 finish_part& engine::part_of(rank home, std::uint64_t root) {
     auto& found = m_parts[{home, root}];
-    if (found == nullptr) found = std::make_unique<finish_part>(*this, home, root, ++m_epochs);
+    if (found == nullptr) found = std::make_unique<finish_part>(*this, home, root, ++m_epochs, m_deaths_known);
     return *found;
 }
 
@@ -70,11 +48,14 @@ governor* engine::arrive(packet const& head, message_tag tag) {
 std::uint64_t engine::account_send(governor& of, rank to) {
     if (is_at_home(of)) {
         finish_root& root = root_of(of);
+        if (m_survives && !root.is_enrolled.load(std::memory_order_relaxed)) enroll(root); // relaxed: enroll looks again
         std::lock_guard const held(root.lock);
+        if (is_dead(to)) throw_death(to);
         root.count.send(here(), to);
         return 0;
     }
     std::lock_guard const held(m_parts_lock);
+    if (is_dead(to)) throw_death(to);
     finish_share& share = static_cast<finish_part&>(of).share;
     share.send(here(), to);
     return share.epoch();
@@ -97,6 +78,7 @@ void add_exception(governor& of, std::exception_ptr const& e) noexcept try {
     finish_root& root = root_of(of);
     std::lock_guard const held(root.lock);
     root.thrown.push_back(e);
+} catch (dead_place const&) { // home, so nobody catches it
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for an exception that has left an activity");
 }
@@ -110,34 +92,43 @@ void engine::begin_here(finish_part& of) noexcept {
 void engine::end_here(finish_part& of) noexcept try {
     in_use const stay(m_running); // the report may be the last thing that anybody waits for
     std::unique_ptr<finish_part> ended;
+    packet head;
     {
         std::lock_guard const held(m_parts_lock);
         if (!of.share.end()) return;
         auto const found = m_parts.find({of.home, of.root});
         ended = std::move(found->second);
         m_parts.erase(found);
+        ++m_reports[ended->home];
+        head.c = part_age{ended->born, m_deaths_known}.encode();
     }
     batch_report const told = ended->share.report();
-    packet head;
+    head.a = ended->share.epoch();
     head.b = ended->root;
     send_lent(ended->home, {message_kind::report}, head, std::as_bytes(std::span(told)));
 } catch (std::bad_alloc const&) {
     base::fatal("no memory to tell place %u that its activities have ended", of.home);
 }
 
-void engine::take_report(packet const& head, std::byte const* payload) noexcept {
-    apply_report(object_at<finish_root>(head.b), {payload, head.size});
-}
+void engine::take_report(packet const& head, std::byte const* payload) noexcept { apply_report(head, {payload, head.size}); }
 
 // As a whole: what it says is true together.
-void engine::apply_report(finish_root& root, std::span<std::byte const> told) noexcept try {
-    change(root, [told](finish_root& of) {
+void engine::apply_report(packet const& head, std::span<std::byte const> told) noexcept try {
+    part_age const age = part_age::decode(head.c);
+    auto& root = object_at<finish_root>(head.b);
+    auto const apply = [&](finish_root& of) {
         for (auto left = told; left.size() >= sizeof(batch_change); left = left.subspan(sizeof(batch_change))) {
             batch_change one;
             std::memcpy(&one, left.data(), sizeof one);
             of.count.apply(one);
         }
-    });
+        of.count.losses().part_told({head.from, head.a}, age);
+    };
+    if (!m_survives) return change(root, apply);
+    std::lock_guard const held(m_roots_lock);
+    if (m_roots.contains(&root)) change(root, apply); // that of a dead place may come after the end
+    m_accounts.count_report(head.from, age);
+    settle_accounts();
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for what another place tells of its activities");
 }
@@ -146,7 +137,7 @@ void engine::apply_report(finish_root& root, std::span<std::byte const> told) no
 void engine::send_exception(finish_part& of, std::exception_ptr const& e) {
     wire_writer text;
     put_exception(text, e, static_cast<int>(here()));
-    if (text.size() > m_transport->most_bytes()) return send_exception(of, shortened(e, static_cast<int>(here())));
+    if (text.size() > most_bytes()) return send_exception(of, shortened(e, static_cast<int>(here())));
     packet head;
     head.b = of.root;
     head.c = account_send(of, of.home);
@@ -163,7 +154,7 @@ void engine::take_exception(packet const& head, std::byte const* payload) noexce
         thrown = std::current_exception();
     }
     change(object_at<finish_root>(head.b), [&](finish_root& root) {
-        root.thrown.push_back(thrown);
+        root.thrown.push_back(std::move(thrown)); // who polls keeps no part of it
         root.count.arrive_and_end(batch_of(head, here()));
     });
 } catch (std::bad_alloc const&) {

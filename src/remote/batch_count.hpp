@@ -9,7 +9,8 @@
 // Source: X10's counting finish (Tardieu and others, "X10 and APGAS at petascale", PPoPP 2014); the batches are ours.
 #pragma once
 
-#include "net/packet.hpp"
+#include "remote/batch.hpp"
+#include "remote/losses.hpp"
 
 #include <compare>
 #include <cstdint>
@@ -17,15 +18,6 @@
 #include <vector>
 
 namespace tulle::remote {
-
-using net::rank;
-
-struct batch {
-    rank from;
-    rank to;
-    std::uint64_t epoch; // of `from`; 0: of home, whose epoch lasts as long as the finish
-    friend auto operator<=>(batch const&, batch const&) = default;
-};
 
 // Messages sent less messages arrived.
 struct batch_change {
@@ -68,7 +60,7 @@ private:
 // The finish itself, at its home. Its body counts as one activity from the start. All that throws is std::bad_alloc, with nothing changed.
 class finish_count {
 public:
-    [[nodiscard]] bool is_over() const noexcept { return m_live == 0 && m_counts.empty(); }
+    [[nodiscard]] bool is_over() const noexcept { return m_live == 0 && m_counts.empty() && m_losses.is_settled(); }
 
     void begin() noexcept { ++m_live; }
     void end() noexcept { --m_live; }
@@ -80,16 +72,28 @@ public:
     }
     void arrive_and_end(batch const& of) { add(of, -1); }
     void apply(batch_change const& told) { add(told.of, told.by); }
+
+    // A place has died (losses.hpp).
+    void lose(rank dead, std::size_t survivors) {
+        m_losses.begin(dead, survivors);
+        for (auto const& [of, by] : m_counts)
+            if (m_losses.concern(of)) m_losses.add(of, by);
+        std::erase_if(m_counts, [this](auto const& one) { return m_losses.concern(one.first); });
+    }
+    [[nodiscard]] finish_losses& losses() noexcept { return m_losses; }
+    [[nodiscard]] finish_losses const& losses() const noexcept { return m_losses; }
     friend auto operator<=>(finish_count const&, finish_count const&) = default;
 
 private:
     void add(batch const& of, std::int32_t by) {
+        if (m_losses.concern(of)) return m_losses.add(of, by);
         auto const found = m_counts.try_emplace(of, 0).first;
         if ((found->second += by) == 0) m_counts.erase(found);
     }
 
     std::uint32_t m_live = 1;
     std::map<batch, std::int32_t> m_counts; // those that are not zero
+    finish_losses m_losses;
 };
 
 } // namespace tulle::remote

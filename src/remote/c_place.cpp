@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "remote/calls.hpp"
 #include "remote/engine.hpp"
+#include "remote/governor.hpp"
 #include "remote/image.hpp"
 
 #include <tulle/detail/place.h>
@@ -18,6 +19,7 @@ namespace {
 
 bool is_place(int index) { return index >= 0 && index < detail::place_count(); }
 bool is_here(int index) { return index == detail::here_index(); }
+bool is_dead(int index) { return detail::is_dead_place(index); }
 rank as_rank(int index) { return static_cast<rank>(index); }
 
 engine::ilet named(tulle_ilet_t const* what) noexcept {
@@ -28,7 +30,12 @@ engine::ilet named(tulle_ilet_t const* what) noexcept {
 bool is_unknown(tulle_ilet_t const* what) noexcept { return what != nullptr && what->run != nullptr && named(what).code == 0; }
 
 void start_here(tulle_ilet_t const* what) {
-    if (what != nullptr && what->run != nullptr) spawn_detached([it = *what] { it.run(it.a, it.b); });
+    if (what == nullptr || what->run == nullptr) return;
+    spawn_detached([it = *what, at = engine_of_caller()] {
+        standing where{at, nullptr};
+        stand const for_this_thread(where);
+        it.run(it.a, it.b);
+    });
 }
 
 void notify(std::uint64_t signal, std::uint64_t /*unused*/) {
@@ -57,10 +64,12 @@ using namespace tulle::remote;
 
 int tulle_place_count(void) { return tulle::detail::place_count(); }
 int tulle_here(void) { return tulle::detail::here_index(); }
+int tulle_place_is_dead(int place) { return is_place(place) ? static_cast<int>(is_dead(place)) : -EINVAL; }
 
 int tulle_start_at(int place, tulle_ilet_t what) {
     if (!is_place(place) || what.run == nullptr) return -EINVAL;
     if (is_unknown(&what)) return -ENOENT;
+    if (is_dead(place)) return -EHOSTDOWN;
     return guarded([&] {
         if (is_here(place))
             start_here(&what);
@@ -73,6 +82,7 @@ int tulle_start_at(int place, tulle_ilet_t what) {
 int tulle_signal_notify_at(int place, tulle_signal_t* signal) {
     if (!is_place(place) || signal == nullptr) return -EINVAL;
     if (is_here(place)) return tulle_signal_notify(signal);
+    if (is_dead(place)) return -EHOSTDOWN;
     engine_of_caller()->start(as_rank(place),
                               {name_of(reinterpret_cast<void const*>(&notify)), reinterpret_cast<std::uintptr_t>(signal), 0});
     return 0;
@@ -81,6 +91,7 @@ int tulle_signal_notify_at(int place, tulle_signal_t* signal) {
 int tulle_push(int place, void* to, const void* from, size_t size, const tulle_ilet_t* then_here, const tulle_ilet_t* then_there) {
     if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
     if (is_unknown(then_here) || is_unknown(then_there)) return -ENOENT;
+    if (is_dead(place)) return -EHOSTDOWN;
     return guarded([&] {
         if (is_here(place)) return push_here(to, from, size, then_here, then_there);
         engine_of_caller()->push(as_rank(place), reinterpret_cast<std::uintptr_t>(to), {static_cast<std::byte const*>(from), size},

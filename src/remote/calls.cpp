@@ -2,11 +2,13 @@
 // The library calls under <tulle/place.hpp> and <tulle/finish.hpp>.
 #include "remote/calls.hpp"
 #include "remote/governor.hpp"
+#include "remote/image.hpp"
 #include "sched/switch.hpp"
 
 #include <tulle/finish.hpp>
 #include <tulle/place.hpp>
 
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -37,6 +39,20 @@ void enter(standing_frame& frame, remote::engine* at, governor& of) noexcept {
     set_attachment(k_slot, &frame);
 }
 
+// The root may still hear of deaths.
+void add_losses(finish_root& root) {
+    std::lock_guard const held(root.lock);
+    for (remote::rank const dead : root.count.losses().dead()) {
+        std::uint64_t const lost = root.count.losses().lost_by(dead);
+        if (lost == 0) continue;
+        try {
+            root.at->throw_death(dead, lost);
+        } catch (dead_place const&) {
+            root.thrown.push_back(std::current_exception());
+        }
+    }
+}
+
 } // namespace
 
 int here_index() {
@@ -55,6 +71,14 @@ void check_place(int index) {
                                 std::to_string(place_count()));
 }
 
+bool is_dead_place(int index) {
+    remote::engine const* const e = remote::engine_of_caller();
+    return e != nullptr && e->is_dead(static_cast<remote::rank>(index));
+}
+
+std::uint64_t name_of_code(void const* code) noexcept { return remote::name_of(code); }
+void* code_of_name(std::uint64_t name) noexcept { return remote::code_of(name); }
+
 // Not from here to here, so there is an engine.
 remote_result call_at(int place, remote_code code, wire_writer const& arguments) {
     return remote::engine_of_caller()->call(static_cast<remote::rank>(place), code, {arguments.data(), arguments.size()});
@@ -72,8 +96,10 @@ finish_frame::finish_frame() : m_standing{} {
 }
 
 finish_frame::~finish_frame() {
+    auto* const root = static_cast<finish_root*>(m_governor);
     set_attachment(k_slot, m_standing.outer);
-    delete static_cast<finish_root*>(m_governor);
+    if (root->is_enrolled.load(std::memory_order_relaxed)) root->at->withdraw(*root); // relaxed: all activities have ended
+    delete root;
 }
 
 void finish_frame::add_exception(std::exception_ptr const& e) noexcept { remote::add_exception(*m_governor, e); }
@@ -82,6 +108,7 @@ void finish_frame::end() {
     auto& root = static_cast<finish_root&>(*m_governor);
     remote::end(root); // the body
     root.over.wait();
+    add_losses(root);
     if (root.thrown.empty()) return;
     if (root.thrown.size() == 1) std::rethrow_exception(std::exchange(root.thrown.front(), nullptr));
     throw exception_list(std::move(root.thrown));

@@ -34,10 +34,16 @@ void engine::deliver(packet const& head, std::byte const* payload) noexcept {
         case message_kind::report:
             return message_tag::decode(head.kind).by_reference ? start_thread(head, payload) : take_report(head, payload);
         case message_kind::exception: return take_exception(head, payload);
-        case message_kind::release: return take_back(head.a);
+        case message_kind::release: return take_back({head.b, 0, head.a});
         case message_kind::push: return send_pieces(head, payload);
         case message_kind::fragment: return take_fragment(head, payload);
         case message_kind::end: return m_end.notify();
+        case message_kind::letter: return take_letter(head, payload);
+        case message_kind::memory: return m_memory.serve(head, payload);
+        case message_kind::work: return m_work.serve(head, payload);
+        case message_kind::memory_answer: return m_memory.take_answer(head, payload);
+        case message_kind::account:
+            return message_tag::decode(head.kind).by_reference ? start_thread(head, payload) : take_account(head, {payload, head.size});
     }
     base::fatal("place %u sent a message of unknown kind %u", static_cast<unsigned>(head.from), static_cast<unsigned>(head.kind));
 }
@@ -65,6 +71,7 @@ void engine::run(arrived* message) noexcept {
     stand const for_this_thread(where);
     switch (message_tag::decode(message->head.kind).kind) {
         case message_kind::report: fetch_report(message); break;
+        case message_kind::account: fetch_account(message); break;
         case message_kind::ilet: run_ilet(message); break;
         case message_kind::offer: take_offer(message); break;
         default: run_call(message);
@@ -114,7 +121,8 @@ void engine::run_code(arrived const& message, wire_writer& result) {
 // One that is too large for a message.
 void engine::fetch_report(arrived* message) noexcept try {
     detail::remote_result const told = fetch(message->head.from, reference_in(message->payload()));
-    apply_report(object_at<finish_root>(message->head.b), told.bytes());
+    apply_report(message->head, told.bytes());
+} catch (dead_place const&) { // nobody counts on it any more
 } catch (std::bad_alloc const&) {
     no_memory(message->head);
 }
@@ -141,9 +149,10 @@ detail::remote_result engine::call(rank to, detail::remote_code code, std::span<
         head.c = account_send(*of, to);
         tag.home = of->home;
     }
-    send_in_place(to, tag, head, arguments);
+    send_in_place(to, tag, head, arguments, &pending);
     let_others_catch_up();
     pending.answered.wait();
+    if (pending.has_died) throw_death(to);
     if (message_tag::decode(pending.head.kind).by_reference) pending.payload = fetch(to, reference_in(pending.payload.bytes().data()));
     if (!pending.is_failure) return std::move(pending.payload);
     wire_reader in(pending.payload.bytes());
@@ -152,6 +161,7 @@ detail::remote_result engine::call(rank to, detail::remote_code code, std::span<
 
 void engine::answer(packet const& head, std::byte const* payload) noexcept try {
     auto& pending = object_at<pending_call>(head.a);
+    cross_off(head.from, pending);
     pending.head = head;
     pending.is_failure = message_tag::decode(head.kind).kind == message_kind::failure;
     pending.payload = detail::remote_result(head.size);
@@ -161,50 +171,79 @@ void engine::answer(packet const& head, std::byte const* payload) noexcept try {
     no_memory(head);
 }
 
-// Counted only when nothing can fail any more: what is counted and not sent would keep the finish for ever.
 void engine::start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+    send_activity(of, to, code, arguments);
+    let_others_catch_up();
+}
+
+// It ends here only when it is counted as one that comes there.
+void engine::pass_on(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+    send_activity(of, to, code, arguments);
+    end(of);
+}
+
+// Counted only when nothing can fail any more: what is counted and not sent would keep the finish for ever.
+void engine::send_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
     message_tag tag{message_kind::activity, false, of.home};
-    enclosure const enclosed = enclose(tag, arguments);
+    enclosure const enclosed = enclose(to, tag, arguments);
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(code));
     head.b = of.root;
     try {
         head.c = account_send(of, to);
+    } catch (dead_place const&) {
+        drop(tag, reinterpret_cast<std::byte const*>(&enclosed.where), nullptr);
+        throw;
     } catch (...) {
-        take_back(enclosed.where.lent);
+        if (tag.by_reference) take_back(enclosed.where);
         throw;
     }
     send(to, tag, head, enclosed);
-    let_others_catch_up();
 }
 
 // --- large payloads ------------------------------------------------------------------------------------------------------
 
-// 0, or EFAULT: there is no such memory. Reads it where it is; if that is not allowed, has it sent.
+// 0, EFAULT: there is no such memory, or EHOSTDOWN: the place has died. Reads it where it is; if that is not allowed, has it sent.
 int engine::copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept {
     int const refused = to.empty() ? 0 : m_transport->read(from, to.data(), address, to.size());
     if (refused == 0 || refused == EFAULT) return refused;
     std::uint64_t const size = to.size();
-    transfer awaited{to.data(), {size}};
+    transfer whole(to.data(), size);
     packet ask;
     ask.a = address;
-    ask.b = reinterpret_cast<std::uintptr_t>(&awaited);
+    ask.b = reinterpret_cast<std::uintptr_t>(&whole);
     ask.size = sizeof size;
-    send(from, {message_kind::push}, ask, reinterpret_cast<std::byte const*>(&size));
-    awaited.complete.wait();
-    return 0;
+    send(from, {message_kind::push}, ask, reinterpret_cast<std::byte const*>(&size), &whole);
+    whole.complete.wait();
+    return whole.has_died ? EHOSTDOWN : 0;
+}
+
+void engine::give_back(rank to, payload_reference const& what) noexcept {
+    packet done;
+    done.a = what.lent;
+    done.b = what.address;
+    send(to, {message_kind::release}, done, nullptr);
 }
 
 detail::remote_result engine::fetch(rank from, payload_reference const& what) {
+    if (what.lent == payload_reference::k_staged) return borrow(from, what);
     detail::remote_result all(what.size);
-    if (copy_from(from, what.address, {all.data(), what.size}) != 0)
+    int const error = copy_from(from, what.address, {all.data(), what.size});
+    if (error == EHOSTDOWN) throw_death(from);
+    if (error != 0)
         base::fatal("place %u sent a message of %llu bytes and cannot be read", from, static_cast<unsigned long long>(what.size));
-    if (what.lent != 0) {
-        packet done;
-        done.a = what.lent;
-        send(from, {message_kind::release}, done, nullptr);
-    }
+    if (what.lent != 0) give_back(from, what);
     return all;
+}
+
+// Read where it is, and given back by whoever has read it.
+detail::remote_result engine::borrow(rank from, payload_reference const& what) noexcept {
+    detail::bytes_owner const of{
+        [](detail::bytes_owner const& self) noexcept {
+            static_cast<engine*>(self.engine)->give_back(static_cast<rank>(self.from), {self.number, 0, payload_reference::k_staged});
+        },
+        this, what.address, static_cast<int>(from)};
+    return {const_cast<std::byte*>(m_transport->find_staged(what.address)), what.size, of}; // NOLINT: nobody writes to it
 }
 
 void engine::send_pieces(packet const& head, std::byte const* payload) noexcept {
@@ -224,7 +263,9 @@ void engine::send_pieces(packet const& head, std::byte const* payload) noexcept 
 void engine::take_fragment(packet const& head, std::byte const* payload) noexcept {
     auto& into = object_at<transfer>(head.a);
     std::memcpy(into.to + head.b, payload, head.size);
-    if (into.missing.fetch_sub(head.size, std::memory_order_acq_rel) == head.size) into.complete.notify(); // acq_rel: all pieces are there
+    if (into.missing.fetch_sub(head.size, std::memory_order_acq_rel) != head.size) return; // acq_rel: all pieces are there
+    cross_off(head.from, into);
+    into.complete.notify();
 }
 
 } // namespace tulle::remote

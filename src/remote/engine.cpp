@@ -4,6 +4,8 @@
 
 #include "base/error.hpp"
 #include "os/clock.hpp"
+#include "os/machine.hpp"
+#include "os/thread.hpp"
 #include "remote/pending.hpp"
 
 #include <tulle/this_thread.hpp>
@@ -20,7 +22,8 @@ namespace tulle::remote {
 
 namespace {
 
-constexpr std::uint64_t k_look_again_ns = 100'000; // for room, while messages are kept
+constexpr std::uint64_t k_look_again_ns = 100'000;   // for room, while messages are kept
+constexpr std::uint64_t k_kept_watch_ns = 1'000'000; // without a look of its worker
 constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
 constexpr std::size_t k_least_bytes = 512; // that may follow a packet: a reference, or a shortened exception
 constexpr std::size_t k_most_kept = 1024;  // then threads that send wait
@@ -32,27 +35,53 @@ std::atomic<engine*> s_engine{nullptr};
 engine* engine_of_process() noexcept { return s_engine.load(std::memory_order_acquire); }        // pairs with the next
 void set_engine_of_process(engine* e) noexcept { s_engine.store(e, std::memory_order_release); } // pairs with engine_of_process
 
-engine::engine(std::unique_ptr<net::transport> over) : m_transport(std::move(over)) {
+engine::engine(std::unique_ptr<net::transport> over, memory_settings const& chosen)
+    : m_transport(std::move(over)),
+      m_memory(this, m_transport.get(), chosen),
+      m_work(this, m_transport.get()),
+      m_reports(m_transport->count()),
+      m_deaths(std::make_unique<death[]>(m_transport->count())) {
     if (m_transport->most_bytes() < k_least_bytes)
         throw std::invalid_argument("tulle: messages of " + std::to_string(m_transport->most_bytes()) + " bytes are too small");
     for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
 }
 
 void engine::start() {
-    m_service = std::thread([this] { service(); });
-    pthread_setname_np(m_service.native_handle(), "tulle-service");
+    m_service = std::thread([this] {
+        introduce_service(pthread_self());
+        polls_always() ? poll_always() : service();
+    });
+    introduce_service(m_service.native_handle());
+}
+
+// By the thread itself and by who starts it, so that it is done before a message comes and before start() returns.
+void engine::introduce_service(pthread_t thread) const noexcept {
+    os::set_name(thread, "tulle-service");
+    if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1})); // a refusal does no harm
 }
 
 engine::~engine() {
+    wait_for_threads();
+    stop_service();
+    wait_for_threads(); // that the last poll has started
+}
+
+void engine::wait_for_threads() const {
     while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with ~in_use
-    m_stopping.store(true, std::memory_order_release);                           // pairs with service
-    m_transport->wake();
-    if (m_service.joinable()) m_service.join();
 }
 
 // --- progress --------------------------------------------------------------------------------------------------------
 
+// By workers.
 bool engine::poll() noexcept {
+    // relaxed: the service thread compares; what it may miss, it polls for itself.
+    m_rounds.store(m_rounds.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (!polls_always() && try_poll()) return true;
+    m_traffic.found_nothing();
+    return false;
+}
+
+bool engine::try_poll() noexcept {
     std::unique_lock const held(m_polling, std::try_to_lock);
     return held && poll_alone();
 }
@@ -60,12 +89,32 @@ bool engine::poll() noexcept {
 // Under m_polling.
 bool engine::poll_alone() noexcept {
     if (waiting_to_leave() != 0) send_what_was_kept();
-    return m_transport->poll(*this);
+    bool const found = m_transport->poll(*this);
+    m_traffic.polled(found);
+    return found;
+}
+
+// Before a sleep: waits for who polls at this moment, as that one may have passed by a message already.
+bool engine::poll_in_turn() noexcept {
+    std::lock_guard const held(m_polling);
+    return poll_alone();
+}
+
+// A worker that goes on with a thread for a moment and then looks again need not be rung for meanwhile: that would cost each message that comes
+// in between a system call, and a thread that wakes up for nothing. So its watch is kept, and the service thread looks from time to time
+// whether it has come back. Only where messages come densely, since that takes processor time.
+void engine::end_watch(bool has_work) noexcept {
+    has_work ? m_work.wake_up() : m_work.rest();
+    if (polls_always()) return;
+    if (has_work && m_traffic.is_dense() && !m_watch_is_kept.exchange(true, std::memory_order_acq_rel)) return m_transport->wake();
+    leave_watch();
+    if (!has_work && m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) leave_watch();
 }
 
 // Who polls at this moment may have passed by a message already whose sender has seen this watch. tests/model/doorbell_test.cpp has the rule.
-void engine::end_watch() noexcept {
+void engine::leave_watch() noexcept {
     m_transport->end_watch();
+    if (m_watch_is_kept.load(std::memory_order_acquire)) return; // whoever ends that one looks later
     std::unique_lock const held(m_polling, std::try_to_lock);
     if (held)
         static_cast<void>(poll_alone());
@@ -73,19 +122,36 @@ void engine::end_watch() noexcept {
         m_transport->wake();
 }
 
-// Before a sleep: waits for who polls at this moment, for the same reason.
-bool engine::poll_in_turn() noexcept {
-    std::lock_guard const held(m_polling);
-    return poll_alone();
-}
-
 void engine::service() noexcept {
-    while (!m_stopping.load(std::memory_order_acquire)) { // pairs with ~engine
-        if (poll()) continue;
+    while (!m_stopping.load(std::memory_order_acquire)) {      // pairs with stop_service
+        if (m_watch_is_kept.load(std::memory_order_acquire)) { // pairs with end_watch
+            supervise();
+            continue;
+        }
+        if (try_poll()) continue;
         m_transport->arm();
-        if (poll_in_turn() || m_stopping.load(std::memory_order_acquire)) continue; // pairs with ~engine
+        // acquire: pairs with stop_service, and with end_watch
+        if (poll_in_turn() || m_stopping.load(std::memory_order_acquire) || m_watch_is_kept.load(std::memory_order_acquire)) continue;
         m_transport->sleep(waiting_to_leave() != 0 ? os::monotonic_ns() + k_look_again_ns : os::k_no_deadline);
     }
+}
+
+// On a CPU of its own; places of one host may have the same one.
+void engine::poll_always() noexcept {
+    m_transport->begin_watch();
+    while (!m_stopping.load(std::memory_order_acquire)) // pairs with stop_service
+        if (!try_poll()) os::machine::yield_processor();
+    m_transport->end_watch();
+}
+
+// A watch that is kept ends when no worker has polled for a while.
+void engine::supervise() noexcept {
+    std::uint64_t const before = m_rounds.load(std::memory_order_relaxed); // relaxed: see poll
+    m_transport->arm();
+    if (m_stopping.load(std::memory_order_acquire)) return; // pairs with stop_service
+    m_transport->sleep(os::monotonic_ns() + k_kept_watch_ns);
+    if (m_rounds.load(std::memory_order_relaxed) != before) return;                           // relaxed: as above
+    if (m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) m_transport->end_watch(); // service() looks once more
 }
 
 void engine::tell_end() noexcept {
@@ -95,16 +161,41 @@ void engine::tell_end() noexcept {
     while (waiting_to_leave() != 0 && os::monotonic_ns() < give_up) static_cast<void>(poll());
 }
 
+void engine::stop_service() noexcept {
+    m_stopping.store(true, std::memory_order_release); // pairs with service
+    m_transport->wake();
+    if (m_service.joinable()) m_service.join();
+}
+
+void engine::close() noexcept {
+    stop_service();
+    std::lock_guard const held(m_polling);
+    m_transport->close();
+}
+
 // --- sending ---------------------------------------------------------------------------------------------------------
 
-void engine::send(rank to, message_tag tag, packet head, std::byte const* payload) noexcept {
+// `answer`: who waits for it, in the sender's frame; told if the receiver dies.
+void engine::send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer) noexcept {
     head.kind = tag.encode();
     {
-        std::lock_guard const held(m_out[to]->lock);
-        if (m_out[to]->waiting.empty() && m_transport->try_send(to, head, payload)) return;
+        outbox& out = *m_out[to];
+        std::unique_lock held(out.lock);
+        if (TULLE_UNLIKELY(out.is_closed)) {
+            held.unlock();
+            return drop(tag, payload, answer);
+        }
+        if (m_survives && answer != nullptr) out.answers.add(*answer);
+        if (out.waiting.empty() && m_transport->try_send(to, head, payload)) return;
         keep(to, head, payload);
     }
     m_transport->wake();
+}
+
+void engine::cross_off(rank from, awaited& answer) noexcept {
+    if (!m_survives) return;
+    std::lock_guard const held(m_out[from]->lock);
+    m_out[from]->answers.remove(answer);
 }
 
 // Under the outbox's lock.
@@ -127,7 +218,6 @@ void engine::send_what_was_kept() noexcept {
     }
 }
 
-// By threads after they have sent, so that nobody keeps more and more.
 void engine::let_others_catch_up() noexcept {
     while (waiting_to_leave() > k_most_kept) {
         static_cast<void>(poll());
@@ -135,44 +225,54 @@ void engine::let_others_catch_up() noexcept {
     }
 }
 
-payload_reference engine::lend(std::span<std::byte const> payload) {
+// Where the receiver reads it without further help, or else here.
+payload_reference engine::lend(rank to, std::span<std::byte const> payload) {
+    if (auto const there = m_transport->stage(to, payload.size()); there.bytes != nullptr) {
+        std::memcpy(there.bytes, payload.data(), payload.size());
+        return {there.name, payload.size(), payload_reference::k_staged};
+    }
     std::vector<std::byte> copy(payload.begin(), payload.end());
     std::uint64_t const address = reinterpret_cast<std::uintptr_t>(copy.data());
     std::lock_guard const held(m_lent_lock);
-    m_lent.emplace(m_lent_so_far + 1, std::move(copy));
+    m_lent.emplace(m_lent_so_far + 1, lent_payload{to, std::move(copy)});
     return {address, payload.size(), ++m_lent_so_far};
 }
 
-void engine::take_back(std::uint64_t number) noexcept {
+void engine::take_back(payload_reference const& what) noexcept {
+    if (what.lent == payload_reference::k_staged) return m_transport->unstage(what.address);
     std::vector<std::byte> freed; // after the lock
     std::lock_guard const held(m_lent_lock);
-    auto const found = m_lent.find(number);
+    auto const found = m_lent.find(what.lent);
     if (found == m_lent.end()) return;
-    freed = std::move(found->second);
+    freed = std::move(found->second.bytes);
     m_lent.erase(found);
 }
 
 // A payload that the receiver gives back if it is large.
-engine::enclosure engine::enclose(message_tag& tag, std::span<std::byte const> payload) {
+engine::enclosure engine::enclose(rank to, message_tag& tag, std::span<std::byte const> payload) {
     tag.by_reference = payload.size() > m_transport->most_bytes();
-    return tag.by_reference ? enclosure{lend(payload), {}} : enclosure{{}, payload};
+    return tag.by_reference ? enclosure{lend(to, payload), {}} : enclosure{{}, payload};
 }
 
-void engine::send(rank to, message_tag tag, packet head, enclosure const& enclosed) noexcept {
+void engine::send(rank to, message_tag tag, packet head, enclosure const& enclosed, awaited* answer) noexcept {
     auto const bytes = tag.by_reference ? std::as_bytes(std::span(&enclosed.where, 1)) : enclosed.bytes;
     head.size = static_cast<std::uint32_t>(bytes.size());
-    send(to, tag, head, bytes.data());
+    send(to, tag, head, bytes.data(), answer);
 }
 
 void engine::send_lent(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) {
-    enclosure const enclosed = enclose(tag, payload);
+    enclosure const enclosed = enclose(to, tag, payload);
     send(to, tag, head, enclosed);
 }
 
 // A payload that stays until the receiver has answered.
-void engine::send_in_place(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) noexcept {
+void engine::send_in_place(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload, awaited* answer) noexcept {
     tag.by_reference = payload.size() > m_transport->most_bytes();
-    send(to, tag, head, enclosure{{reinterpret_cast<std::uintptr_t>(payload.data()), payload.size(), 0}, payload});
+    if (auto const there = tag.by_reference ? m_transport->stage(to, payload.size()) : net::transport::staged(); there.bytes != nullptr) {
+        std::memcpy(there.bytes, payload.data(), payload.size());
+        return send(to, tag, head, enclosure{{there.name, payload.size(), payload_reference::k_staged}, payload}, answer);
+    }
+    send(to, tag, head, enclosure{{reinterpret_cast<std::uintptr_t>(payload.data()), payload.size(), 0}, payload}, answer);
 }
 
 } // namespace tulle::remote

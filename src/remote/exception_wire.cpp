@@ -21,7 +21,7 @@ namespace tulle::remote {
 
 namespace {
 
-enum class form : std::uint8_t { known, no_memory, generic_code, system_code, list, remote };
+enum class form : std::uint8_t { known, no_memory, generic_code, system_code, list, remote, death };
 
 // The standard exceptions that are made from a text.
 struct known_type {
@@ -50,6 +50,13 @@ void put_remote(wire_writer& to, int place, std::string const& type, std::string
     to.put(place);
     to.put(type);
     to.put(what);
+}
+
+void put_death(wire_writer& to, dead_place const& e) {
+    to.put(form::death);
+    to.put(e.place());
+    to.put(e.lost());
+    to.put(std::string(e.what()));
 }
 
 void put_standard(wire_writer& to, std::exception const& e, int here) {
@@ -99,6 +106,12 @@ std::exception_ptr get_remote(wire_reader& from) {
     return std::make_exception_ptr(remote_error(place, std::move(type), from.get<std::string>()));
 }
 
+std::exception_ptr get_death(wire_reader& from) {
+    int const place = from.get<int>();
+    auto const lost = from.get<std::uint64_t>();
+    return std::make_exception_ptr(dead_place(place, lost, from.get<std::string>()));
+}
+
 } // namespace
 
 void put_exception(wire_writer& to, std::exception_ptr const& e, int here) {
@@ -106,6 +119,8 @@ void put_exception(wire_writer& to, std::exception_ptr const& e, int here) {
         std::rethrow_exception(e);
     } catch (remote_error const& remote) {
         put_remote(to, remote.place(), remote.type(), remote.what());
+    } catch (dead_place const& death) {
+        put_death(to, death);
     } catch (exception_list const& list) {
         put_list(to, list, here);
     } catch (std::system_error const& code) {
@@ -132,8 +147,20 @@ std::exception_ptr get_exception(wire_reader& from) {
         case form::system_code: return get_code(from, std::system_category());
         case form::list: return get_list(from);
         case form::remote: return get_remote(from);
+        case form::death: return get_death(from);
     }
     throw wire_error("tulle: a message holds no exception");
+}
+
+std::exception_ptr shortened(std::exception_ptr const& e, int here) {
+    constexpr std::size_t k_most_text = 400;
+    try {
+        std::rethrow_exception(e);
+    } catch (std::exception const& standard) {
+        return std::make_exception_ptr(remote_error(here, "", std::string(standard.what()).substr(0, k_most_text) + " ..."));
+    } catch (...) {
+        return std::make_exception_ptr(remote_error(here, "", "an exception that is not a std::exception"));
+    }
 }
 
 } // namespace tulle::remote

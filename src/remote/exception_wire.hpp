@@ -11,4 +11,7 @@ namespace tulle::remote {
 void put_exception(wire_writer& to, std::exception_ptr const& e, int here); // throws std::bad_alloc
 [[nodiscard]] std::exception_ptr get_exception(wire_reader& from);          // throws std::bad_alloc, wire_error
 
+// One of which any message has room: it says less.
+[[nodiscard]] std::exception_ptr shortened(std::exception_ptr const& e, int here);
+
 } // namespace tulle::remote

@@ -9,8 +9,11 @@
 #include <tulle/detail/standing.hpp>
 #include <tulle/signal.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 namespace tulle::remote {
@@ -39,18 +42,22 @@ using detail::governor;
 struct finish_root : governor {
     finish_root(engine* of, rank here) noexcept : governor(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
 
-    base::spin_lock lock; // guards the next two
+    base::spin_lock lock; // guards the next three
     finish_count count;
+    bool is_told = false; // `over`
     std::vector<std::exception_ptr> thrown;
-    signal over{1}; // notified by whoever makes the count zero, outside the lock
+    std::atomic<bool> is_enrolled{false}; // by the engine, and then
+    std::uint32_t born = 0;               // how many deaths its place knew of
+    signal over{1};                       // notified by whoever makes the count zero, outside the lock
 };
 
 // Lives in its engine's table while an activity of the finish lives there; guarded by the table's lock.
 struct finish_part : governor {
-    finish_part(engine& of, rank its_home, std::uint64_t root_address, rank places)
-        : governor(&of, its_home, root_address), share(places) {}
+    finish_part(engine& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch, std::uint32_t deaths)
+        : governor(&of, its_home, root_address), share(epoch), born(deaths) {}
 
     finish_share share;
+    std::uint32_t born; // how many deaths its place knew of
 };
 
 // Where a thread is and what it belongs to.
@@ -77,6 +84,17 @@ public:
 private:
     standing* m_outer;
 };
+
+// The change may have been the last one; then the root may be gone afterwards.
+template <class Change> void change(finish_root& root, Change apply) {
+    bool is_over = false;
+    {
+        std::lock_guard const held(root.lock);
+        apply(root);
+        is_over = root.count.is_over() && !std::exchange(root.is_told, true);
+    }
+    if (is_over) root.over.notify();
+}
 
 // The governor's activities at its place: one begins; an exception has left one; one ends, and does not use the governor any more.
 void begin(governor& of) noexcept;

@@ -4,8 +4,10 @@
 #include "base/error.hpp"
 #include "net/shm_transport.hpp"
 #include "os/clock.hpp"
+#include "os/topology.hpp"
 #include "remote/engine.hpp"
 #include "remote/image.hpp"
+#include "remote/mpi_job.hpp"
 #include "sched/scheduler.hpp"
 
 #include <cerrno>
@@ -32,6 +34,7 @@ struct assignment {
     rank here = 0;
     rank count = 0;
     int descriptor = -1;
+    int segments = -1;
 };
 
 // Never destroyed: its service thread runs until the process ends, or leave().
@@ -39,18 +42,22 @@ std::unique_ptr<engine>& own_engine() {
     static auto* const s_own = new std::unique_ptr<engine>;
     return *s_own;
 }
-net::session const* s_session = nullptr;
+bool s_survives = false;
+net::session const* s_session = nullptr;       // null: an MPI's launcher has started us
+void (*s_finish_network)() noexcept = nullptr; // then
+int s_reserved_cpu = -1;
 
 assignment read_assignment(char const* text) {
     assignment a;
     char rest = 0;
-    if (std::sscanf(text, "%u/%u@shm:%d%c", &a.here, &a.count, &a.descriptor, &rest) != 3 || a.here >= a.count)
-        base::fatal("%s is '%s', which is not RANK/COUNT@shm:DESCRIPTOR: start places with `tulle run -n N PROG`", k_variable, text);
+    if (std::sscanf(text, "%u/%u@shm:%d,%d%c", &a.here, &a.count, &a.descriptor, &a.segments, &rest) != 4 || a.here >= a.count)
+        base::fatal("%s is '%s', which is not RANK/COUNT@shm:DESCRIPTOR,DESCRIPTOR: start places with `tulle run -n N PROG`", k_variable,
+                    text);
     return a;
 }
 
 net::session take_session(assignment const& a) {
-    net::session found = net::session::adopt(a.descriptor);
+    net::session found = net::session::adopt(a.descriptor, a.segments);
     if (!found.is_valid())
         base::fatal(
             "place %u cannot map the memory of the places (descriptor %d: %s); it is made and inherited by `tulle run` of the same version",
@@ -104,11 +111,40 @@ void wait_for_all(net::session const& all, net::transport& own) {
     }
 }
 
+void say_goodbye(engine& e) noexcept {
+    if (s_session != nullptr) s_session->entry(e.here()).state.store(net::place_state::left, std::memory_order_release);
+    if (s_finish_network == nullptr) return;
+    e.close();
+    s_finish_network();
+}
+
 // Any other place.
 [[noreturn]] void serve(engine& e) {
     e.told_end().wait();
-    s_session->entry(e.here()).state.store(net::place_state::left, std::memory_order_release);
+    e.memory().report();
+    say_goodbye(e);
     std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe)
+}
+
+// For the workers of all places, if all have as many.
+bool have_too_few_processors(net::session const& all) {
+    auto const workers = static_cast<std::size_t>(sched::scheduler::instance().active_workers());
+    return workers * all.places() > os::look_again().cpus.size();
+}
+
+engine& become_engine(std::unique_ptr<net::transport> over) {
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama restricts who may read our memory: the other places may
+    own_engine() = std::make_unique<engine>(std::move(over), memory_settings_of_process());
+    own_engine()->reserve_processor(s_reserved_cpu);
+    set_engine_of_process(own_engine().get());
+    return *own_engine();
+}
+
+void take_part(engine& e) {
+    e.start();
+    sched::scheduler::instance().set_idle_poller(&e);
+    if (e.here() != 0) serve(e);
+    std::atexit(&leave);
 }
 
 void join(assignment const& a) {
@@ -116,25 +152,35 @@ void join(assignment const& a) {
     s_session = &transport->joined();
     net::transport& own = *transport;
     compare_programs(*s_session, a.here);
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama restricts who may read our memory: the other places may
-    own_engine() = std::make_unique<engine>(std::move(transport));
-    engine& e = *own_engine();
-    set_engine_of_process(&e);
+    engine& e = become_engine(std::move(transport));
+    if (have_too_few_processors(*s_session)) e.share_processors();
+    if (s_survives) {
+        e.survive_deaths();
+        s_session->head().survives_deaths.store(true, std::memory_order_relaxed); // relaxed: published by announce
+    }
     announce(*s_session, a.here);
     if (a.here == 0) wait_for_all(*s_session, own);
-    e.start();
-    sched::scheduler::instance().set_idle_poller(&e);
-    if (a.here != 0) serve(e);
-    std::atexit(&leave);
+    take_part(e);
+}
+
+void join_by_mpi() {
+    mpi_job job = join_mpi_job();
+    s_finish_network = job.finish;
+    take_part(become_engine(std::move(job.transport)));
 }
 
 } // namespace
 
-bool is_asked_to_join() noexcept { return std::getenv(k_variable) != nullptr; } // NOLINT(concurrency-mt-unsafe)
+void set_survival(bool survives) noexcept { s_survives = survives; }
+void reserve_processor(int cpu) noexcept { s_reserved_cpu = cpu; }
+
+bool is_asked_to_join() noexcept {
+    return std::getenv(k_variable) != nullptr || is_in_mpi_job(); // NOLINT(concurrency-mt-unsafe)
+}
 
 void join_from_environment() try {
     char const* const text = std::getenv(k_variable); // NOLINT(concurrency-mt-unsafe)
-    if (text == nullptr) return;
+    if (text == nullptr) return is_in_mpi_job() ? join_by_mpi() : void();
     assignment const a = read_assignment(text);
     unsetenv(k_variable); // NOLINT(concurrency-mt-unsafe): programs that this one starts are no places
     join(a);
@@ -144,15 +190,18 @@ void join_from_environment() try {
 
 void leave() noexcept {
     engine* const e = engine_of_process();
-    if (e == nullptr || e->here() != 0) return;
+    if (e == nullptr) return forget_memory_of_process();
+    if (e->here() != 0) return;
+    e->memory().report();
     e->tell_end();
-    s_session->entry(0).state.store(net::place_state::left, std::memory_order_release);
+    say_goodbye(*e);
     sched::scheduler::instance().set_idle_poller(nullptr);
     set_engine_of_process(nullptr);
 }
 
 void forget() noexcept {
     if (engine_of_process() == nullptr) return;
+    detail::set_attachment(detail::attachment_of::global_deque, nullptr); // on the parent's shelf
     sched::scheduler::instance().set_idle_poller(nullptr);
     set_engine_of_process(nullptr);
     static_cast<void>(own_engine().release()); // the service thread is the parent's

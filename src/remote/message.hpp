@@ -19,19 +19,28 @@ enum class message_kind : std::uint8_t {
     offer,     // handler, a, b: the ilet to run there then, payload: push_offer, perhaps bytes
     result,    // a: the pending_call, payload: result
     failure,   // a: the pending_call, payload: exception
-    report,    // payload: batch_changes
+    report,    // a: the epoch that has ended, c: part_age, payload: batch_changes
     exception, // of an activity, payload: exception
-    release,   // a: the number of a payload that was lent and has been read
+    release,   // a: the number of a payload that was lent and has been read, or k_staged, b: then its name
     push,      // a: address of a payload that cannot be read, b: the transfer to push it into, payload: its size
     fragment,  // a: the transfer, b: offset, payload: some of it
-    end        // place 0 ends
+    end,       // place 0 ends
+    letter,    // handler, a, b: the letter (detail/collective.hpp), payload: its bytes
+    memory,    // a request about global memory (memory_request.hpp)
+    memory_answer,
+    account, // of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the sender knows of, payload: parts that live
+    work     // a: what about work that may run at any place (work_message.hpp)
 };
+static_assert(static_cast<unsigned>(message_kind::work) < 32);
 
 // In place of a payload that is larger than what may follow a packet.
 struct payload_reference {
     std::uint64_t address;
     std::uint64_t size;
-    std::uint64_t lent; // to be given back by this number; 0: it is not to be
+    std::uint64_t lent; // to be given back by this number; 0: it is not to be; k_staged: by its address
+
+    // The address is the name of memory that the transport finds.
+    static constexpr std::uint64_t k_staged = ~std::uint64_t{0};
 };
 
 // A region that is to be copied to the receiver. `source` 0: the bytes follow.
@@ -48,12 +57,12 @@ struct message_tag {
     rank home = 0;
 
     [[nodiscard]] std::uint16_t encode() const noexcept {
-        return static_cast<std::uint16_t>(static_cast<unsigned>(kind) | (by_reference ? 16U : 0U) | (home << 5U));
+        return static_cast<std::uint16_t>(static_cast<unsigned>(kind) | (by_reference ? 32U : 0U) | (home << 6U));
     }
     [[nodiscard]] static message_tag decode(std::uint16_t word) noexcept {
-        return {static_cast<message_kind>(word & 15U), (word & 16U) != 0, static_cast<rank>(word >> 5U)};
+        return {static_cast<message_kind>(word & 31U), (word & 32U) != 0, static_cast<rank>(word >> 6U)};
     }
 };
-static_assert(net::k_most_places <= (1U << 11U));
+static_assert(net::k_most_places <= (1U << 10U));
 
 } // namespace tulle::remote

@@ -12,10 +12,18 @@
 namespace tulle::remote {
 
 // In the frame of the caller, until the answer has come.
-struct engine::pending_call {
+struct engine::pending_call : awaited {
+    pending_call() noexcept
+        : awaited([](awaited& self) noexcept {
+              auto& call = static_cast<pending_call&>(self);
+              call.has_died = true;
+              call.answered.notify();
+          }) {}
+
     packet head; // of the answer
     detail::remote_result payload;
     bool is_failure = false;
+    bool has_died = false; // the place that was to answer
     signal answered{1};
 };
 
@@ -30,9 +38,19 @@ struct engine::arrived {
 };
 
 // A payload that comes piece by piece. In the frame of the thread that waits for it.
-struct engine::transfer {
+struct engine::transfer : awaited {
+    transfer(std::byte* into, std::uint64_t bytes) noexcept
+        : awaited([](awaited& self) noexcept {
+              auto& whole = static_cast<transfer&>(self);
+              whole.has_died = true;
+              whole.complete.notify();
+          }),
+          to(into),
+          missing(bytes) {}
+
     std::byte* to;
     std::atomic<std::uint64_t> missing;
+    bool has_died = false; // the place that was to send it
     signal complete{1};
 };
 

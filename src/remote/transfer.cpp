@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 
+#include <cerrno>
 #include <cstring>
 #include <vector>
 
@@ -63,7 +64,8 @@ void engine::take_offer(arrived* message) noexcept {
     auto* const to = &object_at<std::byte>(offer.to);
     if (offer.source == 0) {
         if (offer.size != 0) std::memcpy(to, message->payload() + sizeof offer, offer.size);
-    } else if (copy_from(head.from, offer.source, {to, offer.size}) != 0) {
+    } else if (int const error = copy_from(head.from, offer.source, {to, offer.size}); error != 0) {
+        if (error == EHOSTDOWN) return;
         base::fatal("place %u pushes %llu bytes that it does not have", static_cast<unsigned>(head.from),
                     static_cast<unsigned long long>(offer.size));
     }

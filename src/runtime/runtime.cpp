@@ -8,7 +8,10 @@
 #include "diag/fault_handler.hpp"
 #include "diag/stack_use_report.hpp"
 #include "diag/watch.hpp"
+#include "os/thread.hpp"
 #include "remote/membership.hpp"
+#include "remote/memory.hpp"
+#include "remote/mpi_job.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
@@ -67,6 +70,11 @@ diag::deadlock_action deadlock_action_of(std::uint64_t word) noexcept {
     }
 }
 
+remote::memory_settings memory_settings_of(base::option_table const& options) noexcept {
+    return {options.number(option_id::global_memory), static_cast<net::rank>(options.number(option_id::global_group)),
+            static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)), options.number(option_id::global_report) != 0};
+}
+
 // Merges the groups of the machine into as many as were asked for, or cuts the one group into that many.
 void regroup(os::topology& machine, std::size_t wanted) {
     if (wanted == 0 || wanted == machine.groups.size()) return;
@@ -76,6 +84,24 @@ void regroup(os::topology& machine, std::size_t wanted) {
     for (std::size_t k = 0; k < std::max(cpus.size(), wanted); ++k) {
         machine.groups[k * wanted / std::max(cpus.size(), wanted)].cpus.push_back(cpus[k % cpus.size()]);
     }
+}
+
+// 0: none; else counted from 1.
+void reserve_cpu(os::topology& machine, std::uint64_t which) {
+    if (which != 0 && !os::set_aside(machine, static_cast<std::size_t>(which - 1)))
+        base::warn("the option reserve_cpu is %llu, but there are %d CPUs: none is kept", static_cast<unsigned long long>(which),
+                   machine.allowed_cpus);
+}
+
+// What the calling OS thread may use: all of it, or without the CPU that is kept.
+void use_cpus(os::topology const& machine, bool all) noexcept try {
+    if (machine.reserved_cpu < 0) return;
+    std::vector<int> cpus;
+    for (auto const& group : machine.groups) cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
+    if (all) cpus.push_back(machine.reserved_cpu);
+    static_cast<void>(os::pin_to(pthread_self(), cpus));
+} catch (std::bad_alloc const&) {
+    return; // locality only
 }
 
 } // namespace
@@ -90,17 +116,27 @@ std::optional<worker_limits> limits_of(base::option_table const& options, os::to
     return worker_limits{workers, std::max(workers, machine.machine_cpus)};
 }
 
+// Unless somebody has said it: an answer over a network takes longer than a worker that is alone looks for work, and waking one as long again.
+std::uint64_t spin_us(base::option_table const& options) {
+    constexpr std::uint64_t k_round_trip_us = 100;
+    auto const said = options.get(option_id::spin_us);
+    return said.source == base::option_source::built_in && remote::is_in_mpi_job() ? k_round_trip_us : said.number;
+}
+
 std::optional<sched::settings> settings_of(base::option_table const& options, bool adopt_caller) {
     sched::settings s;
     s.seed = options.number(option_id::seed);
     s.machine = s.seed == 0 ? os::discover() : os::undivided(); // a deterministic run has one worker
+    reserve_cpu(s.machine, s.seed == 0 ? options.number(option_id::reserve_cpu) : 0);
+    int const share = std::max(1, (s.machine.machine_cpus - (s.machine.reserved_cpu >= 0 ? 1 : 0)) / remote::places_of_host());
+    s.machine.default_workers = std::min(s.machine.default_workers, share);
     auto const limits = limits_of(options, s.machine);
     if (!limits) return std::nullopt;
     s.workers = limits->workers;
     s.max_workers = limits->most;
     s.stack_size = options.number(option_id::stack_size);
     s.guard = guard_choice_of(options.number(option_id::guard));
-    s.spin_ns = options.number(option_id::spin_us) * 1000;
+    s.spin_ns = spin_us(options) * 1000;
     s.most_stacks = options.number(option_id::max_stacks);
     s.adopt_caller = adopt_caller;
     s.measures_stacks = options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
@@ -169,6 +205,10 @@ int instance::start_as(base::option_table const& options, bool adopt_caller) {
     if (!chosen) return EINVAL;
     int const error = sched::scheduler::instance().start(*chosen);
     if (error == 0) diag::explain_overflows();
+    if (error == 0) remote::reserve_processor(chosen->machine.reserved_cpu);
+    if (error == 0 && chosen->adopt_caller) use_cpus(chosen->machine, false);
+    if (error == 0) remote::set_memory_settings(memory_settings_of(options));
+    if (error == 0) remote::set_survival(options.number(option_id::on_place_death) == base::k_on_place_death_throw);
     if (error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
     if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
     return error;
@@ -218,6 +258,7 @@ int instance::stop() {
             remote::leave();
             diag::stop_answering();
             diag::stop_explaining_overflows();
+            if (s.chosen().adopt_caller) use_cpus(s.chosen().machine, true);
             s.stop();
             write_stack_report();
             return 0;
@@ -237,7 +278,8 @@ std::string instance::describe_live_threads() {
 int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     sched::scheduler& s = sched::scheduler::instance();
     if (wanted != 0) return s.set_active_workers(wanted);
-    os::allowance const now = os::look_again(cgroups);
+    os::allowance now = os::look_again(cgroups);
+    if (now.cpus.size() > 1) std::erase(now.cpus, s.chosen().machine.reserved_cpu);
     s.move_to(now.cpus);
     return s.set_active_workers(std::min(os::workers_for(static_cast<int>(now.cpus.size()), now.quota_cpus), s.chosen().max_workers));
 } catch (std::bad_alloc const&) {

@@ -76,6 +76,7 @@ void deterministic_run::hold(runnable& r) noexcept try { m_ready.push_back(&r); 
 }
 
 void deterministic_run::gather(worker& w) noexcept {
+    if (base::idle_poller* const others = w.owner->idle_poller()) static_cast<void>(others->take_work(false));
     while (runnable* const r = w.owner->take_local(w)) hold(*r);
     while (runnable* const r = w.owner->take_shared(w)) hold(*r);
 }

@@ -102,7 +102,7 @@ struct fiber : runnable {
     std::atomic<void const*> wait_object{nullptr}; // meaningful with waits_for
     detail::record* stolen = nullptr;              // with runs_record
     detail::group_member* member = nullptr;        // the innermost thread of a spawn_group that stands on it (group/)
-    void* attachments[2] = {};                     // <tulle/detail/standing.hpp>
+    void* attachments[3] = {};                     // <tulle/detail/standing.hpp>
     arch::sanitizer_fiber sanitizer;               // empty in builds without sanitizers
 };
 

@@ -136,7 +136,8 @@ bool scheduler::something_to_do(worker& w) noexcept {
         record_deque* const deque = g->as_worker.visible.get();
         if (deque != nullptr && deque->looks_stealable()) return true;
     }
-    return m_parked.has_stealable();
+    base::idle_poller const* const others = idle_poller();
+    return m_parked.has_stealable() || (others != nullptr && others->has_work());
 }
 
 } // namespace tulle::sched

@@ -39,22 +39,34 @@ public:
     watch(watch const&) = delete;
     watch& operator=(watch const&) = delete;
     ~watch() {
-        if (m_poller != nullptr) m_poller->end_watch();
+        if (m_poller != nullptr) m_poller->end_watch(m_has_work);
+    }
+    work found(work const& w) noexcept {
+        m_has_work = is_work(w);
+        return w;
     }
     bool poll() const noexcept { return m_poller != nullptr && m_poller->poll(); }
+    bool take_work() const noexcept { return m_poller != nullptr && m_poller->take_work(true); }
+    bool expects(std::uint64_t now) const noexcept { return m_poller != nullptr && now < m_poller->expects_until(); }
 
 private:
     base::idle_poller* m_poller;
+    bool m_has_work = false;
 };
 
 // Rounds with growing pauses, until the time is up.
 work search(worker& w) noexcept {
     std::uint64_t const give_up = os::monotonic_ns() + w.owner->chosen().spin_ns;
-    watch const others(w.owner->idle_poller());
+    watch others(w.owner->idle_poller());
     for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
         if (others.poll()) pauses = 1;
         work const found = look_around(w);
-        if (is_work(found) || os::monotonic_ns() >= give_up) return found;
+        if (is_work(found)) return others.found(found);
+        if (!w.spares.empty() && others.take_work()) continue;
+        if (std::uint64_t const now = os::monotonic_ns(); now >= give_up) {
+            if (!others.expects(now)) return {};
+            os::machine::yield_processor(); // who is expected to send may be waiting for it
+        }
         for (std::uint32_t k = 0; k < pauses; ++k) os::machine::pause();
     }
 }
@@ -165,7 +177,9 @@ work look_far(worker& w) noexcept {
     if (!reserve_spare(w)) return {};
     s.expire_timers();
     if (runnable* const r = s.take_shared(w)) return as_work(r);
-    return {nullptr, s.steal_record(w), false};
+    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
+    base::idle_poller* const others = s.idle_poller();
+    return others != nullptr && others->take_work(false) ? as_work(s.take_local(w)) : work();
 }
 
 } // namespace

@@ -108,6 +108,7 @@ void scheduler::alarm_all() noexcept {
         if (record_deque* const d = w->visible.get()) d->alarm();
     }
     alarm_guests();
+    if (base::idle_poller* const others = idle_poller()) others->alarm();
 }
 
 // --- stacks and deques -------------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 extern "C" void* __libc_malloc(std::size_t bytes);
 extern "C" void* __libc_calloc(std::size_t count, std::size_t bytes);
@@ -122,7 +124,8 @@ void* mmap(void* address, std::size_t bytes, int protection, int flags, int file
     void* const caller = FAULT_CALLER;
     if (refuse(kind::mmap, ENOMEM, caller)) return MAP_FAILED;
     void* const mapped = FAULT_HIDDEN(mmap)(address, bytes, protection, flags, file, offset);
-    if (mapped != MAP_FAILED) fault::note_mapping(static_cast<std::ptrdiff_t>(bytes), caller);
+    bool const replaces = (flags & MAP_FIXED) != 0; // what is mapped there, and counted
+    if (mapped != MAP_FAILED && !replaces) fault::note_mapping(static_cast<std::ptrdiff_t>(bytes), caller);
     return mapped;
 }
 int munmap(void* address, std::size_t bytes) noexcept {
@@ -137,6 +140,17 @@ int mprotect(void* address, std::size_t bytes, int protection) noexcept {
 }
 int madvise(void* address, std::size_t bytes, int advice) noexcept {
     return refuse(kind::madvise, EINVAL, FAULT_CALLER) ? -1 : FAULT_HIDDEN(madvise)(address, bytes, advice);
+}
+
+// --- memory of other processes -----------------------------------------------------------------------------------------
+
+int ftruncate(int file, off_t bytes) noexcept {
+    return refuse(kind::shared_file, ENOMEM, FAULT_CALLER) ? -1 : FAULT_HIDDEN(ftruncate)(file, bytes);
+}
+ssize_t process_vm_readv(pid_t process, iovec const* local, unsigned long local_count, iovec const* remote, unsigned long remote_count,
+                         unsigned long flags) noexcept {
+    if (refuse(kind::read_memory, EPERM, FAULT_CALLER)) return -1;
+    return FAULT_HIDDEN(process_vm_readv)(process, local, local_count, remote, remote_count, flags);
 }
 
 // --- threads -----------------------------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ namespace fault {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(kind::count)> k_names = {
-    "none",        "allocation",   "mmap",       "munmap", "mprotect", "madvise",  "advise-batch",
-    "futex-eintr", "futex-eagain", "membarrier", "thread", "affinity", "topology", "file"};
+    "none",         "allocation", "mmap",   "munmap",   "mprotect", "madvise", "advise-batch", "futex-eintr",
+    "futex-eagain", "membarrier", "thread", "affinity", "topology", "file",    "shared-file",  "read-memory"};
 
 // --- who calls ----------------------------------------------------------------------------------------------------------
 
@@ -104,6 +104,8 @@ bool g_lasting = false; // all from that one on
 bool g_shows_where = false;
 std::atomic<bool> g_armed{false};
 bool g_is_over = false; // what is left of the program runs in peace
+int g_place = -1;       // -1: the program is no place
+bool g_meets_it = true; // this place meets the failure
 std::atomic<std::uint64_t> g_calls{0};
 std::atomic<bool> g_reached{false};
 std::atomic<int> g_errors{0};
@@ -120,6 +122,15 @@ bool parse(std::string_view text) noexcept {
     g_number = std::strtoull(text.data() + colon + 1, &end, 10);
     g_lasting = *end == '+';
     return g_number != 0;
+}
+
+// TULLE_PLACE begins with the number of the place; the library unsets it when it takes part.
+[[gnu::constructor]] void read_place() noexcept {
+    char const* const own = std::getenv("TULLE_PLACE");
+    char const* const meets = std::getenv("FAULT_PLACE");
+    if (own == nullptr || meets == nullptr) return;
+    g_place = std::atoi(own);
+    g_meets_it = g_place == std::atoi(meets);
 }
 
 // Before main, since a cold program counts from the start. The arguments are where the C library leaves them.
@@ -191,7 +202,7 @@ void note_mapping(std::ptrdiff_t bytes, void* caller) noexcept {
     if (is_library(caller)) g_mapped.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-void arm() noexcept { g_armed.store(!g_is_over, std::memory_order_relaxed); }
+void arm() noexcept { g_armed.store(!g_is_over && g_meets_it, std::memory_order_relaxed); }
 bool is_lasting() noexcept { return g_lasting && !g_is_over; }
 void disarm() noexcept { g_armed.store(false, std::memory_order_relaxed); }
 
@@ -206,7 +217,7 @@ void note_error(int error, char const* what) noexcept {
     bool const documented = error == ENOMEM || error == EAGAIN;
     if (!documented) std::fprintf(stderr, "fault: error %d: %s\n", error, what);
     require(documented, "an error that the documentation does not allow");
-    require(g_reached.load(std::memory_order_relaxed), "an error, but no call was made to fail");
+    require(g_reached.load(std::memory_order_relaxed) || !g_meets_it, "an error, but no call was made to fail");
     g_errors.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -228,6 +239,7 @@ run_time::~run_time() {
 namespace {
 
 void print_report() noexcept {
+    if (!g_meets_it) return;
     std::printf("reached=%d errors=%d blocks=%lld mapped=%lld", g_reached.load(std::memory_order_relaxed) ? 1 : 0,
                 g_errors.load(std::memory_order_relaxed), static_cast<long long>(g_block_count.load(std::memory_order_relaxed)),
                 static_cast<long long>(g_mapped.load(std::memory_order_relaxed)));
@@ -240,11 +252,12 @@ void print_report() noexcept {
 } // namespace
 
 int run(void (*body)()) {
+    if (g_place > 0) std::atexit([] { print_report(); }); // a place that serves does not come back
     body();
     disarm();
     g_is_over = true;
     body();
-    print_report();
+    if (g_place <= 0) print_report();
     return 0;
 }
 

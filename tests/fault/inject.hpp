@@ -5,6 +5,7 @@
 // shared object, also through libstdc++ and libc, and from its inline code in functions marked FAULT_LIBRARY_PART.
 // A program is one body that is run twice: the first run meets the failure, the second is left in peace and must succeed. sweep.py tries
 // one N after the other.
+// Of a program of several places, started by `tulle run`, one place meets the failure: that of the number FAULT_PLACE.
 #pragma once
 
 #include <cerrno>
@@ -30,6 +31,8 @@ enum class kind : std::uint8_t {
     affinity,
     topology,
     file,
+    shared_file,
+    read_memory,
     count
 };
 
@@ -61,9 +64,9 @@ void note_error(int error, char const* what) noexcept;
 
 enum class allows { system_error, bad_alloc_too };
 
-// Runs `call`, which may fail with a documented error and then has had no effect; once more in that case. False: it failed twice.
-template <class Call> bool attempt(Call call, allows errors = allows::system_error) {
-    for (int tries = 0; tries < 2; ++tries) {
+// Runs `call`, which may fail with a documented error and then has had no effect; once more in that case. False: it failed each time.
+template <class Call> bool attempt(Call call, allows errors = allows::system_error, int tries = 2) {
+    for (; tries > 0; --tries) {
         try {
             call();
             return true;

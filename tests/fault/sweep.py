@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets each call of the library to the system fail in turn, in a program of tests/fault/programs:
 
-    sweep.py [--quick] [--kind KIND]... PROGRAM...
+    sweep.py [--quick] [--kind KIND]... [--tulle TULLE --places N] PROGRAM...
 
 runs `PROGRAM --fail KIND:N` for each kind of call and N = 1, 2, ... until a run ends without having come to its N-th call. A run must end
 well, having met documented errors at most, and hold no more memory at its end than a run without failures; or it must die with one of the
 sentences below, which are the policy where a call has no way to report an error. All else is a failure, and so is a run that takes too
 long. Then all calls of the kind fail from the first on, where the library can do without. --quick tries the first few N of each kind, and then
 ever fewer.
+
+With --places the program is started as so many places by the program `tulle`, and each of these meets the failures in turn.
 """
 import argparse
 import os
@@ -19,7 +21,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 KINDS = ("allocation", "mmap", "munmap", "mprotect", "madvise", "advise-batch", "futex-eintr", "futex-eagain", "membarrier", "thread",
-         "affinity", "topology", "file")
+         "affinity", "topology", "file", "shared-file", "read-memory")
 # Where the program has no way to hear of an error.
 POLICY = (
     r"tulle: cannot start: .+",
@@ -28,6 +30,15 @@ POLICY = (
     r"tulle: no memory for the records of forked threads \(.+\)",
     r"tulle: no memory for more than \d+ forked threads that are not joined \(.+\)",
     r"tulle: no memory for the stack of a waiting thread \(.+",
+    # Of places: what is not said to one place would leave another one waiting.
+    r"tulle: cannot become a place: .+",
+    r"tulle: place \d+ cannot map the memory of the places .+",
+    r"tulle: place \d+ (was ended by signal|ended with exit code) .+ before it (took part|used Tulle)",
+    r"tulle: no memory for a message of \d+ bytes (from|to) place \d+.*",
+    r"tulle: no memory for an exception that has left an activity",
+    r"tulle: no memory to tell place \d+ that its activities have ended",
+    r"tulle: no memory for what another place tells of its activities",
+    r"tulle: no memory to begin a collective operation, for which other places wait",
 )
 # A wait that returns at once, and a fence that there is no memory for, are tried again: not these for ever.
 NOT_LASTING = ("futex-eintr", "futex-eagain", "membarrier")
@@ -43,7 +54,9 @@ class Run:
     """One run of a program."""
 
     def __init__(self, program, fail=None):
-        self.command = [program] + (["--fail", fail] if fail else [])
+        self.command = program.command + (["--fail", fail] if fail else [])
+        self.died = program.died
+        self.gives_back = program.gives_back
         child = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
         try:
             self.out, self.err = child.communicate(timeout=WATCHDOG)
@@ -56,8 +69,9 @@ class Run:
 
     @property
     def died_by_policy(self):
-        lines = self.err.strip().splitlines()
-        return self.code == -signal.SIGABRT and bool(lines) and any(re.fullmatch(sentence, lines[-1]) for sentence in POLICY)
+        # The last line is the program's, or what `tulle run` says of the place that has died.
+        lines = [line for line in self.err.strip().splitlines() if not line.startswith("tulle: run: ")]
+        return self.code == self.died and bool(lines) and any(re.fullmatch(sentence, lines[-1]) for sentence in POLICY)
 
     @property
     def reached(self):
@@ -71,10 +85,20 @@ class Run:
             return None
         if self.code != 0:
             return f"ends with {self.code}"
-        for name in ("blocks", "mapped"):
+        for name in ("blocks", "mapped") if self.gives_back else ():
             if self.report.get(name, 0) > most[name] + (SINGLE_DEQUE if (name, kind) == ("mapped", "mmap") else 0):
                 return f"holds {name} {self.report[name]}, a run without failures at most {most[name]}"
         return None
+
+
+class Program:
+    """One that is started by itself, or as some places of which `place` meets the failures."""
+
+    def __init__(self, path, tulle=None, places=0, place=0):
+        self.name = os.path.basename(path) + (f", place {place} of {places}" if places else "")
+        self.command = ["env", f"FAULT_PLACE={place}", tulle, "run", "-n", str(places), "--tags", "none", path] if places else [path]
+        self.died = 128 + signal.SIGABRT if places else -signal.SIGABRT
+        self.gives_back = place == 0  # the others end in the middle of a call
 
 
 def numbers(quick):
@@ -95,7 +119,7 @@ class Sweep:
         peaceful = [Run(program) for _ in range(PEACEFUL_RUNS)]
         for run in peaceful:
             if run.code != 0:
-                sys.exit(f"sweep: {program} fails by itself ({run.code}):\n{run.err}")
+                sys.exit(f"sweep: {program.name} fails by itself ({run.code}):\n{run.err}")
         self.most = {name: max(run.report[name] for run in peaceful) for name in ("blocks", "mapped")}
 
     def judge(self, n, kind, run):
@@ -104,7 +128,7 @@ class Sweep:
         if problem is None:
             return
         self.failures += 1
-        print(f"FAILED {os.path.basename(self.program)} {kind}:{n} {problem}\n  replay: {' '.join(run.command)}")
+        print(f"FAILED {self.program.name} {kind}:{n} {problem}\n  replay: {' '.join(run.command)}")
         for line in run.err.strip().splitlines()[-12:]:
             print(f"  | {line}")
 
@@ -127,7 +151,7 @@ class Sweep:
         if last and kind not in NOT_LASTING:
             self.judge("1+", kind, Run(self.program, f"{kind}:1+"))
         if last:
-            print(f"{os.path.basename(self.program)} {kind}: up to {last}, {met['errors']} errors, {met['policy']} ends by policy", flush=True)
+            print(f"{self.program.name} {kind}: up to {last}, {met['errors']} errors, {met['policy']} ends by policy", flush=True)
         return last > 0
 
 
@@ -135,15 +159,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only calls of this kind")
+    parser.add_argument("--tulle", help="the program that starts places")
+    parser.add_argument("--places", type=int, default=0)
     parser.add_argument("programs", nargs="+", metavar="PROGRAM")
     chosen = parser.parse_args()
+    programs = [Program(path, chosen.tulle, chosen.places, place) for path in chosen.programs for place in range(max(1, chosen.places))]
     failures = 0
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for program in chosen.programs:
+        for program in programs:
             sweep = Sweep(program, chosen.quick, pool)
             if not any([sweep.sweep(kind) for kind in chosen.kind or KINDS]):
-                sys.exit(f"sweep: no call of {program} was made to fail")
-            print(f"{os.path.basename(program)}: {sweep.runs} runs, {sweep.failures} failed", flush=True)
+                sys.exit(f"sweep: no call of {program.name} was made to fail")
+            print(f"{program.name}: {sweep.runs} runs, {sweep.failures} failed", flush=True)
             failures += sweep.failures
     sys.exit(1 if failures else 0)
 

@@ -25,6 +25,9 @@ prefix=$work/prefix
 
 [ -f "$prefix/include/tulle/version.hpp" ] || fail "the headers are not installed"
 [ -n "$(find "$prefix" -name tulle_thread_join.3)" ] || fail "the man page of tulle_thread_join is not installed"
+for plugin in "$build"/lib/libtulle-mpi-*.so; do
+    [ ! -f "$plugin" ] || [ -f "$prefix/$libdir/${plugin##*/}" ] || fail "${plugin##*/} is not installed"
+done
 [ -f "$prefix/share/tulle/tulle-gdb.py" ] || fail "the script for gdb is not installed"
 [ -f "$prefix/share/gdb/auto-load$work/first/$libdir/libtulle.so.$version-gdb.py" ] || fail "gdb will not find its script by itself"
 if grep -rqs "$build\|$work/first" "$prefix/$libdir/cmake" "$prefix/$libdir/pkgconfig"; then

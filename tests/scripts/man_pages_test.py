@@ -7,8 +7,9 @@ import unittest
 
 import planted
 
-HEADERS = ("include/tulle.h", *(f"include/tulle/detail/{name}.h" for name in ("cancel", "channel", "feb", "group", "locks", "loop",
-                                                                           "phases", "shepherd", "sync", "version")))
+HEADERS = ("include/tulle.h", *(f"include/tulle/detail/{name}.h" for name in ("cancel", "channel", "feb", "global_memory", "group",
+                                                                           "locks", "loop", "phases", "place", "shepherd", "sync",
+                                                                           "version")))
 PAGES = sorted((planted.PROJECT / "docs/man").glob("tulle_*.3"))
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 FUNCTION = re.compile(r"TULLE_API\s+([\w\s*]+?)\b(tulle_\w+)\s*\(([^;]*)\);")

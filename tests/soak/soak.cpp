@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// soak FIRST COUNT [LEFT_OUT]: runs COUNT random programs, of the seeds from FIRST on, on Tulle and on the sequential model, each with
-// its own number of workers and shepherds. Prints each seed before it runs, and what differs. LEFT_OUT: numbers of steps, separated by
-// commas. Started by scripts/soak, which watches it.
+// Random programs on Tulle and on the sequential model, each with its own number of workers and shepherds.
+#include "main.hpp"
 #include "model.hpp"
 #include "player.hpp"
 
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <string>
 
 namespace {
 
 using namespace soak;
-
-std::set<int> numbers(std::string const& text) {
-    std::set<int> found;
-    for (std::size_t at = 0; at < text.size(); at = text.find(',', at) == std::string::npos ? text.size() : text.find(',', at) + 1) {
-        found.insert(std::atoi(text.c_str() + at));
-    }
-    return found;
-}
 
 void print(char const* who, result const& r) {
     std::printf("  %s: value %016" PRIx64 "%s, detached %016" PRIx64 ", counters", who, r.root.value, r.root.threw ? " thrown" : "",
@@ -53,16 +42,4 @@ bool run_seed(std::uint64_t seed, std::set<int> const& left_out) {
 
 } // namespace
 
-int main(int argc, char** argv) {
-    if (argc < 3 || argc > 4) {
-        std::fprintf(stderr, "usage: soak FIRST COUNT [LEFT_OUT]\n");
-        return 2;
-    }
-    std::uint64_t const first = std::strtoull(argv[1], nullptr, 0);
-    std::uint64_t const count = std::strtoull(argv[2], nullptr, 0);
-    std::set<int> const left_out = numbers(argc > 3 ? argv[3] : "");
-    for (std::uint64_t k = 0; k < count; ++k) {
-        if (!run_seed(first + k, left_out)) return 1;
-    }
-    return 0;
-}
+int main(int argc, char** argv) { return soak::run_programs(argc, argv, &run_seed); }

@@ -4,19 +4,40 @@
 #pragma once
 
 #include "net/loopback_transport.hpp"
+#include "refusing_transport.hpp"
 #include "remote/engine.hpp"
 #include "remote/governor.hpp"
 
 #include <tulle/place.hpp>
+#include <tulle/runtime.hpp>
 
 #include <memory>
+#include <utility>
 #include <vector>
+
+// The run time, from before the places until after them.
+class started {
+public:
+    started(started const&) = delete;
+    started& operator=(started const&) = delete;
+
+protected:
+    started() { tulle::initialize({.workers = 2}); }
+    ~started() { tulle::finalize(); }
+};
+
+struct loopback_settings {
+    tulle::remote::memory_settings memory{};
+    refusals refused{};
+    bool survives = false; // the others, when one is killed
+    int reserved_cpu = -1; // else the service threads of all poll there all the time
+};
 
 class loopback_places {
 public:
-    explicit loopback_places(int count, tulle::net::loopback_options const& options = {})
+    explicit loopback_places(int count, tulle::net::loopback_options const& options = {}, loopback_settings const& chosen = {})
         : m_network(static_cast<tulle::net::rank>(count), options),
-          m_engines(make_engines(m_network)),
+          m_engines(make_engines(m_network, chosen)),
           m_standing{m_engines.front().get(), nullptr},
           m_stand(m_standing) {}
 
@@ -26,9 +47,15 @@ public:
 private:
     using engines = std::vector<std::unique_ptr<tulle::remote::engine>>;
 
-    static engines make_engines(tulle::net::loopback_network& network) {
+    static engines make_engines(tulle::net::loopback_network& network, loopback_settings const& chosen) {
         engines all;
-        for (tulle::net::rank r = 0; r < network.count(); ++r) all.push_back(std::make_unique<tulle::remote::engine>(network.join(r)));
+        refusals refused = chosen.refused;
+        for (tulle::net::rank r = 0; r < network.count(); ++r, ++refused.seed) {
+            auto transport = std::make_unique<refusing_transport>(network.join(r), refused);
+            all.push_back(std::make_unique<tulle::remote::engine>(std::move(transport), chosen.memory));
+            if (chosen.survives) all.back()->survive_deaths();
+            all.back()->reserve_processor(chosen.reserved_cpu);
+        }
         for (auto const& one : all) one->start();
         return all;
     }

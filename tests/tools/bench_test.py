@@ -83,6 +83,14 @@ class Programs(unittest.TestCase):
     def bench(self, *words, **how):
         return bench("--dir", self.folder, *words, **how)
 
+    def page(self, *words):
+        page = os.path.join(self.folder, "page.html")
+        self.assertEqual(self.bench(*words, "--html", page, "--quick").returncode, 0)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        xml.fromstring(text.replace("<!DOCTYPE html>", "", 1))  # well-formed
+        return text
+
 
 class Faked(Programs):
     def test_json_repeats_every_figure(self):
@@ -150,13 +158,13 @@ class Faked(Programs):
         self.program("mutex-tulle", "exit 0\n")
         done = self.bench("mutex")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("tulle with 1 worker(s) failed: it printed no figure", done.stderr)
+        self.assertIn("tulle with 1 worker failed: it printed no figure", done.stderr)
 
     def test_a_program_that_fails_is_reported_with_its_exit_code(self):
         self.program("mutex-tulle", "exit 3\n")
         done = self.bench("mutex")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("tulle with 1 worker(s) failed: exit code 3", done.stderr)
+        self.assertIn("tulle with 1 worker failed: exit code 3", done.stderr)
 
     def test_page(self):
         self.prints("mutex", "tulle", 5)
@@ -269,14 +277,6 @@ class Backends(Programs):
         rows = figures(self.bench("--workers", "1,3,5", "switch", "--json"))
         self.assertEqual([row["workers"] for row in rows], [1, 3, 5])
 
-    def page(self, *words):
-        page = os.path.join(self.folder, "page.html")
-        self.assertEqual(self.bench(*words, "--html", page, "--quick").returncode, 0)
-        with open(page, encoding="utf-8") as file:
-            text = file.read()
-        xml.fromstring(text.replace("<!DOCTYPE html>", "", 1))  # well-formed
-        return text
-
     def test_page_has_curves_over_the_workers(self):
         for library, value in (("tulle", 1), ("tulle_setjmp", 3), ("tulle_ucontext", 30)):
             self.prints("paper-fib", library, value, unit="s")
@@ -290,6 +290,52 @@ class Backends(Programs):
         self.prints("paper-fib", "tulle", 1, unit="s")
         text = self.page("paper-fib", "--workers", "2")
         self.assertEqual((text.count("<svg"), text.count("<polyline")), (1, 0))
+
+
+class Charts(Programs):
+    """Figures that say where on a curve they lie."""
+
+    def prints_curves(self, name, library, curves, axis="samples"):
+        """curves: {curve: {at: value with one worker}}; it is divided by the number of workers."""
+        lines = []
+        for curve, points in curves.items():
+            for at, cost in points.items():
+                line = LINE % (name, library, cost, cost, cost, f"us {curve} {at}", "true")
+                line = line.replace(f'"value": {cost:g}', f'"value": \'$(({cost} / $2))\'')
+                lines.append(f"echo '{line[:-1]}, \"curve\": \"{curve}\", \"axis\": \"{axis}\", \"at\": {at}}}'")
+        self.program(f"{name}-{library}", "\n".join(lines) + "\n")
+
+    def test_objects_say_where_they_lie(self):
+        self.prints_curves("tnt-fft", "tulle", {"a": {8: 40}})
+        rows = figures(self.bench("tnt-fft", "--workers", "1", "--json"))
+        self.assertEqual([(row["curve"], row["axis"], row["at"], row["value"]) for row in rows], [("a", "samples", 8, 40)])
+
+    def test_page_has_a_line_for_each_curve_and_no_bars(self):
+        self.prints_curves("tnt-fft", "tulle", {"a": {8: 40, 16: 80, 1024: 160}, "b": {8: 20, 16: 30, 1024: 60}})
+        self.prints_curves("tnt-fft", "pthread", {"a": {8: 50, 16: 100, 1024: 200}})
+        text = self.page("tnt-fft", "--workers", "1")
+        self.assertEqual((text.count("<svg"), text.count("<polyline"), text.count("<rect")), (1, 3, 0))
+        self.assertIn("<h3>us by the number of samples, 1 worker</h3>", text)
+        self.assertIn("<title>tulle b, 1024 samples: 60.0 us</title>", text)
+        self.assertEqual(text.count("<tr><td>tulle a</td>"), 3)
+
+    def test_page_has_the_speed_up_over_fewer_workers(self):
+        self.prints_curves("tnt-fft", "tulle", {"": {8: 40, 16: 80}})
+        text = self.page("tnt-fft", "--workers", "1,4")
+        self.assertEqual(text.count("<svg"), 3)  # times with each number of workers, one speed-up
+        self.assertIn("<h3>speed-up by the number of samples, 4 workers over 1 worker; higher is better</h3>", text)
+        self.assertIn("<title>tulle, 16 samples: 4.00 x</title>", text)
+
+    def test_bytes_are_written_as_people_say_them(self):
+        self.prints_curves("at", "memory", {"": {16: 40, 65536: 80, 1048576: 90}}, axis="bytes")
+        text = self.page("at", "--workers", "1")
+        self.assertIn(">64 K</text>", text)
+        self.assertIn(">1 M</text>", text)
+
+    def test_one_place_on_the_axis_is_a_row_without_a_line(self):
+        self.prints_curves("tnt-fft", "tulle", {"": {8: 40}})
+        text = self.page("tnt-fft", "--workers", "1")
+        self.assertEqual((text.count("<svg"), text.count("<tr><td>tulle")), (0, 1))
 
 
 class Emulated(Programs):
@@ -420,7 +466,7 @@ class Usage(unittest.TestCase):
         listed = [line.split()[0] for line in done.stdout.splitlines()]
         self.assertEqual(len(listed), len(set(listed)))
         self.assertLessEqual(set(NAMES), set(listed))
-        self.assertEqual(listed[-1], "paper")
+        self.assertEqual(listed[-4:], ["paper", "octopos", "tnt", "dszoom"])
 
     def test_wrong_usage(self):
         for words, complaint in ((["blah"], "blah"), (["--runs", "0"], "--runs"), (["--runs", "x"], "--runs"),

@@ -10,8 +10,8 @@ _tulle_run() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            -n | --places | --tags | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
-            --stack-report | -n* | --places=* | --tags=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
+            -n | --places | --hosts | --mpi | --tags | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
+            --stack-report | -n* | --places=* | --hosts=* | --mpi=* | --tags=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -22,9 +22,10 @@ _tulle_run() {
     fi
     case $prev in
         --set) COMPREPLY=($(compgen -W "$(_tulle_options "${COMP_WORDS[0]}")" -- "$cur")); compopt -o nospace ;;
+        --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
         --tags) COMPREPLY=($(compgen -W "others all none" -- "$cur")) ;;
-        -n | --places | --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--places --tags --workers --stack-size --stack-report --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        -n | --places | --hosts | --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
+        *) COMPREPLY=($(compgen -W "--places --hosts --mpi --tags --workers --stack-size --stack-report --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 

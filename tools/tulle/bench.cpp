@@ -43,8 +43,9 @@ void print_json(workload const&, std::vector<figure> const& figures) { print_jso
 void print_legend(bench_result const& result) {
     bool const compares =
         std::any_of(result.figures.begin(), result.figures.end(), [](figure const& f) { return compares_backends(f.bench); });
-    std::printf("\n* Tulle. Lower is better. \"of best\": the ratio to the best peer's median; serial and futex are floors, not peers.%s\n",
-                compares ? " \"of asm\": to tulle's, whose switch is in assembly." : "");
+    std::printf(
+        "\n* Tulle. Lower is better. \"of best\": the ratio to the best peer's median; serial, futex and memory are floors, not peers.%s\n",
+        compares ? " \"of asm\": to tulle's, whose switch is in assembly." : "");
     for (std::string const& note : result.notes) std::printf("%s\n", note.c_str());
 }
 

@@ -63,10 +63,25 @@ std::vector<workload> const& workloads() {
         {"quicksort", "sort 2 million random doubles", {1, 2}},
         {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
         {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},
+        {"tnt-fft", "Fourier transforms by TNT threads and POSIX threads, over the number of samples", {1, 2}},
         {"uts", "unbalanced tree search, tree T1", {1, 2}},
         {"nqueens", "all placements of 13 queens", {1, 2}},
         {"wake", "a foreign thread hands work to an idle program; until it runs", {2}},
         {"idle", "processor time that a program with nothing to do uses", {2}},
+        {"at", "a call at another place and back, with and without data; activities there", {1}, false, {2}},
+        {"barrier", "a barrier of places, one thread each; of threads of all places, by their number", {1}, false, {2, 4}},
+        {"hpccg-places", "hpccg over places, one thread each: planes exchanged, sums of all", {1}, false, {1, 2}},
+        {"remote-create",
+         "create threads at all places and wait for all, by their number and how their places are chosen",
+         {1},
+         false,
+         {2, 4}},
+        {"global-lock", "threads at all places lock one mutex, by their number", {1}, false, {2}},
+        {"global-fib", "Fibonacci(30), a thread for each call that any place may run", {1}, false, {1, 2}},
+        {"global-sort", "merge sort of a million numbers in global memory, with threads that any place may run", {1}, false, {1, 2}},
+        {"onesided", "read, write and change words of another place, and read 64 KiB", {1}},
+        {"onesided-sizes", "copy bytes from a place and to it, by their number, and 1 KiB of each of several", {1}, false, {4}},
+        {"progress", "reading memory of a place whose workers compute, until it is there", {1}, false, {2}},
         {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
         {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend", workers_of_the_papers(), true},
         {"paper-scale", "the same with a larger n", workers_of_the_papers(), true},
@@ -80,6 +95,11 @@ std::vector<workload_set> const& workload_sets() {
         {"paper",
          "what the papers on switching without system calls measure: switch, paper-fib, paper-scale, paper-create",
          {"switch", "paper-fib", "paper-scale", "paper-create"}},
+        {"octopos", "tables 1 and 2 of the paper on OctoPOS: local-start, at", {"local-start", "at"}},
+        {"tnt",
+         "figures 2 to 6 of the paper on TiNy Threads: tnt-fft, onesided-sizes, remote-create, barrier",
+         {"tnt-fft", "onesided-sizes", "remote-create", "barrier"}},
+        {"dszoom", "figure 5 of the paper on DSZOOM's locks: global-lock", {"global-lock"}},
     };
     return all;
 }
@@ -115,6 +135,20 @@ std::vector<contestant> find_contestants(fs::path const& folder) {
         return a.command < b.command;
     });
     return found;
+}
+
+arguments start_with_places(contestant const& c, int places) {
+    std::string const count = std::to_string(places);
+    arguments words;
+    if (is_ours(c.library))
+        words = {"/proc/self/exe", "run", "-n", count, "--tags", "none"};
+    else if (c.library.starts_with("openmpi"))
+        words = {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", count};
+    else if (c.library.starts_with("mpich"))
+        words = {"mpirun.mpich", "-n", count};
+    words.insert(words.end(), c.command.begin(), c.command.end());
+    words.insert(words.end(), {"--places", count});
+    return words;
 }
 
 fs::path default_bench_folder() {

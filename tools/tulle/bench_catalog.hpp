@@ -14,8 +14,9 @@ namespace tulle::tool {
 struct workload {
     std::string_view name;
     std::string_view sentence;
-    std::vector<int> workers; // the numbers of workers that it is run with
-    bool backends = false;    // ours runs over several context switches, beside each other
+    std::vector<int> workers;  // the numbers of workers that it is run with
+    bool backends = false;     // ours runs over several context switches, beside each other
+    std::vector<int> places{}; // the numbers of places that it is run with; none: it is not about places
 };
 
 // A name for several workloads.
@@ -38,6 +39,9 @@ struct contestant {
     std::string library;
     arguments command;
 };
+
+// What starts it with so many places: `tulle run` our own programs, its launcher one of an MPI; others start them themselves.
+[[nodiscard]] arguments start_with_places(contestant const& c, int places);
 
 // The programs bench-WORKLOAD-LIBRARY of a folder, in alphabetical order, ours before the others.
 [[nodiscard]] std::vector<contestant> find_contestants(std::filesystem::path const& folder);

@@ -31,6 +31,9 @@ figure from_json(json const& line) {
     f.ok = line.at("ok");
     f.architecture = line.value("architecture", "");
     f.limit = line.value("limit", 0.0);
+    f.curve = line.value("curve", "");
+    f.axis = line.value("axis", "");
+    f.at = line.value("at", 0.0);
     return f;
 }
 
@@ -50,7 +53,7 @@ double figure::value() const {
 }
 
 bool figure::same_quantity(figure const& other) const {
-    return bench == other.bench && library == other.library && workers == other.workers && unit == other.unit &&
+    return bench == other.bench && library == other.library && workers == other.workers && places == other.places && unit == other.unit &&
            architecture == other.architecture;
 }
 
@@ -93,13 +96,15 @@ std::string to_json_line(figure const& f) {
                  {"ok", f.ok}};
     if (f.counted()) line["architecture"] = f.architecture;
     if (f.limit > 0) line["limit"] = f.limit;
+    if (f.on_chart()) line.update({{"curve", f.curve}, {"axis", f.axis}, {"at", f.at}});
     return line.dump();
 }
 
 bool is_ours(std::string_view library) { return library.starts_with("tulle"); }
 
 bool is_peer(std::string_view library) {
-    return !is_ours(library) && library != "serial" && library != "serial_inlined" && library != "serial_stable" && library != "futex";
+    return !is_ours(library) && library != "serial" && library != "serial_inlined" && library != "serial_stable" && library != "futex" &&
+           library != "memory";
 }
 
 bool figure_group::comparable(figure const& row) const {
@@ -129,16 +134,36 @@ std::vector<figure_group> group(std::vector<figure> const& figures) {
     std::vector<figure_group> groups;
     for (figure const& f : figures) {
         auto const found = std::find_if(groups.begin(), groups.end(), [&f](figure_group const& g) {
-            return g.bench == f.bench && g.unit == f.unit && g.workers == f.workers;
+            return g.bench == f.bench && g.unit == f.unit && g.workers == f.workers && g.places == f.places;
         });
         if (found != groups.end())
             found->rows.push_back(f);
         else
-            groups.push_back({f.bench, f.unit, f.workers, {f}});
+            groups.push_back({f.bench, f.unit, f.workers, f.places, {f}});
     }
     for (figure_group& g : groups)
         if (!g.rows.front().counted()) std::stable_sort(g.rows.begin(), g.rows.end(), better);
     return groups;
+}
+
+std::vector<figure_chart> charts_in(std::vector<figure> const& figures) {
+    std::vector<figure_chart> charts;
+    for (figure const& f : figures) {
+        if (!f.on_chart() || !f.measured()) continue;
+        std::string const unit = f.unit.substr(0, f.unit.find_first_of(" ,"));
+        auto const found = std::find_if(charts.begin(), charts.end(), [&](figure_chart const& c) {
+            return c.bench == f.bench && c.unit == unit && c.axis == f.axis && c.workers == f.workers && c.places == f.places;
+        });
+        figure_chart& chart =
+            found != charts.end() ? *found : charts.emplace_back(figure_chart{f.bench, unit, f.axis, f.workers, f.places});
+        chart.points.push_back(f);
+    }
+    return charts;
+}
+
+std::string count_text(int workers, int places) {
+    if (places > 1) return std::to_string(places) + " places";
+    return std::to_string(workers) + (workers == 1 ? " worker" : " workers");
 }
 
 std::string short_number(double value) {
@@ -147,6 +172,16 @@ std::string short_number(double value) {
     char const* const format = size >= 100 ? "%.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3g";
     std::snprintf(text, sizeof text, format, value);
     return text;
+}
+
+std::string count_number(double value) {
+    return value == std::floor(value) ? std::to_string(static_cast<long>(value)) : short_number(value);
+}
+
+std::string short_bytes(double bytes) {
+    constexpr double k_kib = 1024;
+    if (bytes >= k_kib * k_kib) return count_number(bytes / k_kib / k_kib) + " M";
+    return bytes >= k_kib ? count_number(bytes / k_kib) + " K" : count_number(bytes);
 }
 
 } // namespace tulle::tool

@@ -22,7 +22,11 @@ struct figure {
     bool ok = true;
     std::string architecture{}; // of the emulator below which this was counted; empty: measured on this machine
     double limit = 0;           // what it must not exceed, where there is such a value
+    std::string curve{};        // of those of one chart; may be empty
+    std::string axis{};         // what the chart is over; empty: it is on no chart
+    double at = 0;              // where on that axis
 
+    [[nodiscard]] bool on_chart() const { return !axis.empty(); }
     [[nodiscard]] bool counted() const { return !architecture.empty(); }
     [[nodiscard]] double value() const; // the median; 0 when nothing was measured
     [[nodiscard]] bool measured() const { return !values.empty(); }
@@ -34,21 +38,22 @@ struct figure {
 [[nodiscard]] std::vector<figure> parse_figures(std::string_view output);
 
 // One JSON object on one line; `value`, `min` and `max` are null when nothing was measured. `architecture` is there for counted figures only,
-// `limit` where there is one.
+// `limit` where there is one, `curve`, `axis` and `at` for what is on a chart.
 [[nodiscard]] std::string to_json_line(figure const& f);
 
-// Ours, a peer, or a floor: `serial` and `futex` are what the machine does without threads of any library.
+// Ours, a peer, or a floor: `serial`, `futex` and `memory` are what the machine does without any library.
 [[nodiscard]] bool is_ours(std::string_view library);
 [[nodiscard]] bool is_peer(std::string_view library);
 
 // The library whose switch is in assembly, with which those over other switches are compared.
 inline constexpr std::string_view k_assembly = "tulle";
 
-// Rows of one table: the same bench, unit and number of workers, best first; counted ones as they came.
+// Rows of one table: the same bench, unit and number of workers and places, best first; counted ones as they came.
 struct figure_group {
     std::string bench{};
     std::string unit{};
     int workers = 1;
+    int places = 1;
     std::vector<figure> rows{};
 
     // What `row` is of the best peer's value; 0 where there is none to compare with, or `row` is of another size.
@@ -63,7 +68,24 @@ struct figure_group {
 
 [[nodiscard]] std::vector<figure_group> group(std::vector<figure> const& figures);
 
+// What one chart shows: the same bench, axis, unit up to its first word, and number of workers and places.
+struct figure_chart {
+    std::string bench{};
+    std::string unit{}; // its first word
+    std::string axis{};
+    int workers = 1;
+    int places = 1;
+    std::vector<figure> points{}; // all of them measured
+};
+[[nodiscard]] std::vector<figure_chart> charts_in(std::vector<figure> const& figures);
+
+// "2 workers", or, where there are several places, "4 places".
+[[nodiscard]] std::string count_text(int workers, int places);
+
 // Three digits, no exponent where it can be helped.
 [[nodiscard]] std::string short_number(double value);
+// All digits of what is whole; "64 K" of bytes.
+[[nodiscard]] std::string count_number(double value);
+[[nodiscard]] std::string short_bytes(double bytes);
 
 } // namespace tulle::tool

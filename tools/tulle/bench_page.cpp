@@ -3,6 +3,7 @@
 #include "bench_plot.hpp"
 #include "bench_table.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <fstream>
@@ -38,7 +39,8 @@ rect.ours { fill: var(--ours); } rect.peer { fill: var(--peer); } rect.floor { f
 .line { fill: none; stroke-width: 2; } .curve circle { stroke: none; }
 .curve0 { stroke: var(--ours); fill: var(--ours); } .curve1 { stroke: var(--second); fill: var(--second); }
 .curve2 { stroke: var(--third); fill: var(--third); } .curve3 { stroke: var(--fourth); fill: var(--fourth); }
-.curve text { stroke: none; fill: inherit; } .ideal { stroke: var(--quiet); stroke-dasharray: 4 4; }
+.curve text { stroke: none; fill: inherit; }
+.dash1 .line { stroke-dasharray: 8 4; } .dash2 .line { stroke-dasharray: 2 3; } .dash3 .line { stroke-dasharray: 8 3 2 3; } .ideal { stroke: var(--quiet); stroke-dasharray: 4 4; }
 .grid { stroke: var(--line); } .spread { stroke: var(--spread); fill: none; }
 summary { cursor: pointer; color: var(--quiet); font-size: .85rem; margin-top: .5rem; }
 .wide { overflow-x: auto; }
@@ -78,8 +80,8 @@ void write_head(std::ostream& out) {
         << ", " << today() << "<br/>" << escape_html(machine_line()) << "</p>\n"
         << "<p class=\"about\">Lower is better. A bar is the median of the runs, the line across it goes from the "
            "least "
-           "to the greatest. <em>Of best</em> is the ratio to the best peer; serial and futex are floors, not "
-           "peers.</p>\n";
+           "to the greatest. <em>Of best</em> is the ratio to the best peer; serial, futex and "
+           "memory are floors, not peers.</p>\n";
 }
 
 void write_rows(std::ostream& out, figure_group const& g) {
@@ -101,7 +103,7 @@ void write_rows(std::ostream& out, figure_group const& g) {
 
 std::string title_of(figure_group const& g) {
     if (g.rows.front().counted()) return g.unit + ", counted below emulators";
-    return (g.unit.empty() ? "failed" : g.unit) + ", " + std::to_string(g.workers) + (g.workers == 1 ? " worker" : " workers");
+    return (g.unit.empty() ? "failed" : g.unit) + ", " + count_text(g.workers, g.places);
 }
 
 void write_group(std::ostream& out, figure_group const& g) {
@@ -124,19 +126,63 @@ void write_curves(std::ostream& out, std::string_view bench, std::vector<figure>
         << curves_of_speedup(elapsed) << "</figure>\n";
 }
 
+void write_points(std::ostream& out, figure_chart const& chart) {
+    out << "<details><summary>Numbers</summary><div class=\"wide\"><table>\n<tr><th>library</th><th>" << escape_html(chart.axis)
+        << "</th><th>median</th><th>min</th><th>max</th><th>n</th><th>runs</th></tr>\n";
+    for (figure const& f : chart.points)
+        out << "<tr><td>" << escape_html(f.library + ' ' + f.curve) << (f.ok ? "" : " (failed)") << "</td><td>" << count_number(f.at)
+            << "</td><td>" << short_number(f.value()) << "</td><td>" << short_number(f.min) << "</td><td>" << short_number(f.max)
+            << "</td><td>" << f.n << "</td><td>" << f.runs << "</td></tr>\n";
+    out << "</table></div></details>\n";
+}
+
+void write_chart(std::ostream& out, figure_chart const& chart) {
+    std::string const lines = curves_of_chart(chart);
+    out << "<figure><h3>" << escape_html(chart.unit + " by the number of " + chart.axis) << ", " << count_text(chart.workers, chart.places)
+        << "</h3>\n"
+        << lines;
+    write_points(out, chart);
+    out << "</figure>\n";
+}
+
+// Beside the same chart with the fewest workers, if this is another one.
+void write_speedup(std::ostream& out, std::vector<figure_chart> const& charts, figure_chart const& chart) {
+    figure_chart const* base = &chart;
+    for (figure_chart const& c : charts)
+        if (c.bench == chart.bench && c.unit == chart.unit && c.axis == chart.axis && c.places == chart.places && c.workers < base->workers)
+            base = &c;
+    std::string const lines = base != &chart ? speedup_of_chart(*base, chart) : "";
+    if (lines.empty()) return;
+    out << "<figure><h3>speed-up by the number of " << escape_html(chart.axis) << ", " << count_text(chart.workers, chart.places)
+        << " over " << count_text(base->workers, base->places) << "; higher is better</h3>\n"
+        << lines << "</figure>\n";
+}
+
+void write_charts(std::ostream& out, std::string_view bench, std::vector<figure_chart> const& charts) {
+    for (figure_chart const& chart : charts) {
+        if (chart.bench != bench) continue;
+        write_chart(out, chart);
+        write_speedup(out, charts, chart);
+    }
+}
+
+void write_title(std::ostream& out, workload const& w) {
+    out << "<h2>" << w.name << "</h2>\n<p class=\"about\">" << w.sentence << "</p>\n";
+}
+
 } // namespace
 
 void write_page(std::ostream& out, std::vector<figure> const& figures, std::vector<std::string> const& notes) {
     write_head(out);
     std::vector<figure_group> const groups = group(figures);
+    std::vector<figure_chart> const charts = charts_in(figures);
     for (workload const& w : workloads()) {
-        bool titled = false;
-        for (figure_group const& g : groups) {
-            if (g.bench != w.name) continue;
-            if (!titled) out << "<h2>" << w.name << "</h2>\n<p class=\"about\">" << w.sentence << "</p>\n";
-            titled = true;
-            write_group(out, g);
-        }
+        auto const is_its = [&w](auto const& one) { return one.bench == w.name; };
+        if (std::none_of(groups.begin(), groups.end(), is_its)) continue;
+        write_title(out, w);
+        for (figure_group const& g : groups)
+            if (is_its(g) && !g.rows.front().on_chart()) write_group(out, g);
+        write_charts(out, w.name, charts);
         write_curves(out, w.name, figures);
     }
     for (std::string const& note : notes) out << "<p class=\"about\">" << escape_html(note) << "</p>\n";

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <unistd.h>
 
@@ -17,15 +18,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// How much a program is given.
+struct scale {
+    int workers; // of each place
+    int places;
+    bool over_places; // it is told how many, and started as such
+
+    [[nodiscard]] std::string text() const { return count_text(workers, places); }
+};
+
 class progress {
 public:
     explicit progress(std::size_t total) : m_total(total), m_live(isatty(STDERR_FILENO) == 1) {}
 
-    void step(contestant const& c, int workers) {
+    void step(contestant const& c, scale const& s) {
         ++m_done;
         if (!m_live) return;
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %d worker%s", m_done, m_total, c.bench.c_str(), c.library.c_str(), workers,
-                     workers == 1 ? "" : "s");
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %s", m_done, m_total, c.bench.c_str(), c.library.c_str(), s.text().c_str());
     }
 
     void skip(std::size_t steps) { m_done += steps; }
@@ -59,8 +68,13 @@ private:
     // A quick run asks each program once for three runs inside it; else the programs take turns with one run each.
     [[nodiscard]] int rounds() const { return m_settings.quick ? 1 : m_settings.runs; }
 
-    [[nodiscard]] std::vector<int> const& worker_counts(workload const& w) const {
-        return m_settings.workers.empty() ? w.workers : m_settings.workers;
+    [[nodiscard]] std::vector<scale> scales_of(workload const& w) const {
+        std::vector<scale> all;
+        for (int const workers : m_settings.workers.empty() ? w.workers : m_settings.workers) {
+            for (int const places : w.places) all.push_back({workers, places, true});
+            if (w.places.empty()) all.push_back({workers, 1, false});
+        }
+        return all;
     }
 
     void gather(std::vector<workload const*> const& chosen) {
@@ -90,7 +104,7 @@ private:
 
     [[nodiscard]] std::size_t count_steps(std::vector<workload const*> const& chosen) {
         std::size_t steps = 0;
-        for (workload const* const w : chosen) steps += m_contestants[std::string(w->name)].size() * worker_counts(*w).size();
+        for (workload const* const w : chosen) steps += m_contestants[std::string(w->name)].size() * scales_of(*w).size();
         return steps * static_cast<std::size_t>(rounds());
     }
 
@@ -100,10 +114,10 @@ private:
         std::vector<figure> figures;
         m_failed.clear();
         for (int round = 0; round < rounds(); ++round)
-            for (int const workers : worker_counts(w))
+            for (scale const& s : scales_of(w))
                 for (contestant const& c : contestants) {
-                    meter.step(c, workers);
-                    run_one(c, workers, figures);
+                    meter.step(c, s);
+                    run_one(c, s, figures);
                 }
         meter.finish(w.name);
         report(w, figures);
@@ -111,28 +125,28 @@ private:
     }
 
     // One process. A program that has failed once is not asked again.
-    void run_one(contestant const& c, int workers, std::vector<figure>& figures) {
-        std::pair const key{c.library, workers};
+    void run_one(contestant const& c, scale const& s, std::vector<figure>& figures) {
+        std::tuple const key{c.library, s.workers, s.places};
         if (m_failed.contains(key)) return;
-        arguments command = c.command;
-        command.insert(command.end(), {"--workers", std::to_string(workers), "--runs", m_settings.quick ? "3" : "1"});
+        arguments command = s.over_places ? start_with_places(c, s.places) : c.command;
+        command.insert(command.end(), {"--workers", std::to_string(s.workers), "--runs", m_settings.quick ? "3" : "1"});
         if (m_settings.quick) command.emplace_back("--quick");
         outcome const done = capture(command, {m_settings.quick ? 40s : 180s, false, {}});
         std::vector<figure> const printed = parse_figures(done.output);
         for (figure const& f : printed) add(f, figures);
         if (done.ok() && !printed.empty()) return;
         m_failed.insert(key);
-        if (printed.empty()) figures.push_back(failed_figure(c, workers));
+        if (printed.empty()) figures.push_back(failed_figure(c, s));
         m_result.ok = false;
-        note(c.bench + ": " + c.library + " with " + std::to_string(workers) +
-             " worker(s) failed: " + (done.ok() ? "it printed no figure" : done.reason()));
+        note(c.bench + ": " + c.library + " with " + s.text() + " failed: " + (done.ok() ? "it printed no figure" : done.reason()));
     }
 
-    static figure failed_figure(contestant const& c, int workers) {
+    static figure failed_figure(contestant const& c, scale const& s) {
         figure f;
         f.bench = c.bench;
         f.library = c.library;
-        f.workers = workers;
+        f.workers = s.workers;
+        f.places = s.places;
         f.ok = false;
         return f;
     }
@@ -148,7 +162,7 @@ private:
 
     bench_settings const& m_settings;
     std::map<std::string, std::vector<contestant>> m_contestants;
-    std::set<std::pair<std::string, int>> m_failed;
+    std::set<std::tuple<std::string, int, int>> m_failed;
     bench_result m_result;
 };
 

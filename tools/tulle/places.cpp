@@ -3,6 +3,8 @@
 
 #include "command.hpp"
 #include "net/session.hpp"
+#include "options.hpp"
+#include "tagged_output.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,99 +39,17 @@ constexpr int k_signal_base = 128;                    // as the shell has it
 constexpr int k_exit_cannot_run = 126;
 constexpr int k_exit_not_found = 127;
 
-class descriptor {
-public:
-    descriptor() noexcept = default;
-    explicit descriptor(int number) noexcept : m_number(number) {}
-    descriptor(descriptor&& other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
-    descriptor& operator=(descriptor&& other) noexcept {
-        std::swap(m_number, other.m_number);
-        return *this;
-    }
-    ~descriptor() { reset(); }
-    void reset() noexcept {
-        if (m_number >= 0) close(std::exchange(m_number, -1));
-    }
-    [[nodiscard]] int get() const noexcept { return m_number; }
-    [[nodiscard]] bool is_open() const noexcept { return m_number >= 0; }
-
-private:
-    int m_number = -1;
-};
-
-struct pipe_ends {
-    descriptor read{};
-    descriptor write{};
-};
-
-pipe_ends make_pipe() {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-    return {descriptor(ends[0]), descriptor(ends[1])};
-}
-
 // So that nothing of ours gets their numbers.
 void open_standard_streams() {
     for (int const number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(number, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDWR)); // the lowest that is free
 }
 
-void write_all(int to, std::string_view text) {
-    while (!text.empty()) {
-        ssize_t const wrote = write(to, text.data(), text.size());
-        if (wrote > 0) text.remove_prefix(static_cast<std::size_t>(wrote));
-        if (wrote >= 0 || errno == EINTR) continue;
-        if (errno != EAGAIN) return; // nobody reads any more
-        pollfd room{to, POLLOUT, 0};
-        poll(&room, 1, -1);
-    }
-}
-
-// What a place prints, line by line with its tag.
-class tagged_output {
-public:
-    tagged_output(std::string tag, descriptor from, int to) : m_tag(std::move(tag)), m_from(std::move(from)), m_to(to) {}
-
-    [[nodiscard]] int from() const noexcept { return m_from.get(); }
-    [[nodiscard]] bool is_open() const noexcept { return m_from.is_open(); }
-    void read_some() {
-        std::array<char, 65536> buffer;
-        ssize_t const got = read(m_from.get(), buffer.data(), buffer.size());
-        if (got < 0 && errno == EINTR) return;
-        if (got <= 0) return end();
-        take({buffer.data(), static_cast<std::size_t>(got)});
-    }
-    void end() {
-        if (!m_text.empty()) write_all(m_to, m_tag + m_text + "\n");
-        m_text.clear();
-        m_from.reset();
-    }
-
-private:
-    void take(std::string_view got) {
-        m_text.append(got);
-        std::size_t const rest = got.size() - (got.rfind('\n') + 1); // npos + 1 is 0
-        if (rest == got.size()) return;
-        std::size_t const lines = m_text.size() - rest;
-        std::string out;
-        for (std::size_t begin = 0, next = 0; begin < lines; begin = next) {
-            next = m_text.find('\n', begin) + 1;
-            out.append(m_tag).append(m_text, begin, next - begin);
-        }
-        m_text.erase(0, lines);
-        write_all(m_to, out);
-    }
-
-    std::string m_tag;
-    descriptor m_from;
-    int m_to;
-    std::string m_text; // of a line that is not complete
-};
-
 struct child {
     pid_t process = 0;
     std::optional<int> status; // as from waitpid, once it has ended
     bool took_part = false;    // by then
+    bool has_left = false;     // as it should
     bool is_stopped = false;   // so how it ends is our doing
 };
 
@@ -145,7 +65,7 @@ class places_run {
 public:
     // The standard streams are open.
     explicit places_run(places_request const& request) : m_request(request), m_session(net::session::create(request.count)) {
-        if (!m_session.is_valid() || !m_session.memory().keep_for_programs())
+        if (!m_session.is_valid() || !m_session.keep_for_programs())
             throw failure(k_exit_failed, std::string("run: no memory for the places to share: ") + std::strerror(errno));
         watch_signals();
         raise_descriptor_limit();
@@ -188,29 +108,30 @@ private:
     void divide_workers() const {
         cpu_set_t allowed;
         int const processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-        int const each = std::max(1, processors / static_cast<int>(m_request.count));
+        int const kept = read_options().number(base::option_id::reserve_cpu) != 0 ? 1 : 0; // all places keep the same one
+        int const each = std::max(1, (processors - kept) / static_cast<int>(m_request.count));
         setenv("TULLE_WORKERS", std::to_string(each).c_str(), 0);
     }
 
     void start(unsigned rank) {
-        bool const is_tagged = m_request.tags == tagging::all || (m_request.tags == tagging::others && rank != 0);
-        pipe_ends out = is_tagged ? make_pipe() : pipe_ends();
-        pipe_ends err = is_tagged ? make_pipe() : pipe_ends();
+        bool const has_tag = is_tagged(m_request.tags, rank);
+        pipe_ends out = has_tag ? make_pipe() : pipe_ends();
+        pipe_ends err = has_tag ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
-        std::string const assignment =
-            std::to_string(rank) + "/" + std::to_string(m_request.count) + "@shm:" + std::to_string(m_session.memory().descriptor());
+        std::string const assignment = std::to_string(rank) + "/" + std::to_string(m_request.count) +
+                                       "@shm:" + std::to_string(m_session.memory().descriptor()) + "," +
+                                       std::to_string(m_session.segments_descriptor());
         pid_t const parent = getpid();
         pid_t const process = fork();
         if (process < 0) throw std::system_error(errno, std::generic_category(), "fork");
         if (process == 0) become_place(rank, assignment, out.write.get(), err.write.get(), error.write.get(), parent);
-        m_children.push_back({process, {}, false, false});
+        m_children.push_back({process, {}, false, false, false});
         out.write.reset();
         err.write.reset();
         error.write.reset();
-        if (is_tagged) {
-            std::string const tag = "[" + std::to_string(rank) + "] ";
-            m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
-            m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
+        if (has_tag) {
+            m_outputs.emplace_back(tag_of(rank), std::move(out.read), STDOUT_FILENO);
+            m_outputs.emplace_back(tag_of(rank), std::move(err.read), STDERR_FILENO);
         }
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
@@ -263,22 +184,43 @@ private:
     }
     void reap() {
         for (unsigned rank = 0; rank < m_children.size(); ++rank) {
-            int status = 0;
-            if (!m_children[rank].status && waitpid(m_children[rank].process, &status, WNOHANG) == m_children[rank].process)
-                ended(rank, status);
+            if (m_children[rank].status) continue;
+            std::optional<int> const status = status_of(m_children[rank].process);
+            if (!status) continue;
+            note_end(rank, *status);
+            waitpid(m_children[rank].process, nullptr, 0);
+            ended(rank, *status);
         }
         if (!is_alive() && !m_next_kill) kill_after(k_patience, SIGKILL);
     }
 
-    void ended(unsigned rank, int status) {
+    // Of a child that has ended, as from waitpid; its number is kept.
+    static std::optional<int> status_of(pid_t process) {
+        siginfo_t info{};
+        if (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != process) return {};
+        return info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status | (info.si_code == CLD_DUMPED ? WCOREFLAG : 0);
+    }
+    void note_end(unsigned rank, int status) {
         auto const before = m_session.entry(rank).state.load(std::memory_order_acquire); // pairs with the place's store
-        bool const has_left = before == net::place_state::left;
         m_children[rank].status = status;
         m_children[rank].took_part = before != net::place_state::absent;
-        if (!has_left) m_session.declare_dead(rank, status);
+        m_children[rank].has_left = before == net::place_state::left;
+        if (!m_children[rank].has_left) m_session.declare_dead(rank, status);
+    }
+    // The others go on without it.
+    [[nodiscard]] bool is_survived(unsigned rank) const noexcept {
+        // relaxed: stored before the place took part
+        return m_children[rank].took_part && m_session.head().survives_deaths.load(std::memory_order_relaxed) && !m_children[0].status;
+    }
+
+    void ended(unsigned rank, int status) {
+        bool const has_left = m_children[rank].has_left;
         if (rank == 0) return main_ended(has_left, status);
         if (m_children[rank].is_stopped || (status == 0 && (has_left || is_apart(rank)))) return;
-        std::fprintf(stderr, "tulle: run: place %u: %s%s\n", rank, how(status).c_str(), has_left ? "" : "; the others are stopped");
+        bool const is_survived = !has_left && this->is_survived(rank);
+        char const* const then = has_left ? "" : is_survived ? "; the others go on" : "; the others are stopped";
+        std::fprintf(stderr, "tulle: run: place %u: %s%s\n", rank, how(status).c_str(), then);
+        if (is_survived) return;
         if (m_code.value_or(0) == 0) m_code = status != 0 ? code_of(status) : k_exit_failed;
         if (!has_left) stop_all(SIGTERM);
     }

@@ -3,10 +3,9 @@
 #pragma once
 
 #include "process.hpp"
+#include "tagged_output.hpp"
 
 namespace tulle::tool {
-
-enum class tagging { others, all, none }; // whose lines begin with "[place] "; others: all but those of place 0
 
 struct places_request {
     arguments words;

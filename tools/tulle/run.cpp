@@ -3,6 +3,8 @@
 // and runs PROG under many seeds.
 #include "command.hpp"
 #include "explore.hpp"
+#include "hosts.hpp"
+#include "job_place.hpp"
 #include "net/packet.hpp"
 #include "options.hpp"
 #include "places.hpp"
@@ -32,8 +34,11 @@ struct run_request {
     std::uint64_t explore = 0; // so many seeds; 0: not asked for
     unsigned time_limit = 60;  // seconds for each of them
     std::vector<std::string> assignments;
-    unsigned places = 0; // 0: not asked for; the program runs in this process
-    std::string tags = "others";
+    unsigned places = 0;      // 0: not asked for; the program runs in this process
+    std::string tags;         // empty: others
+    std::string hosts;        // of places; empty: this one
+    std::string mpi;          // that starts places on other hosts; empty: any
+    std::string place_of_job; // whose lines are tagged; empty: it is none
     arguments words;
 };
 
@@ -84,20 +89,21 @@ int explore_seeds(run_request const& request, base::option_table const& table) {
     return explore({request.words, options_text(request), first, request.explore, std::chrono::seconds(request.time_limit)});
 }
 
-tagging tagging_of(std::string const& word) {
-    if (word == "all") return tagging::all;
-    return word == "none" ? tagging::none : tagging::others;
-}
+bool has_places(run_request const& request) { return request.places != 0 || !request.hosts.empty() || !request.place_of_job.empty(); }
 
 void check_places(run_request const& request, base::option_table const& table) {
-    if (request.places != 0 && (table.number(base::option_id::seed) != 0 || request.explore != 0))
-        throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed and --explore, or -n");
+    if (!request.tags.empty() && !has_places(request)) throw failure(k_exit_usage, "run: --tags requires --places or --hosts");
+    if (has_places(request) && (table.number(base::option_id::seed) != 0 || request.explore != 0))
+        throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed and --explore, or -n and --hosts");
 }
 
 int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
     check_places(request, table);
     if (request.explore != 0) return explore_seeds(request, table);
+    if (!request.place_of_job.empty()) return run_job_place(request.words, tagging_of(request.place_of_job));
+    if (!request.hosts.empty() || (request.places != 0 && has_allocation()))
+        return run_on_hosts({request.words, request.hosts, request.places, tagging_of(request.tags), request.mpi});
     if (request.places != 0) return run_places({request.words, request.places, tagging_of(request.tags)});
     become(request.words);
     refuse(request.words, errno);
@@ -110,15 +116,21 @@ CLI::Validator in_range(std::uint64_t least, std::uint64_t most) { return CLI::R
 command add_run(CLI::App& program) {
     auto const request = std::make_shared<run_request>();
     CLI::App* const app = program.add_subcommand("run", "Run a program with the given options of the library");
-    auto* const places =
-        app->add_option("-n,--places", request->places, "Places: so many processes of this machine, one program (<tulle/place.hpp>)")
-            ->type_name("N")
-            ->check(in_range(1, net::k_most_places));
+    app->add_option("-n,--places", request->places,
+                    "Places: so many processes, one program (<tulle/place.hpp>), on this host without --hosts")
+        ->type_name("N")
+        ->check(in_range(1, net::k_most_places));
     app->add_option("--tags", request->tags,
                     "Whose lines begin with the number of their place: others (all but place 0), all, none [others]")
         ->type_name("WHOSE")
-        ->check(CLI::IsMember({"others", "all", "none"}).description(""))
-        ->needs(places);
+        ->check(CLI::IsMember({"others", "all", "none"}).description(""));
+    app->add_option("--hosts", request->hosts,
+                    "Places on these hosts, by an MPI; a number of places may follow each; with -n that many in all, otherwise one on each")
+        ->type_name("A,B:2,...");
+    app->add_option("--mpi", request->mpi, "Which MPI starts places on several hosts: openmpi, mpich [the first one that is there]")
+        ->type_name("MPI")
+        ->check(CLI::IsMember({"openmpi", "mpich"}).description(""));
+    app->add_option("--place-of-job", request->place_of_job)->group(""); // by launchers of MPIs: hosts.cpp
     app->add_option("--workers", request->workers, "OS threads that run threads, at each place")->type_name("N");
     app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
     app->add_flag("--stack-report", request->stack_report, "At the end, how much of their stacks threads have used");

@@ -6,6 +6,7 @@
 // Loops is a policy: each(count, body) calls body(0) .. body(count - 1), possibly in parallel, and returns when all have returned.
 // Deviations: a dot product is summed block by block, and then over the blocks in their order, so that every policy gives the same bits on
 // any number of workers; the last digits differ from one long sum. And it stops when the residual is 0, where the miniapp divides by it.
+// Several processes may have a slab of the chimney each: then Others has what they need of each other, exchange(faces) and sum(value).
 #pragma once
 
 #include <algorithm>
@@ -111,40 +112,86 @@ struct hpccg_place {
     for (std::size_t row = rows.low; row < rows.high; ++row) w[row] = x[row] + b * y[row];
 }
 
+// --- who has what ----------------------------------------------------------------------------------------------------------
+
+// Planes low .. high - 1 of the chimney. Its vectors have room for the planes beside these, too, if there are any: copies of the neighbours' own.
+struct hpccg_slab {
+    hpccg_domain whole;
+    int low;
+    int high;
+
+    [[nodiscard]] std::size_t plane() const { return static_cast<std::size_t>(whole.nx) * static_cast<std::size_t>(whole.ny); }
+    [[nodiscard]] bool has_below() const { return low > 0; }
+    [[nodiscard]] bool has_above() const { return high < whole.nz; }
+    // The rows of its own planes are those of this domain, whatever lies farther away.
+    [[nodiscard]] hpccg_domain domain() const {
+        return {whole.nx, whole.ny, high - low + static_cast<int>(has_below()) + static_cast<int>(has_above())};
+    }
+    [[nodiscard]] hpccg_range rows() const {
+        std::size_t const first = has_below() ? plane() : 0;
+        return {first, first + static_cast<std::size_t>(high - low) * plane()};
+    }
+};
+
+// Planes of a vector: the outer one of one's own, and the room for the neighbour's. Size 0: nobody is there.
+struct hpccg_face {
+    double const* own;
+    double* theirs;
+    std::size_t size;
+};
+struct hpccg_faces {
+    hpccg_face below;
+    hpccg_face above;
+};
+
+// Who has everything.
+struct hpccg_alone {
+    static void exchange(hpccg_faces const& /*none*/) {}
+    [[nodiscard]] static double sum(double value) { return value; }
+};
+
 // --- the problem ---------------------------------------------------------------------------------------------------------
 
-// The matrix is made once, for any number of solutions. Throws std::bad_alloc.
+// The matrix is made once, for any number of solutions. Throws std::bad_alloc. The functions are called by all who have a slab, in the same order.
 class hpccg_problem {
 public:
     // columns_fit() must hold.
-    explicit hpccg_problem(hpccg_domain const& d)
-        : m_domain(d), m_rows(static_cast<std::size_t>(d.rows())), m_partial((m_rows + k_hpccg_block - 1) / k_hpccg_block) {
-        auto const entries = static_cast<std::size_t>(d.entries());
+    explicit hpccg_problem(hpccg_domain const& d) : hpccg_problem(hpccg_slab{d, 0, d.nz}) {}
+    explicit hpccg_problem(hpccg_slab const& slab)
+        : m_slab(slab),
+          m_domain(slab.domain()),
+          m_rows(slab.rows()),
+          m_partial((m_rows.high - m_rows.low + k_hpccg_block - 1) / k_hpccg_block) {
+        auto const entries = static_cast<std::size_t>(m_domain.entries());
+        auto const rows = static_cast<std::size_t>(m_domain.rows());
         m_matrix.values = std::make_unique_for_overwrite<double[]>(entries);
         m_matrix.columns = std::make_unique_for_overwrite<std::int32_t[]>(entries);
-        m_matrix.starts = std::make_unique_for_overwrite<std::size_t[]>(m_rows + 1);
-        m_matrix.starts[m_rows] = entries;
-        for (auto* const v : {&m_x, &m_b, &m_r, &m_p, &m_q}) *v = std::make_unique_for_overwrite<double[]>(m_rows);
+        m_matrix.starts = std::make_unique_for_overwrite<std::size_t[]>(rows + 1);
+        m_matrix.starts[rows] = entries;
+        for (auto* const v : {&m_x, &m_b, &m_r, &m_p, &m_q}) *v = std::make_unique_for_overwrite<double[]>(rows);
     }
 
     template <class Loops> void fill() {
         each_block<Loops>([this](std::size_t, hpccg_range rows) { hpccg_fill(m_domain, m_matrix, m_b.get(), rows); });
+        // The end of the last own row is the start of one that others have.
+        if (m_slab.has_above()) hpccg_fill(m_domain, m_matrix, m_b.get(), {m_rows.high, m_rows.high + 1});
     }
 
     // The residuals: at the start, and then at each iteration before its step, so that the first two are the same.
-    template <class Loops> std::vector<double> solve(int iterations = k_hpccg_iterations) {
+    template <class Loops, class Others = hpccg_alone>
+    std::vector<double> solve(int iterations = k_hpccg_iterations, Others const& others = {}) {
         each_block<Loops>([this](std::size_t, hpccg_range rows) {
             for (std::size_t row = rows.low; row < rows.high; ++row) m_x[row] = m_p[row] = 0;
         });
-        multiply<Loops>(m_p, m_q);
+        multiply<Loops>(m_p, m_q, others);
         add<Loops>(m_b, -1, m_q, m_r);
-        double rr = dot<Loops>(m_r, m_r);
+        double rr = dot<Loops>(m_r, m_r, others);
         std::vector<double> residuals{std::sqrt(rr)};
         for (int k = 1; k <= iterations && residuals.back() > 0; ++k) {
             double const before = rr;
-            if (k > 1) rr = dot<Loops>(m_r, m_r);
+            if (k > 1) rr = dot<Loops>(m_r, m_r, others);
             residuals.push_back(std::sqrt(rr));
-            if (rr > 0) step<Loops>(rr, k == 1 ? 0 : rr / before);
+            if (rr > 0) step<Loops>(rr, k == 1 ? 0 : rr / before, others);
         }
         return residuals;
     }
@@ -152,25 +199,25 @@ public:
     // Of a solution, from what is known without it. The eigenvalues of the matrix lie between 27 - 26 and 27 + 26 (Gershgorin), so that
     // iteration k has a residual of at most 2 sqrt(53) ((sqrt(53) - 1) / (sqrt(53) + 1))^(k - 1) times the first one, and no error is
     // greater than the residual b - A x; which is also kept up to date step by step, and must be the same but for rounding.
-    [[nodiscard]] bool check(std::vector<double> const& residuals) {
+    template <class Others = hpccg_alone> [[nodiscard]] bool check(std::vector<double> const& residuals, Others const& others = {}) {
         double const root = std::sqrt(53.0);
         double const rounding = 1e-12 * residuals.front();
         for (std::size_t k = 1; k < residuals.size(); ++k) {
             double const bound = 2 * root * std::pow((root - 1) / (root + 1), static_cast<double>(k - 1)) * residuals.front();
             if (!(residuals[k] <= bound + rounding)) return false;
         }
-        hpccg_range const all{0, m_rows};
-        double const kept = std::sqrt(hpccg_dot(m_r.get(), m_r.get(), all));
-        hpccg_multiply(m_matrix, m_x.get(), m_q.get(), all);
-        hpccg_add(m_b.get(), -1, m_q.get(), m_q.get(), all);
-        double const real = std::sqrt(hpccg_dot(m_q.get(), m_q.get(), all));
+        double const kept = std::sqrt(others.sum(hpccg_dot(m_r.get(), m_r.get(), m_rows)));
+        others.exchange(faces_of(m_x));
+        hpccg_multiply(m_matrix, m_x.get(), m_q.get(), m_rows);
+        hpccg_add(m_b.get(), -1, m_q.get(), m_q.get(), m_rows);
+        double const real = std::sqrt(others.sum(hpccg_dot(m_q.get(), m_q.get(), m_rows)));
         return std::abs(real - kept) <= rounding && error() <= real + 1e-13;
     }
 
     // The greatest difference from the solution.
     [[nodiscard]] double error() const {
         double greatest = 0;
-        for (std::size_t row = 0; row < m_rows; ++row) greatest = std::max(greatest, std::abs(m_x[row] - 1));
+        for (std::size_t row = m_rows.low; row < m_rows.high; ++row) greatest = std::max(greatest, std::abs(m_x[row] - 1));
         return greatest;
     }
 
@@ -179,32 +226,42 @@ private:
 
     template <class Loops, class Body> void each_block(Body const& body) {
         Loops::each(m_partial.size(), [this, &body](std::size_t block) {
-            body(block, hpccg_range{block * k_hpccg_block, std::min((block + 1) * k_hpccg_block, m_rows)});
+            std::size_t const low = m_rows.low + block * k_hpccg_block;
+            body(block, hpccg_range{low, std::min(low + k_hpccg_block, m_rows.high)});
         });
     }
-    template <class Loops> void multiply(vector const& x, vector& y) {
+    [[nodiscard]] hpccg_faces faces_of(vector const& x) const {
+        std::size_t const size = m_slab.plane();
+        double* const low = x.get() + m_rows.low;
+        double* const high = x.get() + m_rows.high;
+        return {m_slab.has_below() ? hpccg_face{low, low - size, size} : hpccg_face{},
+                m_slab.has_above() ? hpccg_face{high - size, high, size} : hpccg_face{}};
+    }
+    template <class Loops, class Others> void multiply(vector const& x, vector& y, Others const& others) {
+        others.exchange(faces_of(x));
         each_block<Loops>([&](std::size_t, hpccg_range rows) { hpccg_multiply(m_matrix, x.get(), y.get(), rows); });
     }
     template <class Loops> void add(vector const& x, double b, vector const& y, vector& w) {
         each_block<Loops>([&](std::size_t, hpccg_range rows) { hpccg_add(x.get(), b, y.get(), w.get(), rows); });
     }
-    template <class Loops> double dot(vector const& x, vector const& y) {
+    template <class Loops, class Others> double dot(vector const& x, vector const& y, Others const& others) {
         each_block<Loops>([&](std::size_t block, hpccg_range rows) { m_partial[block] = hpccg_dot(x.get(), y.get(), rows); });
         double sum = 0;
         for (double const part : m_partial) sum += part;
-        return sum;
+        return others.sum(sum);
     }
     // A new direction p = r + beta p, and a step along it.
-    template <class Loops> void step(double rr, double beta) {
+    template <class Loops, class Others> void step(double rr, double beta, Others const& others) {
         add<Loops>(m_r, beta, m_p, m_p);
-        multiply<Loops>(m_p, m_q);
-        double const alpha = rr / dot<Loops>(m_p, m_q);
+        multiply<Loops>(m_p, m_q, others);
+        double const alpha = rr / dot<Loops>(m_p, m_q, others);
         add<Loops>(m_x, alpha, m_p, m_x);
         add<Loops>(m_r, -alpha, m_q, m_r);
     }
 
-    hpccg_domain m_domain;
-    std::size_t m_rows;
+    hpccg_slab m_slab;
+    hpccg_domain m_domain; // of the slab and its neighbours' planes
+    hpccg_range m_rows;    // its own
     hpccg_matrix m_matrix;
     vector m_x, m_b, m_r, m_p, m_q; // solution, right-hand side, residual, direction, A times direction
     std::vector<double> m_partial;  // a sum for each block

@@ -3,7 +3,7 @@
  * and C++20; conventions as in <tulle/detail/sync.h>. With one place all of this works, too. main() of a C program runs at place 0 alone after its
  * first call of Tulle.
  * What says that it returns at once waits only while more than a thousand messages of this place have found no room yet.
- * -EINVAL: there is no such place; a null pointer.
+ * -EINVAL: there is no such place; a null pointer. -EHOSTDOWN: it has died.
  * Source: the i-lets, signals and push transfers of OctoPOS (Mohr and others, ROSS 2015). */
 #ifndef TULLE_DETAIL_PLACE_H
 #define TULLE_DETAIL_PLACE_H
@@ -20,6 +20,9 @@ extern "C" {
 
 TULLE_API int tulle_place_count(void);
 TULLE_API int tulle_here(void);
+/* 1: the caller's place knows that it has died. Otherwise 0; always, unless TULLE_ON_PLACE_DEATH=throw. What is sent to a place that dies then is lost,
+ * and so are the calls that should come back. */
+TULLE_API int tulle_place_is_dead(int place);
 
 /* Code and two words. `run` null: nothing. Functions are the same at all places; addresses of objects mean something only where these are. */
 typedef struct {

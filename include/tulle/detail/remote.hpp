@@ -20,16 +20,31 @@ namespace tulle::detail {
 // address travels as an offset in the program or library that it is in, so it means the same wherever these are loaded.
 using remote_code = void (*)(wire_reader& arguments, wire_writer& result);
 
-// The result's bytes.
+// How bytes that have come are given up.
+struct bytes_owner {
+    void (*give_back)(bytes_owner const& self) noexcept = nullptr; // null: it is a copy
+    void* engine = nullptr;
+    std::uint64_t number = 0;
+    int from = 0;
+    void operator()(std::byte* bytes) const noexcept {
+        if (give_back != nullptr)
+            give_back(*this);
+        else
+            delete[] bytes;
+    }
+};
+
+// Bytes that have come: a copy, or where the sender has put them, to be given back.
 class remote_result {
 public:
     remote_result() noexcept = default;
-    explicit remote_result(std::size_t size) : m_bytes(std::make_unique_for_overwrite<std::byte[]>(size)), m_size(size) {} // std::bad_alloc
-    [[nodiscard]] std::byte* data() noexcept { return m_bytes.get(); }
+    explicit remote_result(std::size_t size) : m_bytes(new std::byte[size]), m_size(size) {} // std::bad_alloc
+    remote_result(std::byte* where, std::size_t size, bytes_owner const& of) noexcept : m_bytes(where, of), m_size(size) {}
+    [[nodiscard]] std::byte* data() noexcept { return m_bytes.get(); } // of a copy
     [[nodiscard]] std::span<std::byte const> bytes() const noexcept { return {m_bytes.get(), m_size}; }
 
 private:
-    std::unique_ptr<std::byte[]> m_bytes;
+    std::unique_ptr<std::byte[], bytes_owner> m_bytes;
     std::size_t m_size = 0;
 };
 
@@ -61,10 +76,15 @@ template <class F, class... A> struct remote_call {
     }
 };
 
+// Code by a name that means the same at all places; 0: it is in no program or library. And back; null: this place does not have it.
+[[nodiscard]] TULLE_API std::uint64_t name_of_code(void const* code) noexcept;
+[[nodiscard]] TULLE_API void* code_of_name(std::uint64_t name) noexcept;
+
 TULLE_API int here_index();
 TULLE_API int place_count();
 // Throws std::out_of_range.
 TULLE_API void check_place(int index);
+[[nodiscard]] TULLE_API bool is_dead_place(int index);
 
 // Runs `code` there and waits. Throws what it throws, or remote_error; std::bad_alloc.
 TULLE_API remote_result call_at(int place, remote_code code, wire_writer const& arguments);
@@ -104,6 +124,18 @@ TULLE_API void start_at(governor& of, int place, remote_code code, wire_writer c
 // One here: begin_local, start a thread, and in it run the body while a local_activity exists. If the thread cannot be started: cancel_local.
 TULLE_API void begin_local(governor& of) noexcept;
 TULLE_API void cancel_local(governor& of) noexcept;
+
+// An activity that has not begun and may begin at any place.
+struct any_activity {
+    any_activity(governor& its_governor, remote_code what) noexcept : of(&its_governor), code(what) {}
+
+    any_activity* older = nullptr; // in the bag of its place (remote/activity_bag.hpp)
+    any_activity* younger = nullptr;
+    governor* of;
+    remote_code code;
+    wire_writer arguments;
+};
+TULLE_API void start_anywhere(std::unique_ptr<any_activity> what) noexcept;
 
 class local_activity {
 public:

@@ -11,7 +11,7 @@ namespace tulle::detail {
 // Pointers that go with the stack, also over waits, one for each interface; null at first, and where the OS thread is unknown to Tulle. Who sets one
 // puts back what was there: a stack is used for one thread after the other, and one within the other. set_attachment does nothing on an unknown
 // OS thread.
-enum class attachment_of : unsigned char { qthread, activity };
+enum class attachment_of : unsigned char { qthread, activity, global_deque };
 [[nodiscard]] TULLE_API void* attachment(attachment_of which) noexcept;
 TULLE_API void set_attachment(attachment_of which, void* pointer) noexcept;
 

@@ -3,26 +3,48 @@
 // by places_test.py.
 #include <tulle/tulle.hpp>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
+
+#include <unistd.h>
 
 namespace {
 
 using namespace std::chrono_literals;
 
-int number = 0; // the second argument
+int number = 0;   // the second argument
+std::string word; // the third one
 
 tulle::place chosen() { return tulle::place(number); }
 
 void say(std::string const& text) {
     std::printf("%s", text.c_str());
     std::fflush(stdout);
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+double processor_seconds() {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
 // At every place, one after the other.
@@ -51,6 +73,57 @@ int is_killed() {
         say("last words\nand half a li");
         std::raise(SIGKILL);
     });
+    return EXIT_SUCCESS;
+}
+
+void end_as(std::string const& how) {
+    if (how == "exits") std::_Exit(5);
+    if (how == "aborts") std::abort();
+    std::raise(SIGKILL);
+}
+
+std::atomic<int> ended{0}; // at each place its own
+void end_after_the_death(int dead) {
+    while (!tulle::place(dead).is_dead()) tulle::this_thread::yield();
+    ++ended;
+}
+
+// The others go on.
+int survives() {
+    std::uint64_t lost = 0;
+    try {
+        tulle::finish([](tulle::activities& all) {
+            for (tulle::place const p : tulle::places())
+                for (int k = 0; k < 10 && p != chosen(); ++k)
+                    all.async_at(
+                        p, [](int dead) { end_after_the_death(dead); }, number);
+            all.async_at(
+                chosen(), [](std::string const& how) { end_as(how); }, word);
+        });
+    } catch (tulle::dead_place const& e) {
+        lost = e.lost();
+        std::printf("%s\n", e.what());
+    }
+    try {
+        tulle::at(chosen(), [] {});
+    } catch (tulle::dead_place const& e) {
+        std::printf("call: place %d\n", e.place());
+    }
+    int sum = 0;
+    std::string left;
+    for (tulle::place const p : tulle::places()) {
+        if (p.is_dead()) continue;
+        sum += tulle::at(p, [] { return ended.load(); });
+        left += " " + std::to_string(p.index());
+    }
+    std::printf("finish: place %d, %d lost, %d ended\nleft:%s\n", number, static_cast<int>(lost), sum, left.c_str());
+    return EXIT_SUCCESS;
+}
+int goes_on() {
+    everywhere([] {});
+    say("ready\n");
+    while (!chosen().is_dead()) tulle::this_thread::sleep_for(1ms);
+    say("place " + std::to_string(number) + " is dead\n");
     return EXIT_SUCCESS;
 }
 
@@ -83,6 +156,48 @@ int prints_long_lines() {
 int prints_for_ever() {
     for (;;) everywhere([] { say("again\n"); });
 }
+
+int workers() {
+    everywhere([] { say(std::to_string(tulle::worker_count()) + "\n"); });
+    return EXIT_SUCCESS;
+}
+// Of each OS thread of each place: its name, or main, and its CPUs.
+int processors() {
+    everywhere([] {
+        for (auto const& task : std::filesystem::directory_iterator("/proc/self/task")) {
+            std::ifstream status(task.path() / "status");
+            std::string name;
+            for (std::string line; std::getline(status, line);) {
+                if (line.rfind("Name:", 0) == 0) name = task.path().filename() == std::to_string(getpid()) ? "main" : line.substr(6);
+                if (line.rfind("Cpus_allowed_list:", 0) == 0)
+                    say(std::to_string(tulle::here().index()) + " " + name + " " + line.substr(19) + "\n");
+            }
+        }
+    });
+    return EXIT_SUCCESS;
+}
+int hosts() {
+    for (tulle::place const p : tulle::places()) std::printf("%d: %s\n", p.index(), tulle::at(p, [] { return host_name(); }).c_str());
+    return EXIT_SUCCESS;
+}
+
+// Processor time that each place uses while all wait, for so many seconds.
+int idle_time() {
+    auto const used = [] {
+        std::vector<double> times;
+        for (tulle::place const p : tulle::places()) times.push_back(tulle::at(p, [] { return processor_seconds(); }));
+        return times;
+    };
+    used();
+    std::this_thread::sleep_for(500ms);
+    std::vector<double> const before = used();
+    std::this_thread::sleep_for(std::chrono::seconds(number));
+    std::vector<double> const after = used();
+    for (std::size_t k = 0; k < before.size(); ++k) std::printf("%.4f\n", after[k] - before[k]);
+    return EXIT_SUCCESS;
+}
+
+int starts_itself() { return std::system(("/proc/" + std::to_string(getpid()) + "/exe count").c_str()) == 0 ? EXIT_SUCCESS : EXIT_FAILURE; }
 
 std::string input() {
     std::string text;
@@ -119,6 +234,8 @@ int conduct(std::string const& how) {
         {"exits", &exits},
         {"aborts", &aborts},
         {"is-killed", &is_killed},
+        {"survives", &survives},
+        {"goes-on", &goes_on},
         {"hangs-at-exit", &hangs_at_exit},
         {"fails-at-exit", &fails_at_exit},
         {"prints", &prints},
@@ -127,6 +244,11 @@ int conduct(std::string const& how) {
         {"prints-for-ever", &prints_for_ever},
         {"reads", &reads},
         {"waits", &waits},
+        {"workers", &workers},
+        {"processors", &processors},
+        {"hosts", &hosts},
+        {"idle-time", &idle_time},
+        {"starts-itself", &starts_itself},
         {"ignores-signals", &ignores_signals},
     };
     tulle::initialize();
@@ -139,8 +261,10 @@ int main(int argc, char** argv) {
     if (argc < 2) return EXIT_FAILURE;
     std::string const how = argv[1];
     number = argc > 2 ? std::atoi(argv[2]) : 0;
+    word = argc > 3 ? argv[3] : "";
     if (how == "exits-early") return will_be(number) ? 6 : conduct("count");
     if (how == "is-killed-early") return will_be(number) ? std::raise(SIGKILL) : conduct("count");
     if (how == "never-takes-part") return will_be(number) ? EXIT_SUCCESS : conduct("count");
-    return conduct(how);
+    if (how == "is-late" && will_be(number)) std::this_thread::sleep_for(400ms); // does something else first
+    return conduct(how == "is-late" ? "count" : how);
 }

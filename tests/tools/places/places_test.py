@@ -10,35 +10,18 @@ import time
 import unittest
 import uuid
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from processes import MARK, processes, processor_seconds  # noqa: E402
+
 CONDUCT = os.path.abspath(sys.argv.pop())
 TULLE = os.path.abspath(sys.argv.pop())
 PATIENCE = 60  # seconds, for what must not hang
 LIMIT = 5  # seconds, within which all places end when one has died
-MARK = "PLACES_TEST"  # in the environment of whatever a test starts
 
 
 def environment(mark):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
     return {**kept, MARK: mark}
-
-
-def processes(mark):
-    """Numbers of the processes with this mark, but for zombies."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/environ", "rb") as file:
-                if f"{MARK}={mark}".encode() in file.read().split(b"\0"):
-                    found.append(int(name))
-        except OSError:
-            pass  # it has ended
-    return found
-
-
-def processor_seconds(process):
-    with open(f"/proc/{process}/stat", encoding="ascii") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def children(process):
@@ -61,9 +44,10 @@ class PlacesTest(unittest.TestCase):
         self.assertEqual(left, [])
         self.assertEqual([name for name in set(os.listdir("/dev/shm")) - self.shared if "tulle" in name], [])
 
-    def start(self, places, *words, options=(), **more):
+    def start(self, places, *words, options=(), variables=None, **more):
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
-        return subprocess.Popen([TULLE, "run", "-n", str(places), *options, "--", *words], text=True, env=environment(self.mark), **streams)
+        return subprocess.Popen([TULLE, "run", "-n", str(places), *options, "--", *words], text=True,
+                                env={**environment(self.mark), **(variables or {})}, **streams)
 
     def run_places(self, places, *words, code=0, input="", **more):
         process = self.start(places, *words, **more)
@@ -129,6 +113,42 @@ class ExitCode(PlacesTest):
         self.run_places(2, CONDUCT, "count", "3", code=3, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 
 
+def cpus_in(text):
+    """Of a list as the system has it: 0-3,8."""
+    ranges = [[int(end) for end in part.split("-")] for part in text.split(",")]
+    return {cpu for ends in ranges for cpu in range(ends[0], ends[-1] + 1)}
+
+
+class ReservedCpu(PlacesTest):
+    def cpus(self, places, cpu):
+        """{(place, name of the OS thread): CPUs}, what was complained of."""
+        out, err = self.run_places(places, CONDUCT, "processors", options=["--tags", "none"],
+                                   variables={"TULLE_RESERVE_CPU": cpu, "TULLE_WORKERS": "2"})
+        return {(int(line.split()[0]), line.split()[1]): cpus_in(line.split()[2]) for line in out.splitlines()}, err
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one CPU")
+    def test_is_for_messages_alone(self):
+        everything = os.sched_getaffinity(0)
+        for which in (1, len(everything)):
+            kept = {sorted(everything)[which - 1]}
+            found, err = self.cpus(2, str(which))
+            self.assertEqual(err, "")
+            ours = {key: cpus for key, cpus in found.items() if key[1] == "main" or key[1].startswith("tulle-")}  # sanitizers have others
+            self.assertLessEqual({(p, name) for p in range(2) for name in ("main", "tulle-1", "tulle-service")}, set(ours))
+            for (place, name), cpus in ours.items():
+                self.assertEqual(cpus, kept if name == "tulle-service" else everything - kept, (place, name))
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one CPU")
+    def test_is_no_worker_s(self):
+        out, _ = self.run_places(1, CONDUCT, "workers", variables={"TULLE_RESERVE_CPU": "1"})
+        self.assertEqual(int(out), len(os.sched_getaffinity(0)) - 1)
+
+    def test_one_that_is_not_there_is_told_and_none_is_kept(self):
+        out, err = self.run_places(2, CONDUCT, "count", "3", code=3, variables={"TULLE_RESERVE_CPU": "4000"})
+        self.assertEqual(out, "2 places, mask 3\n")
+        self.assertEqual(err.count("the option reserve_cpu is 4000, but there are"), 2)
+
+
 class Death(PlacesTest):
     def ends_soon(self, places, *words, code):
         before = time.monotonic()
@@ -159,6 +179,14 @@ class Death(PlacesTest):
         self.assertNotEqual(process.returncode, 0)
         self.assertRegex(err, r"place 1: exit code 0; the others are stopped|place 1 ended with exit code 0 before it used Tulle")
 
+    def test_who_is_late_is_waited_for(self):
+        for late in ("0", "1"):
+            process = self.start(2, CONDUCT, "is-late", late)
+            out, err = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, int(late))
+            self.assertIn("2 places, mask 3", out)
+            self.assertEqual(err, "")
+
     def test_last_words_are_printed(self):
         out, _ = self.ends_soon(2, "is-killed", "1", code=128 + 9)
         self.assertEqual(out, "[1] last words\n[1] and half a li\n")
@@ -181,6 +209,37 @@ class Death(PlacesTest):
         os.kill(children(process.pid)[2], signal.SIGKILL)
         self.assertEqual(process.wait(LIMIT), 128 + 9)
         self.assertEqual(process.stderr.read(), "tulle: run: place 2: ended by signal 9 (Killed); the others are stopped\n")
+
+
+class Survival(PlacesTest):
+    """TULLE_ON_PLACE_DEATH=throw."""
+
+    def start(self, places, *words, options=(), variables=None, **more):
+        return super().start(places, *words, options=options, variables={"TULLE_ON_PLACE_DEATH": "throw", **(variables or {})}, **more)
+
+    def test_the_others_go_on(self):
+        for how, reason in (("exits", "exit code 5"), ("aborts", "ended by signal 6 (Aborted)"), ("is-killed", "ended by signal 9 (Killed)")):
+            out, err = self.run_places(4, CONDUCT, "survives", "2", how)
+            self.assertEqual(err, f"tulle: run: place 2: {reason}; the others go on\n")
+            told = "ended with exit code 5" if how == "exits" else reason
+            self.assertIn(f"tulle: place 2 has died: {told}; 1 activity is lost\n", out)
+            self.assertIn("call: place 2\nfinish: place 2, 1 lost, 30 ended\nleft: 0 1 3\n", out)
+
+    def test_killed_from_outside(self):
+        process = self.ready(4, "goes-on", "2")
+        before = time.monotonic()
+        os.kill(children(process.pid)[2], signal.SIGKILL)
+        self.assertEqual(process.stdout.readline(), "place 2 is dead\n")
+        self.assertLess(time.monotonic() - before, LIMIT)
+        self.assertEqual(process.wait(LIMIT), 0)
+
+    def test_not_without_place_0(self):
+        _, err = self.run_places(3, CONDUCT, "is-killed", "0", code=128 + signal.SIGKILL)
+        self.assertEqual(err, "tulle: run: place 0: ended by signal 9 (Killed)\n")
+
+    def test_not_before_it_takes_part(self):
+        _, err = self.run_places(3, CONDUCT, "is-killed-early", "2", code=128 + 9)
+        self.assertIn("tulle: run: place 2: ended by signal 9 (Killed); the others are stopped\n", err)
 
 
 class Output(PlacesTest):

@@ -102,6 +102,19 @@ void expect_no_session(int descriptor, int reason) {
     EXPECT_EQ(errno, reason);
 }
 
+TEST(session, has_a_file_for_global_memory_that_grows_once) {
+    session const first = session::create(2);
+    session const second = session::adopt(dup(first.memory().descriptor()), dup(first.segments_descriptor()));
+    ASSERT_TRUE(second.is_valid());
+    ASSERT_TRUE(first.grow_segments(1U << 20U));
+    EXPECT_TRUE(second.grow_segments(1U << 20U));
+    EXPECT_FALSE(second.grow_segments(2U << 20U));
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(lseek(second.segments_descriptor(), 0, SEEK_END), off_t{1} << 20U);
+    EXPECT_FALSE(session::adopt(dup(first.memory().descriptor())).grow_segments(1U << 20U)); // it has not been inherited
+    EXPECT_FALSE(session::adopt(dup(first.memory().descriptor()), next_descriptor() + 100).is_valid());
+}
+
 class adopted_session : public testing::Test {
 protected:
     ~adopted_session() override { EXPECT_EQ(next_descriptor(), m_next) << "a descriptor is left open"; }

@@ -3,7 +3,11 @@
 // What net/transport.hpp promises, of every transport.
 #include "base/sanitize.hpp"
 #include "emulated.hpp"
+#include "fake_mpi.hpp"
+#include "net/host_transport.hpp"
+#include "net/looks.hpp"
 #include "net/loopback_transport.hpp"
+#include "net/mpi_transport.hpp"
 #include "net/shm_transport.hpp"
 #include "os/clock.hpp"
 
@@ -14,6 +18,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,6 +40,7 @@ namespace {
 
 struct fleet {
     std::unique_ptr<loopback_network> network;
+    std::unique_ptr<fake_mpi> mpi;
     std::vector<std::unique_ptr<transport>> places;
 
     [[nodiscard]] transport& at(rank r) const { return *places[r]; }
@@ -57,22 +63,56 @@ fleet loop_back(rank count, loopback_options const& chosen) {
     return f;
 }
 
+std::unique_ptr<mpi_transport> join(fake_mpi& network, rank as, rank count) {
+    return std::make_unique<mpi_transport>(fake_mpi::functions(), network.join(as), as, count);
+}
+
+fleet call_mpi(rank count) {
+    fleet f;
+    f.mpi = std::make_unique<fake_mpi>(count);
+    for (rank r = 0; r < count; ++r) f.places.push_back(join(*f.mpi, r, count));
+    return f;
+}
+
+// Places 0, 2, ... are on one host, the others on another one.
+fleet on_two_hosts(rank count) {
+    fleet f;
+    f.mpi = std::make_unique<fake_mpi>(count);
+    std::array<session, 2> const hosts{session::create((count + 1) / 2), session::create(std::max<rank>(count / 2, 1))};
+    for (rank r = 0; r < count; ++r) {
+        session const& own = hosts[r % 2];
+        std::vector<rank> ranks;
+        for (rank same = r % 2; same < count; same += 2) ranks.push_back(same);
+        own.entry(r / 2).process = getpid();
+        auto near = std::make_unique<shm_transport>(session::adopt(dup(own.memory().descriptor())), r / 2);
+        f.places.push_back(std::make_unique<host_transport>(std::move(near), std::move(ranks), join(*f.mpi, r, count)));
+    }
+    return f;
+}
+
+void kill_in_session(fleet const& f, rank which) { dynamic_cast<shm_transport&>(f.at(0)).joined().declare_dead(which, SIGKILL); }
+void kill_in_loopback(fleet const& f, rank which) { f.network->kill(which, SIGKILL); }
+
 struct kind {
     char const* name;
     fleet (*make)(rank count);
-    bool is_one_memory; // to ThreadSanitizer, which knows addresses only
+    bool is_one_memory;                         // to ThreadSanitizer, which knows addresses only
+    void (*kill)(fleet const&, rank) = nullptr; // null: nobody says who dies
 };
 void PrintTo(kind const& k, std::ostream* out) { *out << k.name; }
 
-constexpr kind k_shm{"shm", &share_memory, false};
-constexpr kind k_in_order{"loopback", [](rank count) { return loop_back(count, {.most_waiting = 100}); }, true};
-constexpr kind k_seeded{"loopback_seeded", [](rank count) { return loop_back(count, {.seed = 7, .most_waiting = 100}); }, true};
+constexpr kind k_shm{"shm", &share_memory, false, &kill_in_session};
+constexpr kind k_mpi{"mpi", &call_mpi, true};
+constexpr kind k_hosts{"hosts", &on_two_hosts, true};
+constexpr kind k_in_order{"loopback", [](rank count) { return loop_back(count, {.most_waiting = 100}); }, true, &kill_in_loopback};
+constexpr kind k_seeded{"loopback_seeded", [](rank count) { return loop_back(count, {.seed = 7, .most_waiting = 100}); }, true,
+                        &kill_in_loopback};
 
 class any_transport : public testing::TestWithParam<kind> {
 protected:
     static fleet make(rank count) { return GetParam().make(count); }
 };
-INSTANTIATE_TEST_SUITE_P(all, any_transport, testing::Values(k_shm, k_in_order, k_seeded),
+INSTANTIATE_TEST_SUITE_P(all, any_transport, testing::Values(k_shm, k_mpi, k_hosts, k_in_order, k_seeded),
                          [](auto const& chosen) { return std::string(chosen.param.name); });
 
 // -- messages
@@ -87,7 +127,15 @@ public:
     void deliver(packet const& head, std::byte const* payload) noexcept override {
         messages.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
     }
+    void place_died(rank which, int wait_status) noexcept override {
+        dead.push_back(which);
+        messages_before = messages.size();
+        status = wait_status;
+    }
     std::vector<message> messages;
+    std::vector<rank> dead;
+    std::size_t messages_before = 0; // the last one was told
+    int status = 0;
 };
 
 std::vector<std::byte> some_bytes(std::size_t count, std::uint64_t seed) {
@@ -139,6 +187,7 @@ void expect_unchanged(transport& from, transport& to, std::size_t size) {
     EXPECT_EQ(head.from, from.here());
     EXPECT_EQ(head.size, size);
     EXPECT_EQ(arrived[0].payload, bytes) << size;
+    EXPECT_TRUE(all_at(from).empty()); // but it may hear of room
 }
 
 TEST_P(any_transport, knows_where_it_is) {
@@ -200,14 +249,16 @@ TEST_P(any_transport, when_it_is_full_nothing_is_done) {
     for (std::size_t const size : {std::size_t{0}, std::size_t{100}, f.at(0).most_bytes()}) {
         std::uint64_t const sent = send_until_full(f.at(0), 1, size);
         expect_each_once(all_at(f.at(1)), sent);
+        EXPECT_TRUE(all_at(f.at(0)).empty());
     }
 }
 
-TEST_P(any_transport, there_is_room_again_when_some_has_been_polled) {
+TEST_P(any_transport, there_is_room_again_when_all_have_polled) {
     fleet const f = make(2);
     std::uint64_t sent = send_until_full(f.at(0), 1, 0);
     collector c;
     EXPECT_TRUE(f.at(1).poll(c));
+    EXPECT_TRUE(all_at(f.at(0)).empty()); // though it may hear of the room
     std::size_t const room = c.messages.size();
     for (std::size_t k = 0; k < room; ++k) EXPECT_TRUE(send(f.at(0), 1, sent++)) << k;
     EXPECT_FALSE(send(f.at(0), 1, sent));
@@ -343,11 +394,16 @@ TEST_P(any_transport, a_sleeper_is_woken_without_a_message) {
 
 constexpr std::uint64_t k_per_thread = 400;
 
-void send_many(transport& from, rank to, std::uint64_t thread) {
+// Polls while there is no room, unless somebody else does at this place.
+void send_many(transport& from, rank to, std::uint64_t thread, std::mutex& polling) {
     for (std::uint64_t k = 0; k < k_per_thread; ++k) {
         std::uint64_t const number = thread * k_per_thread + k;
         std::vector<std::byte> const bytes = some_bytes(number % 150, number);
-        while (!from.try_send(to, head_of(number, bytes.size()), bytes.data())) std::this_thread::yield();
+        while (!from.try_send(to, head_of(number, bytes.size()), bytes.data())) {
+            std::unique_lock const held(polling, std::try_to_lock);
+            EXPECT_TRUE(!held || all_at(from).empty());
+            std::this_thread::yield();
+        }
     }
 }
 
@@ -356,7 +412,10 @@ TEST_P(any_transport, many_send_to_one) {
     fleet const f = make(3);
     collector c;
     std::vector<std::thread> senders;
-    for (rank t = 0; t < k_threads; ++t) senders.emplace_back([&f, t] { send_many(f.at(t % 3), 0, t); }); // two at each place
+    std::array<std::mutex, 3> polling;
+    std::lock_guard const of_this_thread(polling[0]);
+    for (rank t = 0; t < k_threads; ++t)
+        senders.emplace_back([&f, t, &p = polling[t % 3]] { send_many(f.at(t % 3), 0, t, p); }); // two at each place
     while (c.messages.size() < k_threads * k_per_thread) poll_or_sleep(f.at(0), c);
     for (std::thread& s : senders) s.join();
     EXPECT_FALSE(f.at(0).poll(c));
@@ -445,6 +504,53 @@ bool cannot_be_done(int error) { return error == EPERM || error == ENOTSUP || er
 
 std::uint64_t address_of(void const* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
+// -- deaths
+
+TEST_P(any_transport, tells_of_a_death_once_after_all_that_the_dead_has_sent) {
+    if (GetParam().kill == nullptr) GTEST_SKIP() << "an MPI ends its processes itself";
+    fleet const f = make(4);
+    std::vector<std::byte> const bytes = some_bytes(64, 1);
+    for (std::uint64_t k = 0; k < 20; ++k) {
+        ASSERT_TRUE(f.at(2).try_send(0, head_of(k, bytes.size()), bytes.data()));
+        ASSERT_TRUE(send(f.at(1), 0, 100 + k));
+    }
+    GetParam().kill(f, 2);
+    collector c;
+    while (f.at(0).poll(c)) {}
+    EXPECT_EQ(c.messages.size(), 40U);
+    EXPECT_EQ(c.dead, std::vector<rank>{2});
+    EXPECT_TRUE(WIFSIGNALED(c.status) && WTERMSIG(c.status) == SIGKILL);
+    EXPECT_TRUE(std::none_of(c.messages.begin() + static_cast<std::ptrdiff_t>(c.messages_before), c.messages.end(),
+                             [](message const& m) { return m.head.from == 2; }));
+    GetParam().kill(f, 3);
+    f.at(0).poll(c);
+    EXPECT_EQ(c.dead, (std::vector<rank>{2, 3}));
+}
+
+TEST_P(any_transport, what_is_sent_to_the_dead_is_dropped) {
+    if (GetParam().kill == nullptr) GTEST_SKIP() << "an MPI ends its processes itself";
+    fleet const f = make(3);
+    while (send(f.at(0), 2, 1)) {}
+    GetParam().kill(f, 2);
+    collector c;
+    f.at(0).poll(c);
+    for (int k = 0; k < 10'000; ++k) ASSERT_TRUE(send(f.at(0), 2, 1));
+    EXPECT_EQ(f.at(0).stage(2, 10'000).bytes, nullptr);
+    ASSERT_TRUE(send(f.at(0), 1, 5));
+    EXPECT_EQ(all_at(f.at(1)).size(), 1U);
+    int word = 0;
+    EXPECT_EQ(f.at(0).read(2, &word, reinterpret_cast<std::uintptr_t>(&word), sizeof word), ESRCH);
+}
+
+TEST_P(any_transport, a_death_ends_a_sleep) {
+    if (GetParam().kill == nullptr) GTEST_SKIP() << "an MPI ends its processes itself";
+    fleet const f = make(2);
+    std::thread killer([&] { GetParam().kill(f, 1); });
+    collector c;
+    while (c.dead.empty()) poll_or_sleep(f.at(0), c);
+    killer.join();
+}
+
 TEST_P(any_transport, reads_memory_of_another_place) {
     fleet const f = make(2);
     std::vector<std::byte> const there = some_bytes(300'000, 1);
@@ -508,6 +614,87 @@ TEST(shm_transport, a_poll_takes_some_of_each_sender) {
     collector c;
     EXPECT_TRUE(f.at(2).poll(c));
     EXPECT_TRUE(std::any_of(c.messages.begin(), c.messages.end(), [](message const& m) { return m.head.from == 1; }));
+}
+
+// -- MPI, whose network takes as much as comes
+
+TEST(mpi_transport, a_place_that_does_not_poll_is_not_flooded) {
+    constexpr rank k_places = 5;
+    fleet const f = call_mpi(k_places);
+    std::uint64_t sent = 0;
+    for (rank r = 1; r < k_places; ++r) sent += send_until_full(f.at(r), 0, 0);
+    EXPECT_EQ(sent, (k_places - 1) * mpi_transport::k_credit);
+    EXPECT_LT(f.mpi->most_unexpected(), sent);
+    EXPECT_EQ(all_at(f.at(0)).size(), sent);
+    for (rank r = 1; r < k_places; ++r) {
+        EXPECT_TRUE(all_at(f.at(r)).empty());
+        EXPECT_TRUE(send(f.at(r), 0, r));
+    }
+}
+
+// Neither side ever sends a message of its own accord that says how much it has polled.
+TEST(mpi_transport, messages_that_go_back_make_room) {
+    fleet const f = call_mpi(2);
+    for (std::uint64_t k = 0; k < 10 * mpi_transport::k_credit; ++k) {
+        ASSERT_TRUE(send(f.at(0), 1, k)) << k;
+        ASSERT_EQ(all_at(f.at(1)).size(), 1U);
+        ASSERT_TRUE(send(f.at(1), 0, k)) << k;
+        ASSERT_EQ(all_at(f.at(0)).size(), 1U);
+    }
+}
+
+TEST(mpi_transport, what_is_still_under_way_keeps_its_bytes) {
+    constexpr rank k_places = 10;
+    fleet const f = call_mpi(k_places);
+    f.mpi->hold_sends();
+    std::vector<std::uint64_t> sent(k_places);
+    rank last = 1; // the first one that gets nothing, as all are under way
+    for (; last < k_places && send(f.at(0), last, 0); ++last) sent[last] = 1 + send_until_full(f.at(0), last, 100);
+    ASSERT_LT(last, k_places);
+    f.mpi->release_sends();
+    EXPECT_TRUE(send(f.at(0), last, 0));
+    for (rank r = 1; r < last; ++r) {
+        std::vector<message> const arrived = all_at(f.at(r));
+        EXPECT_EQ(arrived.size(), sent[r]);
+        for (std::size_t k = 1; k < arrived.size(); ++k) EXPECT_EQ(arrived[k].payload, some_bytes(100, 1)) << k;
+    }
+}
+
+TEST(mpi_transport, what_comes_at_the_end_is_thrown_away) {
+    fleet const f = call_mpi(2);
+    ASSERT_TRUE(send(f.at(0), 1, 1));
+    f.at(1).close();
+    EXPECT_TRUE(all_at(f.at(1)).empty());
+    EXPECT_FALSE(send(f.at(1), 0, 1));
+    f.at(1).close();
+}
+
+TEST(looks, are_close_at_first_and_grow_rare) {
+    std::uint64_t now = 1'000'000'000;
+    looks when(now);
+    EXPECT_LE(when.next(now, 0), now);
+    now += looks::k_spin_ns;
+    std::uint64_t last = 0;
+    for (int k = 0; k < 20; ++k) {
+        std::uint64_t const pause = when.next(now, 1000) - now;
+        EXPECT_GE(pause, last);
+        now += pause;
+        last = pause;
+    }
+    EXPECT_EQ(last, looks::k_last_ns);
+}
+
+TEST(looks, stay_close_while_the_process_computes) {
+    std::uint64_t now = 1'000'000'000;
+    looks when(now);
+    now += looks::k_spin_ns;
+    for (int k = 0; k < 100; ++k) {
+        std::uint64_t const pause = when.next(now, now) - now; // one processor all the time
+        EXPECT_LE(pause, looks::k_computing_ns);
+        now += pause;
+    }
+    now = when.next(now, now);
+    EXPECT_GT(when.next(now, 1) - now, 0U);
 }
 
 // -- the virtual network

@@ -3,6 +3,7 @@
 #include "os/topology.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <thread>
 
@@ -41,6 +42,42 @@ TEST(topology, undivided_is_the_affinity_mask_in_one_group) {
     ASSERT_EQ(flat.groups.size(), 1U);
     EXPECT_EQ(flat.groups.front().cpus, all);
     EXPECT_EQ(flat.default_workers, 1);
+}
+
+TEST(topology, a_cpu_that_is_set_aside_is_in_no_group) {
+    topology machine;
+    machine.groups = {{{4, 5}}, {{7}}};
+    machine.allowed_cpus = machine.default_workers = 3;
+    machine.machine_cpus = 8;
+    topology const before = machine;
+    EXPECT_FALSE(set_aside(machine, 3));
+    EXPECT_EQ(machine.reserved_cpu, -1);
+    ASSERT_TRUE(set_aside(machine, 1));
+    ASSERT_EQ(machine.groups.size(), 2U);
+    EXPECT_EQ(machine.groups[0].cpus, std::vector<int>{4});
+    EXPECT_EQ((std::array{machine.reserved_cpu, machine.allowed_cpus, machine.default_workers, machine.machine_cpus}),
+              (std::array{5, 2, 2, 8}));
+    machine = before;
+    ASSERT_TRUE(set_aside(machine, 2)); // a group of its own
+    ASSERT_EQ(machine.groups.size(), 1U);
+    EXPECT_EQ(machine.groups[0].cpus, (std::vector<int>{4, 5}));
+}
+
+TEST(topology, a_cpu_that_is_set_aside_uses_the_quota) {
+    topology machine;
+    machine.groups = {{{0, 1, 2, 3}}};
+    machine.allowed_cpus = 4;
+    machine.quota_cpus = 2;
+    machine.default_workers = 2;
+    ASSERT_TRUE(set_aside(machine, 0));
+    EXPECT_EQ(machine.default_workers, 1);
+}
+
+TEST(topology, the_only_cpu_is_not_set_aside) {
+    topology machine;
+    machine.groups = {{{3}}};
+    EXPECT_FALSE(set_aside(machine, 0));
+    EXPECT_EQ(machine.groups[0].cpus, std::vector<int>{3});
 }
 
 TEST(topology, narrows_with_the_mask) {

@@ -30,26 +30,26 @@ using tulle::net::loopback_options;
 struct world {
     char const* name;
     loopback_options options;
+    refusals refused{};
+    int reserved_cpu = -1;
 };
 
 void PrintTo(world const& w, std::ostream* to) { *to << w.name; }
 
-class started {
-protected:
-    started() { tulle::initialize({.workers = 2}); }
-    ~started() { tulle::finalize(); }
-};
-
 class remote_test : started, public testing::TestWithParam<world> {
 protected:
-    loopback_places m_places{4, GetParam().options};
+    loopback_places m_places{4, GetParam().options, {.refused = GetParam().refused, .reserved_cpu = GetParam().reserved_cpu}};
 };
 
 INSTANTIATE_TEST_SUITE_P(networks, remote_test,
                          testing::Values(world{"in_order", {}}, world{"out_of_order", {.seed = 7}},
-                                         world{"very_late", {.seed = 11, .most_delay = 100}},
+                                         world{"polled_always", {.seed = 13}, {}, 0}, world{"very_late", {.seed = 11, .most_delay = 100}},
                                          world{"small", {.seed = 3, .most_bytes = 512}}, world{"narrow", {.most_waiting = 3}},
-                                         world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}}),
+                                         world{"staged", {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
+                                         world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
+                                         world{"refusing",
+                                               {.seed = 13, .most_bytes = 512, .staging_bytes = 65536},
+                                               {.seed = 1, .sends = 30, .reads = 50, .stages = 50}}),
                          [](auto const& which) { return std::string(which.param.name); });
 
 TEST_P(remote_test, the_caller_is_at_place_0_of_4) {

@@ -17,7 +17,8 @@ namespace {
 using namespace tulle;
 
 #if defined(TULLE_ANNOTATE_THREAD)
-constexpr bool k_handlers_are_put_off = true; // ThreadSanitizer calls them later, from wherever the thread is then
+constexpr bool k_handlers_are_put_off =
+    true; // ThreadSanitizer calls them later, from a function that it knows, wherever the thread is then
 #else
 constexpr bool k_handlers_are_put_off = false;
 #endif
@@ -120,6 +121,27 @@ TEST_P(os_signals, a_thread_on_a_small_stack_handles_one_on_the_workers_signal_s
     EXPECT_EQ(on_signal_stack, 20);
 }
 
+// Threads that go on when there are as many of them as workers: each worker calls a function of the system.
+void rouse_workers(int workers) {
+    std::atomic<int> awake{0};
+    std::vector<thread<void>> threads;
+    for (int k = 0; k < workers; ++k) {
+        threads.push_back(spawn([&] {
+            for (awake.fetch_add(1); awake.load() < workers;) std::this_thread::yield();
+        }));
+    }
+    for (auto& t : threads) t.join();
+}
+
+// A worker that falls asleep just then calls nothing that the sanitizer knows until it has work.
+void wait_until_handled(int sent, int workers) {
+    while (handled != sent)
+        if (k_handlers_are_put_off)
+            rouse_workers(workers);
+        else
+            std::this_thread::yield();
+}
+
 TEST_P(os_signals, to_every_worker_while_it_sleeps) {
     handler_for const user(SIGUSR1, &count_signal, SA_ONSTACK);
     auto& s = sched::scheduler::instance();
@@ -132,7 +154,7 @@ TEST_P(os_signals, to_every_worker_while_it_sleeps) {
             ++sent;
         }
         std::this_thread::sleep_for(std::chrono::microseconds(100)); // they find nothing and sleep again
-        while (handled != sent) std::this_thread::yield();           // each has arrived, so that none is merged with the next
+        wait_until_handled(sent, GetParam());                        // each has arrived, so that none is merged with the next
         EXPECT_EQ(spawn([] { return fib(8); }).join(), 21);
     }
     EXPECT_TRUE(on_signal_stack == sent || k_handlers_are_put_off) << on_signal_stack << " of " << sent;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// at: what it takes to have something done at another place. Times in ns of
+//   call             there and back, nothing carried
+//   activity         one of n that are started there, until all have ended
+//   continue         until who has started one goes on
+//   statement SIZE   SIZE bytes are carried there
+//   expression SIZE  SIZE bytes are carried there, and as many back
+// Sizes and terms as in Mohr and others: "Cutting out the middleman: OS-level support for X10 activities" (2015), tables 1 and 2, and larger ones.
+#pragma once
+
+#include "../common/harness.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tulle::bench {
+
+inline constexpr std::array<std::size_t, 14> k_payload_sizes{16,   32,   64,   128,   256,   512,    1024,
+                                                             2048, 4096, 8192, 16384, 65536, 262144, 1048576};
+
+// In a quick run powers of four only.
+inline std::vector<std::size_t> payload_sizes(settings const& s) {
+    std::vector<std::size_t> all(k_payload_sizes.begin(), k_payload_sizes.end());
+    if (s.quick) std::erase_if(all, [](std::size_t bytes) { return std::countr_zero(bytes) % 2 != 0; });
+    return all;
+}
+
+// Fewer of the large ones.
+inline long repetitions(settings const& s, std::size_t bytes) { return std::max(20L, s.n / (1 + static_cast<long>(bytes / 2048))); }
+
+inline figure figure_of_size(std::string const& what, std::size_t bytes) {
+    return {"ns " + what + " " + bytes_text(bytes), {}, true, {what, "bytes", static_cast<double>(bytes)}};
+}
+
+// `Calls` has call(), statement(bytes) and expression(bytes), each of which returns whether it went right.
+template <class Calls> std::vector<figure> measure_calls(Calls calls, settings const& s) {
+    std::vector<std::size_t> const payloads = payload_sizes(s);
+    std::vector<figure> all{{"ns call"}};
+    for (std::size_t const bytes : payloads) all.push_back(figure_of_size("statement", bytes));
+    for (std::size_t const bytes : payloads) all.push_back(figure_of_size("expression", bytes));
+    auto const measure = [](figure& into, long n, auto once) {
+        bool right = true;
+        for (long k = 0; k < n / 10; ++k) right &= once();
+        double const time = time_of([&] {
+            for (long k = 0; k < n; ++k) right &= once();
+        });
+        into.add(1e9 * time / static_cast<double>(n), right);
+    };
+    for (int run = 0; run < s.runs; ++run) {
+        std::size_t next = 0;
+        measure(all[next++], s.n, [&] { return calls.call(); });
+        for (std::size_t const bytes : payloads) measure(all[next++], repetitions(s, bytes), [&] { return calls.statement(bytes); });
+        for (std::size_t const bytes : payloads) measure(all[next++], repetitions(s, bytes), [&] { return calls.expression(bytes); });
+    }
+    return all;
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/places.hpp"
+#include "at.hpp"
+
+namespace tulle::bench {
+namespace {
+
+struct calls {
+    tulle::place there{1};
+    std::vector<std::byte> bytes{};
+
+    bool call() const {
+        tulle::at(there, [] {});
+        return true;
+    }
+    bool statement(std::size_t size) {
+        bytes.resize(size);
+        return tulle::at(
+                   there, [](std::vector<std::byte> const& got) { return got.size(); }, bytes) == size;
+    }
+    bool expression(std::size_t size) {
+        bytes.resize(size);
+        return tulle::at(
+                   there, [](std::vector<std::byte> got) { return got; }, bytes)
+                   .size() == size;
+    }
+};
+
+// In batches, as a program with much to start would wait for some of it.
+void measure_activities(settings const& s, figure& each, figure& go_on) {
+    constexpr long k_batch = 100;
+    tulle::place const there(1);
+    for (int run = 0; run < s.runs; ++run) {
+        double starting = 0;
+        double const all = time_of([&] {
+            for (long done = 0; done < s.n; done += k_batch)
+                tulle::finish([&](tulle::activities& of) {
+                    starting += time_of([&] {
+                        for (long k = 0; k < k_batch; ++k) of.async_at(there, [] {});
+                    });
+                });
+        });
+        each.add(1e9 * all / static_cast<double>(s.n), true);
+        go_on.add(1e9 * starting / static_cast<double>(s.n), true);
+    }
+}
+
+int run(int argc, char** argv) {
+    settings const s = parse(argc, argv, {50'000, 5'000});
+    tulle_places library(s);
+    std::vector<figure> figures;
+    library.run([&] {
+        figures = measure_calls(calls{}, s);
+        figure each{"ns activity"};
+        figure go_on{"ns continue"};
+        measure_activities(s, each, go_on);
+        figures.insert(figures.begin() + 1, {each, go_on});
+    });
+    return print_all("at", "tulle", s, figures);
+}
+
+} // namespace
+} // namespace tulle::bench
+
+int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }

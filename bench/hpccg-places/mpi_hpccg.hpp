@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// hpccg-places with an MPI alone, without threads.
+#pragma once
+
+#include "hpccg_places.hpp"
+
+#include "../common/libraries/serial.hpp"
+
+#include <mpi.h>
+
+#include <array>
+
+namespace tulle::bench {
+
+struct mpi_neighbours {
+    [[nodiscard]] static int rank() {
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        return rank;
+    }
+    [[nodiscard]] static int size() {
+        int size = 0;
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        return size;
+    }
+    [[nodiscard]] static double sum(double value) {
+        double all = 0;
+        MPI_Allreduce(&value, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        return all;
+    }
+    static void exchange(kernels::hpccg_faces const& faces) {
+        std::array<MPI_Request, 4> under_way{};
+        under_way.fill(MPI_REQUEST_NULL);
+        if (faces.below.size != 0) swap(faces.below, rank() - 1, under_way.data());
+        if (faces.above.size != 0) swap(faces.above, rank() + 1, under_way.data() + 2);
+        MPI_Waitall(static_cast<int>(under_way.size()), under_way.data(), MPI_STATUSES_IGNORE);
+    }
+
+private:
+    static void swap(kernels::hpccg_face const& face, int other, MPI_Request* two) {
+        auto const count = static_cast<int>(face.size);
+        MPI_Irecv(face.theirs, count, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, &two[0]);
+        MPI_Isend(face.own, count, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, &two[1]);
+    }
+};
+
+inline int mpi_hpccg_main(int argc, char** argv, char const* name) {
+    hpccg_settings const s(argc, argv);
+    MPI_Init(&argc, &argv);
+    using loops = kernels::fork_join_loops<serial_runtime>;
+    auto const mine = kernels::hpccg_by_parts<loops>(s.domain, kernels::k_hpccg_iterations, s.runs, mpi_neighbours());
+    int const here = mine.right && mpi_neighbours::size() == s.places ? 1 : 0;
+    int everywhere = 0;
+    MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    int const code = mpi_neighbours::rank() == 0 ? print_hpccg(s, name, mine, everywhere == 1) : 0;
+    MPI_Finalize();
+    return code;
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/kernels/hpccg_places.hpp"
+#include "../common/places.hpp"
+#include "hpccg_places.hpp"
+
+namespace tulle::bench {
+namespace {
+
+int run(int argc, char** argv) {
+    hpccg_settings const s(argc, argv);
+    tulle_places library(s);
+    std::vector<kernels::hpccg_outcome> outcomes;
+    library.run([&] {
+        using loops = kernels::fork_join_loops<tulle_runtime>;
+        outcomes = kernels::hpccg_at_all_places<loops>(s.domain, kernels::k_hpccg_iterations, s.runs);
+    });
+    bool const right = std::all_of(outcomes.begin(), outcomes.end(), [](auto const& each) { return each.right; });
+    return print_hpccg(s, "tulle", outcomes.front(), right);
+}
+
+} // namespace
+} // namespace tulle::bench
+
+int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library calls under <tulle/team.hpp>, <tulle/place_local.hpp> and <tulle/atomic_block.hpp>.
+#pragma once
+
+#include <tulle/condition_variable.hpp>
+#include <tulle/detail/remote.hpp>
+#include <tulle/mutex.hpp>
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace tulle::detail {
+
+// One message of a collective operation: which team, the how manieth operation of it, which step of that.
+struct letter {
+    std::uint64_t team = 0;
+    std::uint64_t number = 0;
+    std::uint64_t step = 0;
+    friend auto operator<=>(letter const&, letter const&) = default;
+};
+
+// To another place. Throws std::bad_alloc.
+TULLE_API void post_letter(int to, letter const& what, wire_writer const& bytes);
+// Waits for it. Throws std::bad_alloc; dead_place.
+TULLE_API remote_result take_letter(int from, letter const& what);
+
+// A number that no other place gives out. Not 0.
+[[nodiscard]] TULLE_API std::uint64_t new_name();
+// How many operations of that team the calling thread's place has begun before this one.
+[[nodiscard]] TULLE_API std::uint64_t begin_collective(std::uint64_t team);
+
+// The calling thread's place has at most one object of a name.
+TULLE_API void set_local_object(std::uint64_t name, std::shared_ptr<void> object); // null: none any more; throws std::bad_alloc
+[[nodiscard]] TULLE_API std::shared_ptr<void> local_object(std::uint64_t name);    // null: there is none
+
+// Calls `told` with each place that dies from now on, in a thread of the place of whoever has made this, one at a time, until this is gone. What is called
+// must neither throw nor end its own watch.
+class death_watch {
+public:
+    TULLE_API explicit death_watch(std::function<void(int)> told); // std::bad_alloc
+    death_watch(death_watch const&) = delete;
+    death_watch& operator=(death_watch const&) = delete;
+    TULLE_API ~death_watch();
+
+private:
+    std::shared_ptr<void> m_registry;
+    std::uint64_t m_number;
+};
+
+// Throws dead_place for that place, which has died.
+[[noreturn]] TULLE_API void throw_dead_place(int index);
+
+// Those of the calling thread's place.
+TULLE_API mutex& lock_of_atomic_blocks();
+TULLE_API condition_variable& end_of_atomic_block();
+
+} // namespace tulle::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mutex for the threads of all places. Plain, each lock asks its home, and each unlock gives it back. Hierarchical, it stays at the place that has
+// it, whose threads lock it without any message, until another place asks for it; that one gets it after `k_most_turns` more turns at most.
+// It is plain at first, and turns hierarchical, for good, when it is contended (or as its mode says).
+//   tulle::global_mutex const m = tulle::global_mutex::make();    // at one place; copies travel, and are the same mutex
+//   m.lock(); ...; m.unlock();                                    // std::lock_guard works
+// Messages: plain, two for a lock and one for an unlock, none of them at the home; hierarchical, none while it stays, four when it moves.
+// Contexts: any thread of the process. Memory ordering: as of std::mutex, over all places.
+// Sources: hierarchical and contention-sensitive locks: N. Ekström, "Improving DSZOOM's run time system", 2004, section 4; the bound on turns:
+// Radović and Hagersten, "Efficient synchronization for nonuniform communication architectures", SC 2002.
+#pragma once
+
+#include <tulle/detail/visibility.h>
+#include <tulle/place.hpp>
+
+#include <cstdint>
+
+namespace tulle {
+
+class global_mutex {
+public:
+    enum class mode : std::uint8_t { contention_sensitive, plain, hierarchical };
+
+    // Turns that threads of a place may have while another place waits.
+    static constexpr int k_most_turns = 64;
+
+    // The homes are the places in turn, or as given. Errors: those of finish(); std::bad_alloc.
+    [[nodiscard]] TULLE_API static global_mutex make(mode m = mode::contention_sensitive);
+    [[nodiscard]] TULLE_API static global_mutex make(place home, mode m = mode::contention_sensitive);
+
+    // Errors: std::logic_error: it has been destroyed; std::bad_alloc; dead_place: its home has died, or a place that had it (then nobody gets it any more).
+    TULLE_API void lock() const;
+    TULLE_API void unlock() const; // by the thread that has locked it
+
+    [[nodiscard]] place home() const { return place(m_home); }
+    // By now. Errors: as of lock().
+    [[nodiscard]] TULLE_API bool is_hierarchical() const;
+    // Nobody may have it locked, or want it.
+    TULLE_API void destroy() const;
+
+private:
+    global_mutex(int home, std::uint64_t name) noexcept : m_home(home), m_name(name) {}
+
+    int m_home;
+    std::uint64_t m_name;
+};
+
+} // namespace tulle

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// An object of which each place has its own.
+//   auto const counts = tulle::place_local<std::vector<long>>::make([](int n) { return std::vector<long>(n); }, 100);
+//   tulle::at(p, [](auto own, int k) { ++(*own)[k]; }, counts, 7);
+// Source: PlaceLocalHandle of X10.
+#pragma once
+
+#include <tulle/detail/collective.hpp>
+#include <tulle/finish.hpp>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+
+namespace tulle {
+
+// Names the objects; copies name the same ones. Travels. Contexts: any thread of the process.
+template <class T> class place_local {
+public:
+    // At each place what `f(arguments...)` returns there. Callable and arguments travel. Errors: those of finish(); then there are none.
+    template <class F, class... A> [[nodiscard]] static place_local make(F f, A const&... arguments) {
+        place_local const made(detail::new_name());
+        try {
+            finish([&](activities& all) {
+                for (place const p : places())
+                    all.async_at(
+                        p,
+                        [](std::uint64_t name, F make_one, A const&... values) {
+                            detail::set_local_object(name, std::make_shared<T>(std::invoke(make_one, values...)));
+                        },
+                        made.m_name, f, arguments...);
+            });
+        } catch (...) {
+            made.destroy();
+            throw;
+        }
+        return made;
+    }
+
+    // The calling thread's place's own; it lives until destroy(). Errors: std::logic_error: there is none any more.
+    [[nodiscard]] T& operator*() const {
+        auto const found = detail::local_object(m_name);
+        if (found == nullptr) throw std::logic_error("tulle::place_local: there is no object here any more");
+        return *static_cast<T*>(found.get());
+    }
+    [[nodiscard]] T* operator->() const { return std::addressof(**this); }
+
+    // Destroys those of all places. Nobody may be using them.
+    void destroy() const {
+        finish([name = m_name](activities& all) {
+            for (place const p : places())
+                all.async_at(
+                    p, [](std::uint64_t gone) { detail::set_local_object(gone, nullptr); }, name);
+        });
+    }
+
+private:
+    explicit place_local(std::uint64_t name) noexcept : m_name(name) {}
+
+    std::uint64_t m_name;
+};
+
+} // namespace tulle

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads. Each is an object of the node where it runs; who creates or joins it from elsewhere calls there.
+#include "compat/tnt/placement.hpp"
+#include "compat/tnt/registry.hpp"
+
+#include <tnt.h>
+#include <tulle/detail/global_memory.h>
+#include <tulle/detail/remote.hpp>
+#include <tulle/latch.hpp>
+#include <tulle/runtime.hpp>
+#include <tulle/thread.hpp>
+#include <tulle/thread_specific.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+
+namespace tulle::tnt {
+
+namespace {
+
+using function = void* (*)(void*);
+
+struct thread {
+    number name = 0;
+    function body = nullptr;
+    void* argument = nullptr;
+    bool is_counted = false;
+    void* result = nullptr;            // published by the latch
+    std::atomic<bool> is_taken{false}; // joined or detached
+    tulle::latch over{1};
+};
+
+struct exit_request {
+    void* result;
+};
+
+std::uint64_t self_key() {
+    static std::uint64_t const s_key = detail::make_key(nullptr);
+    return s_key;
+}
+thread* self() { return static_cast<thread*>(detail::get_specific(self_key())); }
+
+void run(std::shared_ptr<thread> const& t) {
+    detail::set_specific(self_key(), t.get());
+    try {
+        t->result = t->body(t->argument);
+    } catch (exit_request const& wanted) {
+        t->result = wanted.result;
+    }
+    detail::set_specific(self_key(), nullptr);
+    if (t->is_counted) tell_end(here().index());
+    t->over.count_down();
+    if (t->is_taken.load(std::memory_order_acquire)) registry_of<thread>().remove(t->name); // pairs with take; who joins does it, too
+}
+
+struct start_order {
+    std::uint64_t code;
+    std::uint64_t argument;
+    bool is_counted;
+};
+
+// At the node where it runs. 0: it does not have the function.
+number start_here(start_order const& order) {
+    void* const code = detail::code_of_name(order.code);
+    if (code == nullptr) return 0;
+    number const name = registry_of<thread>().add();
+    auto const t = registry_of<thread>().find(name);
+    t->name = name;
+    t->body = reinterpret_cast<function>(code);            // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    t->argument = reinterpret_cast<void*>(order.argument); // NOLINT(performance-no-int-to-ptr)
+    t->is_counted = order.is_counted;
+    static_cast<void>(tulle_global_local(t->argument, 1)); // shared memory is mapped here from now on
+    try {
+        spawn_detached([t] { run(t); });
+    } catch (...) {
+        registry_of<thread>().remove(name);
+        throw;
+    }
+    return name;
+}
+
+int create(tnt_t* made, chosen_node where, function body, void* argument) {
+    start_order const order{detail::name_of_code(reinterpret_cast<void const*>(body)), reinterpret_cast<std::uintptr_t>(argument),
+                            where.is_counted};
+    *made = order.code == 0 ? 0
+                            : at(
+                                  place(where.node), [](start_order const& o) { return start_here(o); }, order);
+    if (*made == 0 && where.is_counted) tell_end(where.node);
+    return *made == 0 ? ENOENT : 0;
+}
+
+// ESRCH, EINVAL: another one was first.
+int take(number name, std::shared_ptr<thread>& found) {
+    found = registry_of<thread>().find(name);
+    if (found == nullptr) return ESRCH;
+    return found->is_taken.exchange(true, std::memory_order_acq_rel) ? EINVAL : 0; // pairs with run, and itself
+}
+
+struct join_answer {
+    int error;
+    std::uint64_t result;
+};
+
+join_answer join_here(number name) {
+    std::shared_ptr<thread> t;
+    if (int const error = take(name, t)) return {error, 0};
+    t->over.wait();
+    registry_of<thread>().remove(name);
+    return {0, reinterpret_cast<std::uintptr_t>(t->result)};
+}
+
+int detach_here(number name) {
+    std::shared_ptr<thread> t;
+    if (int const error = take(name, t)) return error;
+    if (t->over.try_wait()) registry_of<thread>().remove(name);
+    return 0;
+}
+
+} // namespace
+} // namespace tulle::tnt
+
+using namespace tulle::tnt;
+using tulle::at;
+using tulle::place;
+
+int tnt_init(size_t shared_bytes) try {
+    if (tulle::is_initialized()) return EALREADY;
+    if (shared_bytes != 0) tulle::set_option("global_memory", std::to_string(shared_bytes));
+    tulle::initialize();
+    return 0;
+} catch (std::invalid_argument const&) {
+    return EINVAL;
+} catch (std::system_error const& e) {
+    return e.code().value();
+}
+
+int tnt_nodes(void) { return tulle::place_count(); }
+int tnt_node(void) { return tulle::here().index(); }
+int tnt_node_of(tnt_t thread) { return node_of(thread); }
+
+int tnt_create(tnt_t* thread, void* (*function)(void*), void* argument) {
+    if (thread == nullptr || function == nullptr) return EINVAL;
+    return guarded([&] { return create(thread, choose_node(), function, argument); });
+}
+
+int tnt_create_at(tnt_t* thread, int node, void* (*function)(void*), void* argument) {
+    if (thread == nullptr || function == nullptr || node < 0 || node >= tulle::place_count()) return EINVAL;
+    return guarded([&] { return create(thread, {node, false}, function, argument); });
+}
+
+int tnt_join(tnt_t thread, void** result) {
+    if (!is_number(thread)) return ESRCH;
+    if (thread == tnt_self()) return EDEADLK;
+    return guarded([&] {
+        join_answer const answer = at(
+            place(node_of(thread)), [](number n) { return join_here(n); }, thread);
+        if (answer.error == 0 && result != nullptr) *result = reinterpret_cast<void*>(answer.result); // NOLINT(performance-no-int-to-ptr)
+        return answer.error;
+    });
+}
+
+int tnt_detach(tnt_t thread) {
+    if (!is_number(thread)) return ESRCH;
+    return guarded([&] {
+        return at(
+            place(node_of(thread)), [](number n) { return detach_here(n); }, thread);
+    });
+}
+
+void tnt_exit(void* result) {
+    if (self() == nullptr) {
+        std::fputs("tulle: tnt_exit in a thread that tnt_create has not made\n", stderr);
+        std::abort();
+    }
+    throw exit_request{result};
+}
+
+tnt_t tnt_self(void) {
+    auto const* const t = self();
+    return t != nullptr ? t->name : 0;
+}

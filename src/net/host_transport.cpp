@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/host_transport.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace tulle::net {
+
+namespace {
+
+constexpr std::uint32_t k_near_polls_per_far = 16; // while places of this host send all the time
+
+// Messages of this host come from its numbers of the places.
+class renumbering final : public receiver {
+public:
+    renumbering(receiver& to, std::vector<rank> const& ranks) noexcept : m_to(to), m_ranks(ranks) {}
+    void deliver(packet const& head, std::byte const* payload) noexcept override {
+        packet renumbered = head;
+        renumbered.from = static_cast<std::uint16_t>(m_ranks[head.from]);
+        m_to.deliver(renumbered, payload);
+    }
+    void place_died(rank which, int wait_status) noexcept override { m_to.place_died(m_ranks[which], wait_status); }
+
+private:
+    receiver& m_to;
+    std::vector<rank> const& m_ranks;
+};
+
+} // namespace
+
+host_transport::host_transport(std::unique_ptr<shm_transport> near, std::vector<rank> ranks, std::unique_ptr<mpi_transport> far)
+    : m_near(std::move(near)),
+      m_far(std::move(far)),
+      m_ranks(std::move(ranks)),
+      m_near_of(m_far->count(), k_elsewhere),
+      m_is_alone(m_ranks.size() == m_far->count()) {
+    for (rank k = 0; k < m_ranks.size(); ++k) m_near_of[m_ranks[k]] = k;
+    m_far->wake_by([this] { wake(); });
+}
+
+std::size_t host_transport::most_bytes() const noexcept { return std::min(m_near->most_bytes(), m_far->most_bytes()); }
+
+bool host_transport::try_send(rank to, packet head, std::byte const* payload) noexcept {
+    rank const near = m_near_of[to];
+    return near != k_elsewhere ? m_near->try_send(near, head, payload) : m_far->try_send(to, head, payload);
+}
+
+bool host_transport::poll(receiver& to) noexcept {
+    renumbering renumbered(to, m_ranks);
+    bool const is_found = m_near->poll(renumbered);
+    if (m_is_alone || (is_found && ++m_polls % k_near_polls_per_far != 0)) return is_found;
+    return m_far->poll(to) || is_found;
+}
+
+void host_transport::sleep(std::uint64_t deadline) noexcept {
+    if (m_is_alone) return m_near->sleep(deadline);
+    m_far->sleep_at(m_near->own_bell(), deadline);
+}
+
+// For places of this host.
+transport::staged host_transport::stage(rank to, std::size_t bytes) noexcept {
+    return m_near_of[to] != k_elsewhere ? m_near->stage(m_near_of[to], bytes) : staged();
+}
+
+std::span<std::byte> host_transport::shelf(rank of) noexcept {
+    return m_near_of[of] != k_elsewhere ? m_near->shelf(m_near_of[of]) : std::span<std::byte>();
+}
+
+int host_transport::read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept {
+    rank const near = m_near_of[from];
+    return near != k_elsewhere ? m_near->read(near, to, address, bytes) : m_far->read(from, to, address, bytes);
+}
+
+} // namespace tulle::net

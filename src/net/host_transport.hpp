@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places on several hosts: those of this host by memory that they share, the others over a network. While no other host takes part, nobody looks at the
+// network at all.
+#pragma once
+
+#include "net/mpi_transport.hpp"
+#include "net/shm_transport.hpp"
+#include "net/transport.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tulle::net {
+
+class host_transport final : public transport {
+public:
+    // `near`: among the places of this host, whose numbers in `far` are `ranks`, in its order. Throws std::bad_alloc.
+    host_transport(std::unique_ptr<shm_transport> near, std::vector<rank> ranks, std::unique_ptr<mpi_transport> far);
+
+    [[nodiscard]] rank here() const noexcept override { return m_far->here(); }
+    [[nodiscard]] rank count() const noexcept override { return m_far->count(); }
+    [[nodiscard]] std::size_t most_bytes() const noexcept override;
+    [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
+    bool poll(receiver& to) noexcept override;
+    void begin_watch() noexcept override { m_near->begin_watch(); }
+    void end_watch() noexcept override { m_near->end_watch(); }
+    void arm() noexcept override { m_near->arm(); }
+    void sleep(std::uint64_t deadline) noexcept override;
+    void wake() noexcept override { m_near->wake(); }
+    [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override;
+    void unstage(std::uint64_t name) noexcept override { m_near->unstage(name); }
+    [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_near->find_staged(name); }
+    [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override;
+    [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
+    void close() noexcept override { m_far->close(); }
+
+private:
+    static constexpr rank k_elsewhere = k_most_places;
+
+    std::unique_ptr<shm_transport> m_near;
+    std::unique_ptr<mpi_transport> m_far;
+    std::vector<rank> m_ranks;   // of the places here
+    std::vector<rank> m_near_of; // their numbers in m_near, by rank; k_elsewhere
+    std::uint32_t m_polls = 0;
+    bool m_is_alone; // no other host takes part
+};
+
+} // namespace tulle::net

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/mpi_transport.hpp"
+
+#include "base/assert.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace tulle::net {
+
+namespace {
+
+constexpr std::size_t k_receives = 64;
+constexpr std::size_t k_sends = 64;
+constexpr int k_messages_of_poll = 64;
+constexpr std::uint64_t k_look_for_others_ns = 50'000;
+
+} // namespace
+
+mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, std::vector<int> descriptors)
+    : m_mpi(mpi),
+      m_over(over),
+      m_here(here),
+      m_letters(k_receives + k_sends),
+      m_receives(k_receives),
+      m_sends(k_sends),
+      m_peers(count),
+      m_watcher(std::move(descriptors), [this] { m_wake(); }) {
+    for (std::size_t k = 0; k < k_receives; ++k) {
+        box& b = m_receives[k];
+        b.contents = &m_letters[k];
+        check(m_mpi.prepare_receive(m_over, b.contents, sizeof(letter), b.request), "prepare a receive");
+        check(m_mpi.start_receive(b.request), "receive");
+    }
+    for (std::size_t k = 0; k < k_sends; ++k) m_sends[k].contents = &m_letters[k_receives + k];
+}
+
+mpi_transport::~mpi_transport() { close(); }
+
+void mpi_transport::check(int error, char const* what) const noexcept {
+    if (error == 0) return;
+    char text[256];
+    m_mpi.explain(error, text, sizeof text);
+    base::fatal("place %u cannot %s: %s", m_here, what, text);
+}
+
+bool mpi_transport::is_done(mpi_request& of) const noexcept {
+    bool done = false;
+    check(m_mpi.test(of, done), "look at a message");
+    return done;
+}
+
+// --- sending, under the lock -----------------------------------------------------------------------------------------
+
+bool mpi_transport::try_send(rank to, packet head, std::byte const* payload) noexcept {
+    TULLE_ASSERT(head.size <= most_bytes(), "a message of %u bytes is above the limit of %zu", head.size, most_bytes());
+    head.from = static_cast<std::uint16_t>(m_here);
+    m_order.before_send();
+    std::lock_guard const held(m_lock);
+    peer& p = m_peers[to];
+    if (m_is_closed || p.sent - p.polled_there >= k_credit) return false;
+    letter* const l = reserve();
+    if (l == nullptr) return false;
+    l->head = head;
+    l->is_message = 1;
+    if (head.size != 0) std::memcpy(l->payload, payload, head.size);
+    ++p.sent;
+    post(to, head.size);
+    return true;
+}
+
+// Where the next message is written; null: MPI has not sent enough of the others.
+mpi_transport::letter* mpi_transport::reserve() noexcept {
+    if (m_under_way == k_sends) collect_sent();
+    return m_under_way == k_sends ? nullptr : m_sends[m_under_way].contents;
+}
+
+// What reserve() has given. Small messages are gone at once.
+void mpi_transport::post(rank to, std::size_t payload_bytes) noexcept {
+    box& b = m_sends[m_under_way];
+    peer& p = m_peers[to];
+    b.contents->polled = p.told = p.polled_here;
+    check(m_mpi.send(m_over, to, b.contents, offsetof(letter, payload) + payload_bytes, b.request), "send");
+    if (!is_done(b.request)) ++m_under_way;
+}
+
+void mpi_transport::collect_sent() noexcept {
+    for (std::size_t k = 0; k < m_under_way;) {
+        if (is_done(m_sends[k].request))
+            std::swap(m_sends[k], m_sends[--m_under_way]);
+        else
+            ++k;
+    }
+}
+
+// Those who may soon have no credit any more, though nothing else goes to them.
+void mpi_transport::tell_polled() noexcept {
+    m_owes_news = false;
+    for (rank r = 0; r < count(); ++r) {
+        if (m_peers[r].polled_here - m_peers[r].told < k_credit / 2) continue;
+        letter* const l = reserve();
+        if (l == nullptr) {
+            m_owes_news = true;
+            return;
+        }
+        l->head = {};
+        l->head.from = static_cast<std::uint16_t>(m_here);
+        l->is_message = 0;
+        post(r, 0);
+    }
+}
+
+// --- receiving -------------------------------------------------------------------------------------------------------
+
+// Under the lock.
+bool mpi_transport::oldest_has_come() noexcept {
+    if (!m_oldest_has_come && !m_is_closed) m_oldest_has_come = is_done(m_receives[m_oldest].request);
+    return m_oldest_has_come;
+}
+
+bool mpi_transport::has_message() noexcept {
+    std::lock_guard const held(m_lock);
+    return oldest_has_come();
+}
+
+// False: nothing has come.
+bool mpi_transport::take_one(receiver* to, bool& was_message) noexcept {
+    {
+        std::lock_guard const held(m_lock);
+        if (!oldest_has_come()) return false;
+    }
+    letter const& l = *m_receives[m_oldest].contents;
+    rank const from = l.head.from;
+    std::uint32_t const polled = l.polled;
+    was_message = l.is_message != 0;
+    m_order.before_delivery();
+    if (was_message && to != nullptr) to->deliver(l.head, l.payload);
+    std::lock_guard const held(m_lock);
+    peer& p = m_peers[from];
+    p.polled_there = polled;
+    if (was_message && ++p.polled_here - p.told >= k_credit / 2) m_owes_news = true;
+    listen_again();
+    return true;
+}
+
+// Under the lock. MPI fills receives in the order in which they are started.
+void mpi_transport::listen_again() noexcept {
+    check(m_mpi.start_receive(m_receives[m_oldest].request), "receive");
+    m_oldest = (m_oldest + 1) % k_receives;
+    m_oldest_has_come = false;
+}
+
+bool mpi_transport::poll(receiver& to) noexcept {
+    bool found = false;
+    bool was_message = false;
+    for (int k = 0; k < k_messages_of_poll && take_one(&to, was_message); ++k) found |= was_message;
+    if (found) m_watcher.tell_message();
+    std::lock_guard const held(m_lock);
+    if (m_is_closed) return found;
+    if (m_under_way != 0) collect_sent();
+    if (m_owes_news) tell_polled();
+    return found;
+}
+
+int mpi_transport::read(rank /*from*/, void* /*to*/, std::uint64_t /*address*/, std::size_t bytes) noexcept {
+    return bytes == 0 ? 0 : ENOTSUP;
+}
+
+// --- the end ---------------------------------------------------------------------------------------------------------
+
+bool mpi_transport::all_have_come(mpi_request& meeting) noexcept {
+    bool was_message = false;
+    while (take_one(nullptr, was_message)) {}
+    std::lock_guard const held(m_lock);
+    collect_sent();
+    return is_done(meeting) && m_under_way == 0;
+}
+
+// Takes what others still send until all have come here.
+void mpi_transport::close() noexcept {
+    if (m_is_closed) return;
+    m_watcher.stop();
+    mpi_request meeting;
+    {
+        std::lock_guard const held(m_lock);
+        check(m_mpi.meet(m_over, meeting), "end");
+    }
+    while (!all_have_come(meeting)) {
+        m_bell.arm();
+        m_bell.sleep(os::monotonic_ns() + k_look_for_others_ns);
+    }
+    std::lock_guard const held(m_lock);
+    m_is_closed = true;
+    for (box& b : m_receives) m_mpi.forget_receive(b.request);
+    m_mpi.close(m_over);
+}
+
+} // namespace tulle::net

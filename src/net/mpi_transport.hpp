@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages between processes that an MPI has started. A message is one of MPI's, at most a header and most_bytes(), into a ring of receives that
+// stand ready.
+//   Flow control: of one place to another at most k_credit messages have been sent that have not been polled; so what a place holds for others is
+//   bounded. How many have been polled stands in each header that goes back, or in a header of its own when nothing goes back.
+//   Sleep: MPI cannot wake anybody, so a sleeper looks now and then (net/looks.hpp), and has the network watched where that can be done. Senders ring for nobody.
+//   MPI is called by one OS thread at a time, whatever it would allow.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "net/doorbell.hpp"
+#include "net/looks.hpp"
+#include "net/mpi_functions.hpp"
+#include "net/network_watcher.hpp"
+#include "net/order_of_process.hpp"
+#include "net/transport.hpp"
+#include "os/machine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace tulle::net {
+
+class mpi_transport final : public transport {
+public:
+    static constexpr std::uint32_t k_credit = 32;
+
+    // The endpoint is its own from then on. Throws std::bad_alloc. What MPI refuses, here and later, ends the process with a message.
+    mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, std::vector<int> descriptors = {});
+    ~mpi_transport() override; // close(), if that has not been called
+
+    [[nodiscard]] rank here() const noexcept override { return m_here; }
+    [[nodiscard]] rank count() const noexcept override { return static_cast<rank>(m_peers.size()); }
+    [[nodiscard]] std::size_t most_bytes() const noexcept override { return sizeof(letter::payload); }
+    [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
+    bool poll(receiver& to) noexcept override;
+    void begin_watch() noexcept override { m_bell.begin_watch(); }
+    void end_watch() noexcept override { m_bell.end_watch(); }
+    void arm() noexcept override { m_bell.arm(); }
+    void sleep(std::uint64_t deadline) noexcept override { sleep_at(m_bell, deadline); }
+    void wake() noexcept override { m_bell.wake(); }
+    [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
+    void close() noexcept override;
+
+    // Whether poll() would find something. Any OS thread.
+    [[nodiscard]] bool has_message() noexcept;
+    // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise.
+    template <class Bell> void sleep_at(Bell& bell, std::uint64_t deadline) noexcept {
+        m_watcher.watch();
+        sleep_between_looks(bell, deadline, [this] { return has_message(); });
+    }
+    // What comes from the network ends such a sleep by this instead of wake(). Before the first sleep.
+    void wake_by(std::function<void()> other) { m_wake = std::move(other); }
+
+private:
+    // What MPI carries.
+    struct alignas(64) letter {
+        packet head;
+        std::uint32_t polled = 0; // so many of the receiver's messages has the sender polled
+        std::uint32_t is_message = 0;
+        std::byte payload[4096];
+    };
+    struct peer {
+        std::uint32_t sent = 0;
+        std::uint32_t polled_there = 0; // of these, as far as it has told
+        std::uint32_t polled_here = 0;
+        std::uint32_t told = 0; // of these
+    };
+    struct box {
+        mpi_request request{};
+        letter* contents = nullptr;
+    };
+
+    void check(int error, char const* what) const noexcept;
+    [[nodiscard]] bool is_done(mpi_request& of) const noexcept;
+    [[nodiscard]] bool oldest_has_come() noexcept;
+    [[nodiscard]] bool take_one(receiver* to, bool& was_message) noexcept;
+    void listen_again() noexcept;
+    [[nodiscard]] letter* reserve() noexcept;
+    void post(rank to, std::size_t payload_bytes) noexcept;
+    void collect_sent() noexcept;
+    void tell_polled() noexcept;
+    [[nodiscard]] bool all_have_come(mpi_request& meeting) noexcept;
+
+    mpi_functions const& m_mpi;
+    mpi_endpoint* m_over;
+    rank m_here;
+    order_of_process m_order;
+    doorbell<os::machine> m_bell;
+    base::spin_lock m_lock; // of MPI, and guards the rest; what has been received belongs to who polls until it listens again
+    bool m_is_closed = false;
+    std::vector<letter> m_letters;
+    std::vector<box> m_receives; // a ring: MPI fills them in this order
+    std::size_t m_oldest = 0;
+    bool m_oldest_has_come = false;
+    std::vector<box> m_sends; // the first m_under_way are
+    std::size_t m_under_way = 0;
+    std::vector<peer> m_peers;
+    bool m_owes_news = false; // somebody is to be told how much has been polled
+    std::function<void()> m_wake{[this] { wake(); }};
+    network_watcher m_watcher;
+};
+
+} // namespace tulle::net

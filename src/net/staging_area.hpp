@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that is handed out for large payloads, the lowest that is free first, so that the same caches and pages are used again. What is handed
+// out where is kept apart, as the memory may be shared with those who must not spoil it.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "net/packet.hpp"
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tulle::net {
+
+class staging_area {
+public:
+    static constexpr std::size_t k_block = 8192;
+
+    // Throws std::bad_alloc.
+    staging_area(std::byte* low, std::size_t bytes) : m_low(low), m_runs(bytes / k_block) {
+        if (!m_runs.empty()) m_runs[0].blocks = static_cast<std::uint32_t>(m_runs.size());
+    }
+
+    // For that place; by any OS thread. Null: there is not so much in one piece, or that place has died. Not at the beginning of a page:
+    // tulle::wire_writer has the reason.
+    [[nodiscard]] std::byte* take(rank whose, std::size_t bytes) noexcept;
+    // What take() has returned.
+    void give_back(std::byte* taken) noexcept;
+    // That place will give nothing back any more.
+    void give_back_all(rank dead) noexcept;
+    [[nodiscard]] bool is_all_free() noexcept;
+
+private:
+    // In the entry of its first block; those of the others mean nothing.
+    struct run {
+        std::uint32_t blocks = 0;
+        bool is_taken = false;
+        rank whose = 0;
+    };
+
+    void merge_free_runs(std::size_t first) noexcept;
+
+    static constexpr std::size_t k_skew = 1024;
+
+    std::byte* m_low;
+    base::spin_lock m_lock; // guards the rest
+    std::vector<run> m_runs;
+    std::bitset<k_most_places> m_dead;
+};
+
+} // namespace tulle::net

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long it is worth looking for the next message before sleeping: being woken takes longer than many answers do. Where messages come one soon
+// after the other, the next one is expected as soon again, give or take; otherwise nothing is expected, so that a place that waits uses no processor.
+#pragma once
+
+#include "os/clock.hpp"
+#include "os/machine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace tulle::remote {
+
+class traffic {
+public:
+    // By who polls; one at a time.
+    void polled(bool found) noexcept {
+        if (!found) return;
+        std::uint64_t const now = os::monotonic_ns();
+        std::uint64_t const gap = std::min(now - m_last, k_far_apart_ns);
+        m_last = now;
+        m_gap = gap >= m_gap ? gap : m_gap - (m_gap - gap) / 8; // messages come in bursts, and what counts is the time between these
+        std::uint64_t const until = m_gap < k_worth_waiting_ns && !m_shares_processors ? now + k_patience * m_gap : 0;
+        m_until.store(until, std::memory_order_relaxed); // relaxed: a hint
+    }
+    [[nodiscard]] std::uint64_t expects_until() const noexcept { return m_until.load(std::memory_order_relaxed); } // relaxed: as above
+    [[nodiscard]] bool is_dense() const noexcept { return os::monotonic_ns() < expects_until(); }
+
+    // Before anybody polls.
+    void share_processors() noexcept { m_shares_processors = true; }
+    void found_nothing() const noexcept {
+        if (m_shares_processors) os::machine::yield_processor();
+    }
+
+private:
+    static constexpr std::uint64_t k_far_apart_ns = 2'000'000;
+    static constexpr std::uint64_t k_worth_waiting_ns = 400'000;
+    static constexpr std::uint64_t k_patience = 2;
+
+    std::uint64_t m_last = 0;
+    std::uint64_t m_gap = k_far_apart_ns; // the longest of the last ones, which is forgotten by and by
+    std::atomic<std::uint64_t> m_until{0};
+    bool m_shares_processors = false;
+};
+
+} // namespace tulle::remote

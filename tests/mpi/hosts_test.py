@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on two network namespaces, each with a host name and a /dev/shm
+of its own. Arguments: the path of the program `tulle`, the folder of the programs `conduct` and `work`, the mpirun."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import mpi  # noqa: E402
+from processes import MARK, processes, processor_seconds  # noqa: E402
+
+MPIRUN = sys.argv.pop()
+FOLDER = os.path.abspath(sys.argv.pop())
+TULLE = os.path.abspath(sys.argv.pop())
+CONDUCT, WORK = (os.path.join(FOLDER, name) for name in ("conduct", "work"))
+OPEN_MPI = mpi.is_open_mpi(MPIRUN)
+FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
+MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # sanitizers take time
+PATIENCE = 60  # seconds, for what must not hang
+IDLE_SHARE = 0.05  # of a processor; less than half of it on a quiet machine
+
+
+class MpiTest(unittest.TestCase):
+    def setUp(self):
+        self.mark = uuid.uuid4().hex
+
+    def environment(self, more):
+        kept = {name: value for name, value in mpi.environment().items() if not name.startswith("TULLE_")}
+        return {**kept, MARK: self.mark, **more}
+
+    def start(self, words, more):
+        return subprocess.Popen(words, text=True, env=self.environment(more), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def run_words(self, words, code=0, input="", **more):
+        process = self.start(words, more)
+        try:
+            out, err = process.communicate(input, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            self.fail((words, "takes too long", process.communicate(timeout=PATIENCE)))
+        self.assertEqual(process.returncode, code, (words, out[-1000:], err[-3000:]))
+        return out, err
+
+    def by_mpirun(self, places, *words, **more):
+        return self.run_words([*mpi.launch(MPIRUN), "-n", str(places), *words], **more)
+
+    def on_hosts(self, hosts, places, *words, options=(), **more):
+        return self.run_words([TULLE, "run", "--hosts", hosts, "-n", str(places), "--mpi", FLAVOUR, *options, "--", *words], **more)
+
+
+class Mpirun(MpiTest):
+    """A program without anything of Tulle around it."""
+
+    def test_all_places_take_part(self):
+        for places in (1, 2, 4):
+            for way in ({}, {"TULLE_ON_HOST": "mpi"}):
+                out, err = self.by_mpirun(places, CONDUCT, "count", **way)
+                self.assertEqual((out, err), (f"{places} places, mask {2 ** places - 1}\n", ""), way)
+
+    def test_work_of_all_kinds(self):
+        for places in (2, 4):
+            for way in ({}, {"TULLE_ON_HOST": "mpi"}):
+                out, _ = self.by_mpirun(places, WORK, "exchange", **way)
+                self.assertEqual(out, f"{places} places have exchanged\n")
+
+    def test_places_that_are_not_to_be(self):
+        out, _ = self.by_mpirun(3, CONDUCT, "count", TULLE_TRANSPORT="none")
+        self.assertEqual(out, "1 places, mask 1\n" * 3)
+
+    def test_processors_are_shared(self):
+        out, _ = self.by_mpirun(4, CONDUCT, "workers")
+        self.assertEqual(out.split(), [str(max(1, os.cpu_count() // 4))] * 4)
+        out, _ = self.by_mpirun(2, CONDUCT, "workers", TULLE_WORKERS="3")
+        self.assertEqual(out.split(), ["3"] * 2)
+
+    def test_exit_code(self):
+        self.by_mpirun(2, CONDUCT, "count", "3", code=3)
+
+    def test_programs_that_a_place_starts_are_no_places(self):
+        out, _ = self.by_mpirun(2, CONDUCT, "starts-itself")
+        self.assertEqual(out, "1 places, mask 1\n")
+
+    def test_missing_plugin(self):
+        """A program that lies where there is none."""
+        folder = os.path.join(FOLDER, self.mark, "far", "away")
+        os.makedirs(folder)
+        self.addCleanup(shutil.rmtree, os.path.join(FOLDER, self.mark))
+        alone = shutil.copy(CONDUCT, folder)
+        process = self.start([*mpi.launch(MPIRUN), "-n", "2", alone, "count"], {})
+        _, err = process.communicate("", timeout=PATIENCE)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertRegex(err, rf"libtulle-mpi-{FLAVOUR}\.so.*Debian: lib{FLAVOUR}-dev.*TULLE_TRANSPORT=none")
+
+
+@unittest.skipUnless(MEASURES, "a build with a sanitizer")
+class Idle(MpiTest):
+    def test_places_use_hardly_any_processor_time(self):
+        seconds = 2
+        for way in ({}, {"TULLE_ON_HOST": "mpi"}):
+            process = self.start([*mpi.launch(MPIRUN), "-n", "4", CONDUCT, "waits"], way)
+            self.addCleanup(process.communicate)
+            self.addCleanup(process.kill)
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            time.sleep(0.5)
+            places = processes(self.mark, "conduct")
+            self.assertEqual(len(places), 4)
+            before = {each: processor_seconds(each) for each in places}
+            time.sleep(seconds)
+            for each in places:
+                self.assertLessEqual(processor_seconds(each) - before[each], IDLE_SHARE * seconds, way)
+            process.communicate("", timeout=PATIENCE)
+            self.assertEqual(process.returncode, 0)
+
+
+class RunHosts(MpiTest):
+    HOST = "localhost"
+
+    def test_as_on_this_machine(self):
+        out, err = self.on_hosts(self.HOST, 4, CONDUCT, "count")
+        self.assertEqual((out, err), ("4 places, mask 15\n", ""))
+        self.on_hosts(self.HOST, 3, CONDUCT, "count", "3", code=3)
+        out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "reads", input="some text")
+        self.assertEqual(out, "0: 'some text'\n1: ''\n")
+
+    def test_tags(self):
+        tagged = ["[1] one", "[1] two"]
+        for options, lines in (((), tagged + ["one", "two"]), (("--tags", "all"), ["[0] one", "[0] two"] + tagged),
+                               (("--tags", "none"), ["one", "one", "two", "two"])):
+            out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "prints", options=options)
+            self.assertEqual(sorted(out.splitlines()), lines)
+
+    def test_options_arrive(self):
+        out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "workers", options=["--workers", "3"])
+        self.assertEqual(out.split(), ["3", "[1]", "3"])
+
+    def test_death_of_a_place_names_it(self):
+        for how, code, reason in (("exits", 5, "exit code 5"), ("aborts", 128 + 6, "ended by signal 6 (Aborted)"),
+                                  ("is-killed", 128 + 9, "ended by signal 9 (Killed)")):
+            _, err = self.on_hosts(self.HOST, 3, CONDUCT, how, "2", code=code)
+            self.assertIn(f"tulle: run: place 2: {reason}; the others are stopped\n", err)
+        self.on_hosts(self.HOST, 2, CONDUCT, "exits", "0", code=5)
+        self.assertEqual(processes(self.mark, "conduct"), [])
+
+    def test_signals_end_all(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = self.start([TULLE, "run", "--hosts", self.HOST, "-n", "3", "--mpi", FLAVOUR, "--", CONDUCT, "waits"], {})
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            process.send_signal(number)
+            _, err = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 128 + number, err)
+            end = time.monotonic() + 5
+            while processes(self.mark, "conduct") and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertEqual(processes(self.mark, "conduct"), [])
+
+    def test_missing_program(self):
+        _, err = self.on_hosts(self.HOST, 2, "/nowhere/to/be/found", code=127)
+        self.assertIn("run: place 0 cannot run '/nowhere/to/be/found': No such file or directory", err)
+
+    def test_usage(self):
+        for hosts, places, complaint in (("a,b", 1, "1 places do not fit the hosts"), ("a:2", 3, "3 places do not fit"), ("a:x", 1, "'a:x' is not"),
+                                         ("a:0", 1, "'a:0' is not"), ("a,,b", 4, "a name is missing"), ("-x", 1, "a name is missing")):
+            done = subprocess.run([TULLE, "run", f"--hosts={hosts}", "-n", str(places), "true"], capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(complaint, done.stderr)
+
+    def test_no_launcher(self):
+        _, err = self.run_words([TULLE, "run", "--hosts", "localhost", "true"], code=1, PATH="/nowhere")
+        self.assertRegex(err, r"places on several hosts need an MPI, and none can be used:\n.*Open MPI.*openmpi-bin.*\n.*MPICH.*Debian: mpich")
+
+
+class Network:
+    """Two namespaces that a cable connects."""
+
+    def __init__(self):
+        self.names = [f"tulle-{os.getpid()}-{k}" for k in "ab"]
+        self.addresses = ["10.78.0.1", "10.78.0.2"]
+        self.network = "10.78.0.0/24"
+
+    @staticmethod
+    def call(*words):
+        subprocess.run(words, check=True, capture_output=True, text=True)
+
+    def make(self):
+        a, b = self.names
+        for name in self.names:
+            self.call("ip", "netns", "add", name)
+        self.call("ip", "link", "add", "eth9", "netns", a, "type", "veth", "peer", "name", "eth9", "netns", b)
+        for name, address in zip(self.names, self.addresses):
+            self.call("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "eth9")
+            for device in ("lo", "eth9"):
+                self.call("ip", "-n", name, "link", "set", device, "up")
+            os.makedirs(f"/etc/netns/{name}")
+            with open(f"/etc/netns/{name}/hosts", "w", encoding="ascii") as file:
+                file.write("127.0.0.1 localhost\n" + "".join(f"{at} {host}\n" for at, host in zip(self.addresses, self.names)))
+
+        for name in self.names:
+            self.wait_for_link(name)
+
+    @staticmethod
+    def wait_for_link(name):
+        """The kernel says a little later that it is up, and who asks earlier goes without."""
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            if "state UP" in subprocess.run(["ip", "-n", name, "link", "show", "eth9"], check=True, capture_output=True, text=True).stdout:
+                return
+            time.sleep(0.01)
+        raise OSError(f"the link of {name} does not come up")
+
+    def remove(self):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
+            shutil.rmtree(f"/etc/netns/{name}", ignore_errors=True)
+
+
+class TwoHosts(MpiTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.net = Network()
+        cls.addClassCleanup(cls.net.remove)
+        try:
+            cls.net.make()
+            Network.call(os.path.join(HERE, "on_host.sh"), cls.net.names[0], "true")
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise unittest.SkipTest(f"no network namespaces here: {getattr(error, 'stderr', None) or error}")
+
+    def on_two(self, places, *words, **more):
+        shell = os.path.join(HERE, "on_host.sh")
+        remote = {"OMPI_MCA_plm_rsh_agent": shell, "OMPI_MCA_oob_tcp_if_include": self.net.network,
+                  "OMPI_MCA_btl_tcp_if_include": self.net.network} if OPEN_MPI else {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": shell}
+        command = " ".join([TULLE, "run", "--hosts", ",".join(self.net.names), "-n", str(places), "--mpi", FLAVOUR, "--", *words])
+        return self.run_words([shell, self.net.names[0], command], **{**remote, **more})
+
+    def test_places_are_where_they_should(self):
+        out, err = self.on_two(4, CONDUCT, "hosts")
+        a, b = self.net.names
+        self.assertEqual((out.splitlines(), err), ([f"{k}: {name}" for k, name in enumerate((a, a, b, b))], ""))
+
+    def test_work_of_all_kinds(self):
+        for places in (2, 4):
+            out, _ = self.on_two(places, WORK, "exchange")
+            self.assertEqual(out, f"{places} places have exchanged\n")
+
+    def test_exit_code_and_death(self):
+        self.on_two(4, CONDUCT, "count", "3", code=3)
+        _, err = self.on_two(4, CONDUCT, "is-killed", "3", code=128 + 9)
+        self.assertIn("tulle: run: place 3: ended by signal 9 (Killed); the others are stopped\n", err)
+
+    @unittest.skipUnless(MEASURES, "a build with a sanitizer")
+    def test_who_computes_answers(self):
+        out, _ = self.on_two(2, WORK, "compute", "300", TULLE_WORKERS="1")
+        self.assertLess(float(re.search(r"median (\S+) us", out)[1]), 5000, out)
+
+    @unittest.skipUnless(MEASURES, "a build with a sanitizer")
+    def test_idle_places_use_hardly_any_processor_time(self):
+        seconds = 2
+        used = self.on_two(4, CONDUCT, "idle-time", str(seconds))[0].split()
+        self.assertEqual(len(used), 4)
+        for each in used:
+            self.assertLessEqual(float(each), IDLE_SHARE * seconds)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How tests start programs by the mpirun of an MPI: as root too, more processes than processors, none bound to one."""
+import os
+import subprocess
+
+
+def is_open_mpi(mpirun):
+    done = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=False)
+    return any(name in done.stdout for name in ("Open MPI", "OpenRTE", "PRTE"))
+
+
+def launch(mpirun):
+    """The words before the number of processes."""
+    if is_open_mpi(mpirun):
+        return [mpirun, "--oversubscribe", "--bind-to", "none"]
+    return [mpirun]
+
+
+def environment():
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    no_leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}  # MPIs have many
+    return {**os.environ, **as_root, **no_leaks}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loopback_places.hpp"
+
+#include <tulle/global_mutex.hpp>
+#include <tulle/tulle.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using lock_mode = tulle::global_mutex::mode;
+
+struct lock_world {
+    char const* name;
+    lock_mode mode;
+    std::uint64_t seed;
+};
+
+void PrintTo(lock_world const& w, std::ostream* to) { *to << w.name; }
+
+class global_mutex_test : started, public testing::TestWithParam<lock_world> {
+protected:
+    global_mutex_test() : m_places(3, options()) {}
+    static tulle::net::loopback_options options() {
+        tulle::net::loopback_options chosen;
+        chosen.seed = GetParam().seed;
+        return chosen;
+    }
+    loopback_places m_places;
+};
+
+INSTANTIATE_TEST_SUITE_P(modes, global_mutex_test,
+                         testing::Values(lock_world{"sensitive", lock_mode::contention_sensitive, 0},
+                                         lock_world{"plain", lock_mode::plain, 0}, lock_world{"hierarchical", lock_mode::hierarchical, 0},
+                                         lock_world{"sensitive_out_of_order", lock_mode::contention_sensitive, 3},
+                                         lock_world{"plain_out_of_order", lock_mode::plain, 4},
+                                         lock_world{"hierarchical_out_of_order", lock_mode::hierarchical, 5}),
+                         [](auto const& which) { return std::string(which.param.name); });
+
+// The places of this process share its memory.
+struct guarded {
+    long count = 0;
+    bool is_held = false;
+};
+
+void add(tulle::global_mutex const& m, guarded& to) {
+    std::lock_guard const held(m);
+    EXPECT_FALSE(to.is_held);
+    to.is_held = true;
+    if (to.count % 16 == 0) tulle::this_thread::yield();
+    ++to.count;
+    to.is_held = false;
+}
+
+TEST_P(global_mutex_test, one_thread_of_all_places_has_it) {
+    static guarded s_guarded;
+    s_guarded = {};
+    auto const m = tulle::global_mutex::make(tulle::place(1), GetParam().mode);
+    EXPECT_EQ(m.home().index(), 1);
+    tulle::finish([&](tulle::activities& all) {
+        for (int k = 0; k < 12; ++k)
+            all.async_at(
+                tulle::place(k % 3),
+                [](tulle::global_mutex own) {
+                    for (int i = 0; i < 100; ++i) add(own, s_guarded);
+                },
+                m);
+    });
+    EXPECT_EQ(s_guarded.count, 1200);
+    EXPECT_EQ(m.is_hierarchical(), GetParam().mode != lock_mode::plain);
+    m.destroy();
+}
+
+TEST_P(global_mutex_test, without_contention_it_is_what_it_was) {
+    auto const m = tulle::global_mutex::make(GetParam().mode);
+    for (int round = 0; round < 30; ++round)
+        for (tulle::place const p : tulle::places())
+            tulle::at(
+                p, [](tulle::global_mutex own) { std::lock_guard const held(own); }, m);
+    EXPECT_EQ(m.is_hierarchical(), GetParam().mode == lock_mode::hierarchical);
+    m.destroy();
+}
+
+// Threads of place 1 that want it all the time keep one of place 2 waiting for so many turns at most.
+TEST_P(global_mutex_test, no_place_waits_for_ever) {
+    static std::atomic<long> s_turns;
+    static std::atomic<bool> s_over;
+    s_turns = 0;
+    s_over = false;
+    auto const m = tulle::global_mutex::make(tulle::place(0), GetParam().mode);
+    tulle::finish([&](tulle::activities& all) {
+        for (int k = 0; k < 3; ++k)
+            all.async_at(
+                tulle::place(1),
+                [](tulle::global_mutex own) {
+                    while (!s_over) {
+                        std::lock_guard const held(own);
+                        ++s_turns;
+                    }
+                },
+                m);
+        all.async_at(
+            tulle::place(2),
+            [](tulle::global_mutex own) {
+                while (s_turns < 100) tulle::this_thread::yield();
+                for (int k = 0; k < 20; ++k) std::lock_guard const held(own);
+                s_over = true;
+            },
+            m);
+    });
+    EXPECT_GE(s_turns, 100);
+    m.destroy();
+}
+
+TEST_P(global_mutex_test, hierarchical_needs_no_messages_while_it_stays) {
+    auto const m = tulle::global_mutex::make(tulle::place(2), GetParam().mode);
+    tulle::at(
+        tulle::place(1), [](tulle::global_mutex own) { std::lock_guard const held(own); }, m);
+    std::uint64_t const before = m_places.network().sent();
+    tulle::at(
+        tulle::place(1),
+        [](tulle::global_mutex own) {
+            for (int k = 0; k < 10; ++k) std::lock_guard const held(own);
+        },
+        m);
+    std::uint64_t const messages = m_places.network().sent() - before - 2;
+    if (GetParam().mode == lock_mode::hierarchical)
+        EXPECT_EQ(messages, 0U);
+    else
+        EXPECT_EQ(messages, 30U);
+    m.destroy();
+}
+
+TEST_P(global_mutex_test, is_an_error_once_it_is_destroyed) {
+    auto const m = tulle::global_mutex::make(GetParam().mode);
+    m.destroy();
+    EXPECT_THROW(m.lock(), std::logic_error);
+    EXPECT_THROW(static_cast<void>(m.is_hierarchical()), std::logic_error);
+    EXPECT_THROW(tulle::at(
+                     tulle::place(2), [](tulle::global_mutex own) { own.lock(); }, m),
+                 std::logic_error);
+}
+
+class lone_global_mutex_test : started, public testing::Test {};
+
+TEST_F(lone_global_mutex_test, works_at_a_single_place) {
+    auto const m = tulle::global_mutex::make();
+    guarded own;
+    tulle::finish([&](tulle::activities& all) {
+        for (int k = 0; k < 4; ++k)
+            all.async([&] {
+                for (int i = 0; i < 500; ++i) add(m, own);
+            });
+    });
+    EXPECT_EQ(own.count, 2000);
+    m.destroy();
+}
+
+} // namespace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/traffic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace tulle::remote {
+namespace {
+
+// Messages one right after the other, until that is noticed. False: it never is.
+bool becomes_dense(traffic& t) {
+    for (int k = 0; k < 100'000; ++k) {
+        t.polled(true);
+        if (t.is_dense()) return true;
+    }
+    return false;
+}
+
+TEST(traffic, nothing_is_expected_at_first) {
+    traffic t;
+    EXPECT_FALSE(t.is_dense());
+    t.polled(true);
+    EXPECT_FALSE(t.is_dense());
+}
+
+TEST(traffic, the_next_is_expected_where_messages_come_densely) {
+    traffic t;
+    EXPECT_TRUE(becomes_dense(t));
+    EXPECT_GT(t.expects_until(), 0U);
+}
+
+TEST(traffic, polls_that_find_nothing_are_no_messages) {
+    traffic t;
+    for (int k = 0; k < 1000; ++k) t.polled(false);
+    EXPECT_FALSE(t.is_dense());
+    ASSERT_TRUE(becomes_dense(t));
+    auto const until = t.expects_until();
+    t.polled(false);
+    EXPECT_EQ(t.expects_until(), until);
+}
+
+TEST(traffic, nothing_is_expected_after_a_long_gap) {
+    traffic t;
+    ASSERT_TRUE(becomes_dense(t));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_FALSE(t.is_dense());
+    t.polled(true);
+    EXPECT_EQ(t.expects_until(), 0U);
+}
+
+TEST(traffic, nobody_waits_where_processors_are_shared) {
+    traffic t;
+    t.share_processors();
+    EXPECT_FALSE(becomes_dense(t));
+}
+
+} // namespace
+} // namespace tulle::remote

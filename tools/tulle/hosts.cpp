@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hosts.hpp"
+
+#include "command.hpp"
+#include "job.hpp"
+#include "net/mpi_plugin.hpp"
+#include "net/packet.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <unistd.h>
+
+extern char** environ; // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
+
+namespace tulle::tool {
+
+namespace {
+
+struct host {
+    std::string name;
+    unsigned places = 0; // 0: not said
+};
+
+struct launcher {
+    char const* flavour;
+    char const* title;
+    char const* package;
+    std::array<char const*, 3> names; // of its program, the surest first
+    std::string_view says;            // what it says of itself, with --version
+    arguments (*command)(std::string const& program, std::vector<host> const& hosts, unsigned places);
+};
+
+// --- their options -----------------------------------------------------------------------------------------------------
+
+std::string list_of(std::vector<host> const& hosts) {
+    std::string list;
+    for (host const& h : hosts) list += (list.empty() ? "" : ",") + h.name + ":" + std::to_string(h.places);
+    return list;
+}
+
+std::vector<std::string> own_variables() {
+    std::vector<std::string> names;
+    for (char** v = environ; *v != nullptr; ++v) {
+        std::string_view const assignment = *v;
+        if (assignment.substr(0, 6) == "TULLE_") names.emplace_back(assignment.substr(0, assignment.find('=')));
+    }
+    return names;
+}
+
+// It binds each process to a core otherwise, workers and all; refuses more processes than it counts processors, and root; and hands on no variables.
+arguments open_mpi_command(std::string const& program, std::vector<host> const& hosts, unsigned places) {
+    arguments words{program, "-n", std::to_string(places), "--bind-to", "none", "--oversubscribe"};
+    if (!hosts.empty()) words.insert(words.end(), {"--host", list_of(hosts)});
+    if (geteuid() == 0) words.emplace_back("--allow-run-as-root");
+    for (std::string const& name : own_variables()) words.insert(words.end(), {"-x", name});
+    return words;
+}
+
+arguments mpich_command(std::string const& program, std::vector<host> const& hosts, unsigned places) {
+    arguments words{program, "-n", std::to_string(places)};
+    if (!hosts.empty()) words.insert(words.end(), {"-hosts", list_of(hosts)});
+    return words;
+}
+
+constexpr std::array<launcher, 2> k_launchers{{
+    {"openmpi", "Open MPI", "openmpi-bin", {"mpirun.openmpi", "orterun", "mpirun"}, "(Open", &open_mpi_command},
+    {"mpich", "MPICH", "mpich", {"mpirun.mpich", "mpiexec.hydra", "mpirun"}, "HYDRA", &mpich_command},
+}};
+
+// --- which one ---------------------------------------------------------------------------------------------------------
+
+std::optional<std::string> find_launcher(launcher const& wanted) {
+    for (char const* const name : wanted.names) {
+        auto const path = find_program(name);
+        if (!path) continue;
+        limits limit{std::chrono::seconds(10)};
+        limit.merge = true;
+        if (capture({path->string(), "--version"}, limit).output.find(wanted.says) != std::string::npos) return path->string();
+    }
+    return std::nullopt;
+}
+
+struct choice {
+    launcher const* what;
+    std::string program;
+};
+
+choice choose(std::string const& asked) {
+    std::string missing;
+    for (launcher const& l : k_launchers) {
+        if (!asked.empty() && asked != l.flavour) continue;
+        auto const program = find_launcher(l);
+        net::mpi_plugin const plugin = net::load_mpi_plugin(l.flavour);
+        if (program && plugin.functions != nullptr) return {&l, *program};
+        missing += std::string("\n  ") + l.title + ": ";
+        missing += !program ? std::string("its mpirun is not in PATH (Debian: ") + l.package + ", on each host)"
+                            : "this Tulle was built without it (" + plugin.why + "): install its compiler wrapper and build again";
+    }
+    throw failure(k_exit_failed, "run: places on several hosts need an MPI, and none can be used:" + missing);
+}
+
+// --- where -------------------------------------------------------------------------------------------------------------
+
+host host_of(std::string_view word) {
+    auto const colon = word.rfind(':');
+    host h{std::string(word.substr(0, colon)), 0};
+    if (colon != std::string_view::npos) {
+        std::string_view const number = word.substr(colon + 1);
+        auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), h.places);
+        if (error != std::errc() || end != number.data() + number.size() || h.places == 0 || h.places > net::k_most_places)
+            throw failure(k_exit_usage, "run: --hosts: '" + std::string(word) + "' is not HOST or HOST:PLACES");
+    }
+    if (h.name.empty() || h.name.front() == '-')
+        throw failure(k_exit_usage, "run: --hosts: a name is missing in '" + std::string(word) + "'");
+    return h;
+}
+
+std::vector<host> hosts_in(std::string_view list) {
+    std::vector<host> hosts;
+    for (std::size_t begin = 0; begin <= list.size();) {
+        std::size_t const end = std::min(list.find(',', begin), list.size());
+        hosts.push_back(host_of(list.substr(begin, end - begin)));
+        begin = end + 1;
+    }
+    return hosts;
+}
+
+// So many on each host that all are somewhere: those that have no number share what is left.
+unsigned distribute(std::vector<host>& hosts, unsigned places) {
+    unsigned fixed = 0;
+    std::vector<host*> open;
+    for (host& h : hosts) {
+        fixed += h.places;
+        if (h.places == 0) open.push_back(&h);
+    }
+    if (places == 0) places = fixed + static_cast<unsigned>(open.size());
+    if (places < fixed + open.size() || (open.empty() && places != fixed))
+        throw failure(k_exit_usage, "run: " + std::to_string(places) +
+                                        " places do not fit the hosts: each has one at least, or as many as its number says");
+    for (std::size_t k = 0; k < open.size(); ++k)
+        open[k]->places = static_cast<unsigned>((places - fixed + open.size() - 1 - k) / open.size());
+    return places;
+}
+
+unsigned hosts_of_pbs() {
+    char const* const file = std::getenv("PBS_NODEFILE"); // NOLINT(concurrency-mt-unsafe)
+    std::ifstream lines(file != nullptr ? file : "");
+    std::set<std::string> names;
+    for (std::string name; std::getline(lines, name);) names.insert(name);
+    return static_cast<unsigned>(names.size());
+}
+
+} // namespace
+
+bool has_allocation() {
+    char const* const nodes = std::getenv("SLURM_JOB_NUM_NODES"); // NOLINT(concurrency-mt-unsafe)
+    return (nodes != nullptr && std::atoi(nodes) > 1) || hosts_of_pbs() > 1;
+}
+
+int run_on_hosts(hosts_request const& request) {
+    std::vector<host> hosts = request.hosts.empty() ? std::vector<host>() : hosts_in(request.hosts);
+    unsigned const places = hosts.empty() ? request.places : distribute(hosts, request.places);
+    if (places > net::k_most_places) throw failure(k_exit_usage, "run: at most " + std::to_string(net::k_most_places) + " places");
+    choice const chosen = choose(request.mpi);
+    setenv("TULLE_TRANSPORT", chosen.what->flavour, 1); // NOLINT(concurrency-mt-unsafe)
+    arguments words = chosen.what->command(chosen.program, hosts, places);
+    words.insert(words.end(),
+                 {std::filesystem::read_symlink("/proc/self/exe").string(), "run", "--place-of-job", word_of(request.tags), "--"});
+    words.insert(words.end(), request.words.begin(), request.words.end());
+    return run_job(words);
+}
+
+} // namespace tulle::tool

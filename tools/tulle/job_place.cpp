@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job_place.hpp"
+
+#include "command.hpp"
+#include "job.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tulle::tool {
+
+namespace {
+
+constexpr int k_signals_begin = 128; // as the shell has it
+constexpr int k_cannot_run = 126;
+constexpr int k_not_found = 127;
+constexpr int k_last_words_ms = 1000; // for whoever else holds the program's output
+
+unsigned own_place() {
+    for (char const* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+        if (char const* const value = std::getenv(name)) return static_cast<unsigned>(std::atoi(value)); // NOLINT(concurrency-mt-unsafe)
+    throw failure(k_exit_usage, "run: --place-of-job is for the launchers of MPIs");
+}
+
+class job_place {
+public:
+    job_place(arguments const& words, tagging tags) : m_words(words), m_place(own_place()), m_has_tag(is_tagged(tags, m_place)) {
+        sigset_t watched;
+        sigemptyset(&watched);
+        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&watched, number);
+        std::signal(SIGCHLD, SIG_DFL);
+        sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
+        prctl(PR_SET_PDEATHSIG, SIGTERM); // what has started us sometimes ends without a word
+        m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
+        if (!m_signals.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
+    }
+
+    int run() {
+        start();
+        while (!m_status) step(-1);
+        while (has_output() && step(k_last_words_ms)) {}
+        for (tagged_output& o : m_outputs)
+            if (o.is_open()) o.end();
+        return judge();
+    }
+
+private:
+    void start() {
+        pipe_ends out = m_has_tag ? make_pipe() : pipe_ends();
+        pipe_ends err = m_has_tag ? make_pipe() : pipe_ends();
+        pipe_ends error = make_pipe(); // closed by a successful exec
+        pid_t const parent = getpid();
+        m_process = fork();
+        if (m_process < 0) throw std::system_error(errno, std::generic_category(), "fork");
+        if (m_process == 0) become_program(out.write.get(), err.write.get(), error.write.get(), parent);
+        error.write.reset();
+        if (m_has_tag) {
+            m_outputs.emplace_back(tag_of(m_place), std::move(out.read), STDOUT_FILENO);
+            m_outputs.emplace_back(tag_of(m_place), std::move(err.read), STDERR_FILENO);
+        }
+        int why = 0;
+        if (read(error.read.get(), &why, sizeof why) == sizeof why)
+            throw failure(why == ENOENT ? k_not_found : k_cannot_run,
+                          "run: place " + std::to_string(m_place) + " cannot run '" + m_words.front() + "': " + std::strerror(why));
+    }
+    [[noreturn]] void become_program(int out, int err, int error, pid_t parent) const {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
+        if (getppid() != parent) _exit(k_exit_failed);
+        sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
+        if (out >= 0) dup2(out, STDOUT_FILENO);
+        if (err >= 0) dup2(err, STDERR_FILENO);
+        if (m_place != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+        become(m_words);
+        int const why = errno;
+        static_cast<void>(!write(error, &why, sizeof why));
+        _exit(k_cannot_run);
+    }
+
+    // False: nothing has happened in this time.
+    bool step(int time_ms) {
+        std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}};
+        for (tagged_output const& o : m_outputs) wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
+        int const ready = poll(wanted.data(), wanted.size(), time_ms);
+        for (std::size_t k = 0; k < m_outputs.size(); ++k)
+            if ((wanted[k + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) m_outputs[k].read_some();
+        if ((wanted[0].revents & POLLIN) != 0) take_signal();
+        return ready != 0;
+    }
+    void take_signal() {
+        signalfd_siginfo info{};
+        if (read(m_signals.get(), &info, sizeof info) != sizeof info) return;
+        auto const number = static_cast<int>(info.ssi_signo);
+        if (number != SIGCHLD) {
+            m_is_stopped |= number != SIGQUIT && number != SIGUSR1 && number != SIGUSR2;
+            if (!m_status) kill(m_process, number);
+            return;
+        }
+        int status = 0;
+        if (!m_status && waitpid(m_process, &status, WNOHANG) == m_process) m_status = status;
+    }
+
+    [[nodiscard]] int judge() const {
+        int const status = *m_status;
+        int const code = WIFSIGNALED(status) ? k_signals_begin + WTERMSIG(status) : WEXITSTATUS(status);
+        bool const is_told = m_place == 0 && !WIFSIGNALED(status); // its exit code is the job's
+        if (code != 0 && !m_is_stopped && !is_told) {
+            outcome how;
+            how.status = status;
+            std::fprintf(stderr, "tulle: run: place %u: %s; the others are stopped\n", m_place, how.reason().c_str());
+        }
+        if (code != 0 && !m_is_stopped) write_all(STDERR_FILENO, exit_words(code));
+        return is_told ? 0 : code; // which a launcher takes for a failure of the job
+    }
+    [[nodiscard]] bool has_output() const {
+        return std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.is_open(); });
+    }
+
+    arguments const& m_words;
+    unsigned m_place;
+    bool m_has_tag;
+    sigset_t m_mask_before{};
+    descriptor m_signals;
+    pid_t m_process = 0;
+    std::vector<tagged_output> m_outputs;
+    std::optional<int> m_status; // as from waitpid
+    bool m_is_stopped = false;   // so how it ends is the launcher's doing
+};
+
+} // namespace
+
+int run_job_place(arguments const& words, tagging tags) { return job_place(words, tags).run(); }
+
+} // namespace tulle::tool

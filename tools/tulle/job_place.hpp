@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// One place of a job that an MPI's launcher has started: what the launcher runs instead of the program. It runs the program, passes on what it prints with
+// the tag of the place, and names the place when the program ends badly, which ends the job.
+#pragma once
+
+#include "process.hpp"
+#include "tagged_output.hpp"
+
+namespace tulle::tool {
+
+// The exit code for the launcher; that of the program, or 128 + signal, is told to run_job (job.hpp). Throws failure: it cannot be started, or
+// this is no job.
+int run_job_place(arguments const& words, tagging tags);
+
+} // namespace tulle::tool

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tagged_output.hpp"
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace tulle::tool {
+
+void write_all(int to, std::string_view text) {
+    while (!text.empty()) {
+        ssize_t const wrote = write(to, text.data(), text.size());
+        if (wrote > 0) text.remove_prefix(static_cast<std::size_t>(wrote));
+        if (wrote >= 0 || errno == EINTR) continue;
+        if (errno != EAGAIN) return; // nobody reads any more
+        pollfd room{to, POLLOUT, 0};
+        poll(&room, 1, -1);
+    }
+}
+
+tagging tagging_of(std::string_view word) noexcept {
+    if (word == "all") return tagging::all;
+    return word == "none" ? tagging::none : tagging::others;
+}
+
+char const* word_of(tagging whose) noexcept {
+    if (whose == tagging::all) return "all";
+    return whose == tagging::none ? "none" : "others";
+}
+
+bool is_tagged(tagging whose, unsigned place) noexcept { return whose == tagging::all || (whose == tagging::others && place != 0); }
+
+std::string tag_of(unsigned place) { return "[" + std::to_string(place) + "] "; }
+
+void descriptor::reset() noexcept {
+    if (m_number >= 0) close(std::exchange(m_number, -1));
+}
+
+pipe_ends make_pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    return {descriptor(ends[0]), descriptor(ends[1])};
+}
+
+void tagged_output::read_some() {
+    std::array<char, 65536> buffer;
+    ssize_t const got = read(m_from.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0) return end();
+    take({buffer.data(), static_cast<std::size_t>(got)});
+}
+
+void tagged_output::end() {
+    if (!m_text.empty()) write_all(m_to, m_tag + m_text + "\n");
+    m_text.clear();
+    m_from.reset();
+}
+
+void tagged_output::take(std::string_view got) {
+    m_text.append(got);
+    std::size_t const rest = got.size() - (got.rfind('\n') + 1); // npos + 1 is 0
+    if (rest == got.size()) return;
+    std::size_t const lines = m_text.size() - rest;
+    std::string out;
+    for (std::size_t begin = 0, next = 0; begin < lines; begin = next) {
+        next = m_text.find('\n', begin) + 1;
+        out.append(m_tag).append(m_text, begin, next - begin);
+    }
+    m_text.erase(0, lines);
+    write_all(m_to, out);
+}
+
+} // namespace tulle::tool

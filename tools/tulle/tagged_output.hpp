@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a place prints, passed on line by line behind the tag of the place.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tulle::tool {
+
+// Whose lines begin with "[place] "; others: all but those of place 0.
+enum class tagging { others, all, none };
+
+[[nodiscard]] tagging tagging_of(std::string_view word) noexcept; // whatever is none of these: others
+[[nodiscard]] char const* word_of(tagging whose) noexcept;
+[[nodiscard]] bool is_tagged(tagging whose, unsigned place) noexcept;
+[[nodiscard]] std::string tag_of(unsigned place);
+
+// Closed when it ends.
+class descriptor {
+public:
+    descriptor() noexcept = default;
+    explicit descriptor(int number) noexcept : m_number(number) {}
+    descriptor(descriptor&& other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
+    descriptor& operator=(descriptor&& other) noexcept {
+        std::swap(m_number, other.m_number);
+        return *this;
+    }
+    ~descriptor() { reset(); }
+    void reset() noexcept;
+    [[nodiscard]] int get() const noexcept { return m_number; }
+    [[nodiscard]] bool is_open() const noexcept { return m_number >= 0; }
+
+private:
+    int m_number = -1;
+};
+
+struct pipe_ends {
+    descriptor read{};
+    descriptor write{};
+};
+
+// Programs do not inherit it. Throws std::system_error.
+pipe_ends make_pipe();
+
+// Waits where it must; gives up when nobody reads any more.
+void write_all(int to, std::string_view text);
+
+class tagged_output {
+public:
+    tagged_output(std::string tag, descriptor from, int to) : m_tag(std::move(tag)), m_from(std::move(from)), m_to(to) {}
+
+    [[nodiscard]] int from() const noexcept { return m_from.get(); }
+    [[nodiscard]] bool is_open() const noexcept { return m_from.is_open(); }
+    void read_some(); // when there is something
+    void end();       // a last line without an end gets one
+
+private:
+    void take(std::string_view got);
+
+    std::string m_tag;
+    descriptor m_from;
+    int m_to;
+    std::string m_text; // of a line that is not complete
+};
+
+} // namespace tulle::tool
