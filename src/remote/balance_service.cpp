@@ -3,6 +3,7 @@
 #include "remote/balance.hpp"
 
 #include "base/error.hpp"
+#include "base/sanitize.hpp"
 #include "remote/calls.hpp"
 #include "remote/exception_wire.hpp"
 #include "remote/governor.hpp"
@@ -32,6 +33,14 @@ void wake(std::uint64_t waiter) noexcept {
     if (waiter != 0) object_at<signal>(waiter).notify();
 }
 
+// As a thief of another process tells, of a record of this place. That its parent waits is ordered through that process, which ThreadSanitizer does
+// not see.
+void wake_parent(std::uint64_t record, std::uint64_t waiter) noexcept {
+    // acquire: pairs with join_word::set_waiter
+    if constexpr (base::k_thread_sanitizer) static_cast<void>(object_at<global_record>(record).state.load(std::memory_order_acquire));
+    wake(waiter);
+}
+
 } // namespace
 
 void balance::tell(rank to, work_message what, std::uint64_t a, std::uint64_t b) noexcept {
@@ -50,7 +59,7 @@ void balance::serve(packet const& head, std::byte const* payload) noexcept {
         case work_message::record: return take_record(head, payload);
         case work_message::result: return take_result(head, payload);
         case work_message::failure: return take_failure(head, payload);
-        case work_message::wake: return wake(head.a);
+        case work_message::wake: return wake_parent(head.a, head.b);
     }
     base::fatal("place %u sent an unknown message about work, %llu", static_cast<unsigned>(head.from),
                 static_cast<unsigned long long>(head.handler));
@@ -189,7 +198,7 @@ void balance::tell_end(stolen const& what) noexcept {
     if (what.own_copy == nullptr) {
         std::uint64_t const waiter = finish(*what.here);
         if (what.from == here()) return wake(waiter);
-        return waiter != 0 ? tell(what.from, work_message::wake, waiter) : void();
+        return waiter != 0 ? tell(what.from, work_message::wake, what.there, waiter) : void();
     }
     packet head;
     head.handler = static_cast<std::uint64_t>(work_message::result);

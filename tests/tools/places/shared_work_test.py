@@ -18,6 +18,7 @@ PATIENCE = 60  # seconds, for what must not hang
 
 
 class SharedWork(unittest.TestCase):
+    maxDiff = None
     def start(self, places, *words, workers=1, mark=""):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
         return subprocess.Popen([TULLE, "run", "-n", str(places), "--workers", str(workers), "--", SHARE, *words], text=True,
