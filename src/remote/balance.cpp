@@ -203,10 +203,12 @@ bool balance::look_elsewhere() noexcept {
     return false;
 }
 
-// What lies on its shelf, or else by asking: for activities, if it shows some; without a shelf, until too many have refused.
+// What lies on its shelf, or else by asking: for activities, if it shows some; without a shelf, until too many have refused. Where deaths are
+// survived nobody takes anything from another one's shelf: a thief may die with the deque locked, and its victim must know who has a record.
 bool balance::look_at(rank victim) noexcept {
+    if (m_carrier->is_dead(victim)) return false;
     shelf const theirs(m_transport->shelf(victim));
-    if (!theirs.is_there()) {
+    if (!theirs.is_there() || survives_deaths()) {
         if (m_refusals.load(std::memory_order_relaxed) < k_refusals) ask(victim); // relaxed: a hint
         return false;
     }
@@ -221,7 +223,7 @@ bool balance::look_at(rank victim) noexcept {
 // relaxed, both: it counts questions, and publishes nothing.
 void balance::ask(rank victim) noexcept {
     if (m_has_asked.load(std::memory_order_relaxed) || m_has_asked.exchange(true, std::memory_order_relaxed)) return;
-    tell(victim, work_message::request, false);
+    tell(victim, work_message::request, false, 0, &m_question);
 }
 
 // Lifelines that were told, and have not answered, need not be told again, unless all workers have had something to do meanwhile.

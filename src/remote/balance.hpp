@@ -12,6 +12,7 @@
 #include "net/transport.hpp"
 #include "os/fixed_range.hpp"
 #include "remote/activity_bag.hpp"
+#include "remote/awaited.hpp"
 #include "remote/global_deque.hpp"
 #include "remote/work_message.hpp"
 
@@ -62,6 +63,17 @@ private:
         global_record* here;                     // where its body is
         std::unique_ptr<global_record> own_copy; // or null: it lies on a shelf
     };
+    // A record of this place that another one has got by a message. Only where deaths are survived.
+    struct given;
+    // The one that has not been answered yet.
+    struct question : awaited {
+        explicit question(std::atomic<bool>& asked) noexcept
+            : awaited([](awaited& self) noexcept {
+                  static_cast<question&>(self).has_asked.store(false, std::memory_order_relaxed); // relaxed: as in ask
+              }),
+              has_asked(asked) {}
+        std::atomic<bool>& has_asked;
+    };
     // What others are told of, or asked for, at most once at a time.
     struct lifeline {
         explicit lifeline(rank its_end) noexcept : end(its_end) {}
@@ -94,11 +106,13 @@ private:
     void tell_end(stolen const& what) noexcept;
     void tell_failure(stolen const& what, std::exception_ptr const& e) noexcept;
 
+    [[nodiscard]] bool survives_deaths() const noexcept;
     void greet() noexcept;
     void serve_request(rank from, bool is_lifeline) noexcept;
     void take_record(packet const& head, std::byte const* payload) noexcept;
-    static void take_result(packet const& head, std::byte const* payload) noexcept;
-    static void take_failure(packet const& head, std::byte const* payload) noexcept;
+    void take_result(packet const& head, std::byte const* payload) noexcept;
+    void take_failure(packet const& head, std::byte const* payload) noexcept;
+    void cross_off(rank from, global_record& of) noexcept;
     [[nodiscard]] bool give(rank to, bool by_lifeline) noexcept;
     [[nodiscard]] bool give_activities(rank to, bool by_lifeline) noexcept;
     [[nodiscard]] bool give_record(rank to, bool by_lifeline) noexcept;
@@ -108,7 +122,7 @@ private:
     [[nodiscard]] bool is_still_hungry(rank who) const noexcept;
     [[nodiscard]] bool forget_one(rank& who) noexcept;
     void serve_lifelines() noexcept;
-    void tell(rank to, work_message what, std::uint64_t a = 0, std::uint64_t b = 0) noexcept;
+    void tell(rank to, work_message what, std::uint64_t a = 0, std::uint64_t b = 0, awaited* answer = nullptr) noexcept;
 
     engine* m_carrier;
     net::transport* m_transport;
@@ -116,6 +130,7 @@ private:
     std::vector<std::unique_ptr<lifeline>> m_lifelines;
     std::atomic<bool> m_is_used{false};   // somewhere there is, or was, such work
     std::atomic<bool> m_has_asked{false}; // and no answer has come
+    question m_question{m_has_asked};
     std::atomic<bool> m_is_hungry{false}; // a worker has rested since all had something to do
     std::atomic<std::uint32_t> m_refusals{0};
     std::atomic<std::uint32_t> m_draws{0};

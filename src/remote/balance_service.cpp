@@ -43,12 +43,32 @@ void wake_parent(std::uint64_t record, std::uint64_t waiter) noexcept {
 
 } // namespace
 
-void balance::tell(rank to, work_message what, std::uint64_t a, std::uint64_t b) noexcept {
+// One that has it tells of the record's end, or dies.
+struct balance::given : awaited {
+    given(engine const& by, rank whom) noexcept : awaited(&lose), of(by), to(whom) {}
+    engine const& of;
+    rank to;
+    global_record* record = nullptr;
+
+    static void lose(awaited& self) noexcept {
+        std::unique_ptr<given> const own(static_cast<given*>(&self));
+        try {
+            own->of.throw_death(own->to, 1);
+        } catch (...) {
+            own->record->exception = std::current_exception();
+        }
+        wake(finish(*own->record));
+    }
+};
+
+bool balance::survives_deaths() const noexcept { return m_carrier != nullptr && m_carrier->survives_deaths(); }
+
+void balance::tell(rank to, work_message what, std::uint64_t a, std::uint64_t b, awaited* answer) noexcept {
     packet head;
     head.handler = static_cast<std::uint64_t>(what);
     head.a = a;
     head.b = b;
-    m_carrier->send_about_work(to, head, nullptr);
+    m_carrier->send_about_work(to, head, nullptr, answer);
 }
 
 void balance::serve(packet const& head, std::byte const* payload) noexcept {
@@ -112,6 +132,7 @@ void balance::serve_lifelines() noexcept {
 
 // One that has something to do by now tells its lifelines again when it has not. Of one whose shelf is out of reach nothing is known.
 bool balance::is_still_hungry(rank who) const noexcept {
+    if (m_carrier->is_dead(who)) return false;
     shelf const theirs(m_transport->shelf(who));
     return !theirs.is_there() || theirs.shows_hunger();
 }
@@ -121,15 +142,15 @@ bool balance::give(rank to, bool by_lifeline) noexcept { return give_activities(
 // Half of them, the oldest first.
 bool balance::give_activities(rank to, bool by_lifeline) noexcept {
     if (m_activities.load(std::memory_order_relaxed) == 0) return false; // relaxed: a hint
-    activity_bag given;
+    activity_bag some;
     {
         std::lock_guard const held(m_lock);
-        for (std::size_t n = std::min((m_bag.size() + 1) / 2, k_most_given); n != 0; --n) given.add_youngest(m_bag.take_oldest());
+        for (std::size_t n = std::min((m_bag.size() + 1) / 2, k_most_given); n != 0; --n) some.add_youngest(m_bag.take_oldest());
         count_activities();
     }
     std::size_t sent = 0;
-    while (given.size() != 0 && pass_on(given.take_oldest(), to)) ++sent;
-    while (given.size() != 0) keep(given.take_youngest());
+    while (some.size() != 0 && pass_on(some.take_oldest(), to)) ++sent;
+    while (some.size() != 0) keep(some.take_youngest());
     if (sent != 0) tell(to, work_message::answer, sent, by_lifeline);
     return sent != 0;
 }
@@ -154,6 +175,11 @@ bool balance::pass_on(std::unique_ptr<any_activity> what, rank to) noexcept try 
 
 bool balance::give_record(rank to, bool by_lifeline) noexcept {
     if (!m_has_shelf.load(std::memory_order_acquire)) return false; // pairs with own_shelf
+    std::unique_ptr<given> taker;
+    if (survives_deaths()) {
+        taker.reset(new (std::nothrow) given(*m_carrier, to));
+        if (taker == nullptr) return false;
+    }
     auto const found = m_shelf.steal(draw());
     if (found.here == nullptr) return false;
     if (found.here->code == global_record::k_joined) {
@@ -166,7 +192,10 @@ bool balance::give_record(rank to, bool by_lifeline) noexcept {
     head.b = by_lifeline;
     head.c = found.here->code;
     head.size = detail::k_global_body_size;
-    m_carrier->send_about_work(to, head, found.here->body);
+    if (taker != nullptr) taker->record = found.here;
+    given* const answer = taker.release();
+    found.here->given = reinterpret_cast<std::uintptr_t>(answer);
+    m_carrier->send_about_work(to, head, found.here->body, answer);
     return true;
 }
 
@@ -174,7 +203,10 @@ bool balance::give_record(rank to, bool by_lifeline) noexcept {
 
 void balance::got_answer(rank from, bool by_lifeline, bool has_work) noexcept {
     // relaxed, all: as in ask
-    if (!by_lifeline) m_has_asked.store(false, std::memory_order_relaxed);
+    if (!by_lifeline) {
+        m_carrier->cross_off(from, m_question);
+        m_has_asked.store(false, std::memory_order_relaxed);
+    }
     for (auto const& l : m_lifelines) {
         if (by_lifeline && l->end == from) l->is_told.store(false, std::memory_order_relaxed);
     }
@@ -224,14 +256,22 @@ void balance::tell_failure(stolen const& what, std::exception_ptr const& e) noex
     base::fatal("no memory for an exception that has left a thread");
 }
 
+void balance::cross_off(rank from, global_record& of) noexcept {
+    if (!survives_deaths()) return;
+    std::unique_ptr<given> const answer(&object_at<given>(of.given));
+    m_carrier->cross_off(from, *answer);
+}
+
 void balance::take_result(packet const& head, std::byte const* payload) noexcept {
     auto& of = object_at<global_record>(head.a);
+    cross_off(head.from, of);
     std::memcpy(of.body, payload, detail::k_global_body_size);
     wake(finish(of));
 }
 
 void balance::take_failure(packet const& head, std::byte const* payload) noexcept {
     auto& of = object_at<global_record>(head.a);
+    cross_off(head.from, of);
     try {
         wire_reader in({payload, head.size});
         of.exception = get_exception(in);

@@ -49,6 +49,7 @@ public:
     void share_processors() noexcept { m_traffic.share_processors(); }
     // The others go on when a place dies, and what needed it throws dead_place. Before start().
     void survive_deaths() noexcept { m_survives = true; }
+    [[nodiscard]] bool survives_deaths() const noexcept { return m_survives; }
     // Before start(): the service thread polls all the time, on that CPU alone, and workers need not.
     void reserve_processor(int cpu) noexcept { m_reserved_cpu = cpu; }
     void start(); // the service thread; throws std::system_error
@@ -86,7 +87,9 @@ public:
     [[nodiscard]] global_memory& memory() noexcept { return m_memory; }
     // --- work that may run at any place -------------------------------------------------------------------------------
     [[nodiscard]] balance& work() noexcept { return m_work; }
-    void send_about_work(rank to, packet const& head, std::byte const* payload) noexcept { send(to, {message_kind::work}, head, payload); }
+    void send_about_work(rank to, packet const& head, std::byte const* payload, awaited* answer = nullptr) noexcept {
+        send(to, {message_kind::work}, head, payload, answer);
+    }
     // An activity that lives here goes there instead; `of` may be gone then. Throws std::bad_alloc, with nothing done.
     void pass_on(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments);
     // The engine stays from the one to the other.

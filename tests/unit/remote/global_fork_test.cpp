@@ -5,7 +5,7 @@
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
-#include "sched/scheduler.hpp"
+#include "worker_of_all_places.hpp"
 
 #include <tulle/finish.hpp>
 #include <tulle/global_fork.hpp>
@@ -18,7 +18,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,76 +26,16 @@ namespace {
 
 using tulle::net::loopback_options;
 
-// The workers are those of all places: each round of a search looks for one of these.
-class worker_of_all_places final : public tulle::base::idle_poller {
-public:
-    void open(loopback_places& all) {
-        std::lock_guard const held(m_lock);
-        m_all = &all;
-    }
-    void close() {
-        std::lock_guard const held(m_lock);
-        m_all = nullptr;
-    }
-    bool poll() noexcept override { return false; } // the service threads do
-    [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
-    void begin_watch() noexcept override {}
-    void end_watch(bool has_work) noexcept override {
-        for_each([has_work](auto& work) {
-            has_work ? work.wake_up() : work.rest();
-            return false;
-        });
-    }
-    bool take_work(bool is_idle) noexcept override {
-        return for_each([is_idle](auto& work) { return work.take(is_idle); });
-    }
-    void alarm() noexcept override {
-        for_each([](auto& work) {
-            work.alarm();
-            return false;
-        });
-    }
-    [[nodiscard]] bool has_work() const noexcept override {
-        return for_each([](auto& work) { return work.is_there(); });
-    }
-
-private:
-    template <class F> bool for_each(F f) const noexcept {
-        std::lock_guard const held(m_lock);
-        if (m_all == nullptr) return false;
-        int const count = static_cast<int>(m_all->network().count());
-        int const first = ++m_turn;
-        for (int k = 0; k < count; ++k) {
-            if (f(m_all->engine((first + k) % count).work())) return true;
-        }
-        return false;
-    }
-    mutable std::mutex m_lock; // guards both
-    mutable unsigned short m_turn = 0;
-    loopback_places* m_all = nullptr;
-};
-
-// Workers may still look at it when the places are gone.
-struct all_workers {
-    worker_of_all_places poller;
-};
-
 struct balance_world {
     char const* name;
     loopback_options options;
 };
 void PrintTo(balance_world const& w, std::ostream* to) { *to << w.name; }
 
-class global_work_test : all_workers, started, public testing::TestWithParam<balance_world> {
+class global_work_test : looks_for_all_places, started, public testing::TestWithParam<balance_world> {
 protected:
-    global_work_test() {
-        poller.open(m_places);
-        tulle::sched::scheduler::instance().set_idle_poller(&poller);
-    }
-    ~global_work_test() override {
-        tulle::sched::scheduler::instance().set_idle_poller(nullptr);
-        poller.close();
-    }
+    global_work_test() { begin_looking(m_places); }
+    ~global_work_test() override { end_looking(); }
     loopback_places m_places{4, GetParam().options};
 };
 
