@@ -118,7 +118,8 @@ public:
     global_child(global_child const&) = delete;
     global_child& operator=(global_child const&) = delete;
 
-    // Waits for the thread and returns its result; throws what it threw: what another place has thrown as with at(). Call it once, from the
+    // Waits for the thread and returns its result; throws what it threw: what another place has thrown as with at(), and dead_place if the place that
+    // had taken it has died. Call it once, from the
     // thread that forked.
     // Memory ordering: all that the child did happens before the return.
     TULLE_INLINE result_type join() {

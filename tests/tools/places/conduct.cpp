@@ -119,6 +119,23 @@ int survives() {
     std::printf("finish: place %d, %d lost, %d ended\nleft:%s\n", number, static_cast<int>(lost), sum, left.c_str());
     return EXIT_SUCCESS;
 }
+// A place that takes what another one has forked dies of it; the others take the rest.
+void die_elsewhere(int home) {
+    if (tulle::here().index() != home) std::raise(SIGKILL);
+}
+int forks_to_the_dead() {
+    for (int left = tulle::place_count() - 1; left != 0;) {
+        auto child = tulle::global_fork<&die_elsewhere>(0);
+        tulle::this_thread::sleep_for(1ms);
+        try {
+            child.join();
+        } catch (tulle::dead_place const& e) {
+            std::printf("%s\n", e.what());
+            --left;
+        }
+    }
+    return EXIT_SUCCESS;
+}
 int goes_on() {
     everywhere([] {});
     say("ready\n");
@@ -235,6 +252,7 @@ int conduct(std::string const& how) {
         {"aborts", &aborts},
         {"is-killed", &is_killed},
         {"survives", &survives},
+        {"forks-to-the-dead", &forks_to_the_dead},
         {"goes-on", &goes_on},
         {"hangs-at-exit", &hangs_at_exit},
         {"fails-at-exit", &fails_at_exit},

@@ -233,6 +233,11 @@ class Survival(PlacesTest):
         self.assertLess(time.monotonic() - before, LIMIT)
         self.assertEqual(process.wait(LIMIT), 0)
 
+    def test_who_has_stolen_work(self):
+        out, _ = self.run_places(3, CONDUCT, "forks-to-the-dead", "0")
+        self.assertEqual(sorted(out.splitlines()),
+                         [f"tulle: place {k} has died: ended by signal 9 (Killed); 1 activity is lost" for k in (1, 2)])
+
     def test_not_without_place_0(self):
         _, err = self.run_places(3, CONDUCT, "is-killed", "0", code=128 + signal.SIGKILL)
         self.assertEqual(err, "tulle: run: place 0: ended by signal 9 (Killed)\n")
