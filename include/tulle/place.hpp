@@ -101,8 +101,9 @@ private:
 
 // Calls `f(arguments...)` at that place and waits for the result, which other threads of this place's workers do not. Callable, arguments
 // and result travel (<tulle/wire.hpp>); here they are copied and called directly. Activities that it starts belong to the caller's finish.
-// A capture by reference is not refused, since nothing tells it from bytes, but means nothing at another place.
-// Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another program; dead_place; std::bad_alloc.
+// A capture by reference is not refused, since nothing tells it from bytes, but means nothing at another place: TULLE_CHECK=1 finds such.
+// Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another program; dead_place; std::bad_alloc;
+// std::invalid_argument: arguments or result hold an address of the place that sends them, with TULLE_CHECK=1.
 // Memory ordering: what happens before at() happens before the call, and what happens in it before the return of at().
 // Messages: one there, one back; up to two more for arguments or results of more than a few KiB.
 template <class F, class... A> std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place where, F&& f, A&&... arguments) {
@@ -131,18 +132,18 @@ template <class F, class... A> auto async_at(place where, F&& f, A&&... argument
 // An object of one place, known to all. Does not own it.
 template <class T> class global_ref {
 public:
-    explicit global_ref(T& object) : m_place(detail::here_index()), m_address(reinterpret_cast<std::uintptr_t>(std::addressof(object))) {}
+    explicit global_ref(T& object) : m_place(detail::here_index()), m_address(~reinterpret_cast<std::uintptr_t>(std::addressof(object))) {}
     [[nodiscard]] place home() const { return place(m_place); }
     // Errors: std::logic_error: the caller is at another place.
     [[nodiscard]] T& operator*() const {
         if (m_place != detail::here_index()) throw std::logic_error("tulle::global_ref: the object is at place " + std::to_string(m_place));
-        return *reinterpret_cast<T*>(m_address); // NOLINT(performance-no-int-to-ptr)
+        return *reinterpret_cast<T*>(~m_address); // NOLINT(performance-no-int-to-ptr)
     }
     [[nodiscard]] T* operator->() const { return std::addressof(**this); }
 
 private:
     int m_place;
-    std::uintptr_t m_address;
+    std::uintptr_t m_address; // its complement: the option `check` looks for addresses that travel by mistake
 };
 
 } // namespace tulle

@@ -52,6 +52,19 @@ public:
         std::memcpy(room_for(count), bytes, count);
         m_size += count;
     }
+    // Objects that are copied byte by byte. What lies between their members may be anything: zeros are sent, where the compiler can tell.
+    template <class T> void put_values(T const* values, std::size_t count) {
+#if __has_builtin(__builtin_clear_padding)
+        if constexpr (!std::has_unique_object_representations_v<T> && !std::is_floating_point_v<T>) {
+            if (count == 0) return;
+            std::byte* to = room_for(count * sizeof(T));
+            for (std::size_t k = 0; k < count; ++k, to += sizeof(T)) copy_without_padding(to, values[k]);
+            m_size += count * sizeof(T);
+            return;
+        }
+#endif
+        put_bytes(values, count * sizeof(T));
+    }
     template <class T> void put(T const& value) { wire<T>::put(*this, value); }
 
     [[nodiscard]] std::byte const* data() const noexcept { return m_far == nullptr ? m_near.data() : m_far.get() + k_skew; }
@@ -63,8 +76,16 @@ private:
     // place in their pages, as large blocks of the heap have.
     static constexpr std::size_t k_skew = 512;
 
+#if __has_builtin(__builtin_clear_padding)
+    template <class T> static void copy_without_padding(std::byte* to, T const& value) noexcept {
+        alignas(T) std::byte copy[sizeof(T)];
+        std::memcpy(copy, std::addressof(value), sizeof copy);
+        __builtin_clear_padding(reinterpret_cast<T*>(copy));
+        std::memcpy(to, copy, sizeof copy);
+    }
+#endif
     [[nodiscard]] std::byte* room_for(std::size_t count) {
-        if (m_far == nullptr && m_size + count <= k_near) return m_near.data() + m_size;
+        if (m_far == nullptr && count <= k_near && m_size <= k_near - count) return m_near.data() + m_size;
         return far_room_for(count);
     }
     [[nodiscard]] TULLE_NOINLINE std::byte* far_room_for(std::size_t count) {
@@ -188,7 +209,7 @@ template <class T> struct wire {
             const_cast<T&>(value).serialize(
                 archive); // NOLINT(cppcoreguidelines-pro-type-const-cast): one member for both ways, as in cereal
         } else if constexpr (detail::is_bytes<T>) {
-            to.put_bytes(std::addressof(value), sizeof(T));
+            to.put_values(std::addressof(value), 1);
         }
     }
     static T get(wire_reader& from) {
@@ -213,7 +234,7 @@ template <class T, class A> struct wire<std::vector<T, A>> {
     static void put(wire_writer& to, std::vector<T, A> const& all) {
         if constexpr (k_is_bytes) {
             to.put(std::uint64_t{all.size()});
-            to.put_bytes(all.data(), all.size() * sizeof(T));
+            to.put_values(all.data(), all.size());
         } else if constexpr (std::is_same_v<T, bool>) {
             to.put(std::uint64_t{all.size()});
             for (bool const one : all) to.put(one);

@@ -166,6 +166,15 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      k_most_workers,
      "off",
      {}},
+    {"check",
+     "0|1",
+     "1: arguments and results that go to other places are searched for addresses of this one, which mean nothing there.",
+     value_kind::number,
+     0,
+     0,
+     1,
+     nullptr,
+     {}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }

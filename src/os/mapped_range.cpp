@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,25 +11,28 @@
 namespace tulle::os {
 namespace {
 
+struct map_line {
+    address_range range;
+    bool is_readable = false;
+    bool is_private = false;
+};
+
 /// "low-high rw-p ..."
-bool holds(char const* line, std::uintptr_t address, address_range& range) noexcept {
+std::optional<map_line> parse(char const* line) noexcept {
     unsigned long low = 0, high = 0;
-    char readable = '-';
-    if (std::sscanf(line, "%lx-%lx %c", &low, &high, &readable) != 3 || readable != 'r' || address < low || address >= high) {
-        return false;
+    char rights[5] = "";
+    if (std::sscanf(line, "%lx-%lx %4s", &low, &high, rights) != 3) {
+        return {};
     }
-    range = {low, high};
-    return true;
+    return map_line{{low, high}, rights[0] == 'r', rights[3] == 'p'};
 }
 
-} // namespace
-
-address_range mapping_around(std::uintptr_t address) noexcept {
-    address_range range;
+/// Until see(line) is false. No heap, no lock.
+template <class See> void for_each_mapping(See see) {
     int const maps = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     char text[4096];
     std::size_t length = 0;
-    while (maps >= 0) {
+    for (bool go_on = true; go_on && maps >= 0;) {
         ssize_t const got = ::read(maps, text + length, sizeof text - 1 - length);
         if (got <= 0) {
             break;
@@ -36,12 +40,10 @@ address_range mapping_around(std::uintptr_t address) noexcept {
         length += static_cast<std::size_t>(got);
         text[length] = '\0';
         char* line = text;
-        for (char* end = nullptr; (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
+        for (char* end = nullptr; go_on && (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
             *end = '\0';
-            if (holds(line, address, range)) {
-                ::close(maps);
-                return range;
-            }
+            auto const found = parse(line);
+            go_on = !found || see(*found);
         }
         length -= static_cast<std::size_t>(line - text);
         std::memmove(text, line, length);
@@ -49,7 +51,31 @@ address_range mapping_around(std::uintptr_t address) noexcept {
     if (maps >= 0) {
         ::close(maps);
     }
+}
+
+} // namespace
+
+address_range mapping_around(std::uintptr_t address) noexcept {
+    address_range range;
+    for_each_mapping([&](map_line const& found) {
+        bool const is_it = found.is_readable && found.range.contains(address);
+        if (is_it) {
+            range = found.range;
+        }
+        return !is_it;
+    });
     return range;
+}
+
+std::vector<address_range> private_mappings() {
+    std::vector<address_range> all;
+    for_each_mapping([&](map_line const& found) {
+        if (found.is_readable && found.is_private) {
+            all.push_back(found.range);
+        }
+        return true;
+    });
+    return all;
 }
 
 } // namespace tulle::os

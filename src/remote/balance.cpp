@@ -342,7 +342,8 @@ void balance::call(global_record& of) const {
 
 namespace tulle::detail {
 
-void start_anywhere(std::unique_ptr<any_activity> what) noexcept {
+void start_anywhere(std::unique_ptr<any_activity> what) {
+    if (what->of->at != nullptr) what->of->at->refuse_addresses({}, what->arguments);
     begin_local(*what->of);
     remote::balance_of_caller().add(std::move(what));
 }

@@ -81,7 +81,10 @@ void* code_of_name(std::uint64_t name) noexcept { return remote::code_of(name); 
 
 // Not from here to here, so there is an engine.
 remote_result call_at(int place, remote_code code, wire_writer const& arguments) {
-    return remote::engine_of_caller()->call(static_cast<remote::rank>(place), code, {arguments.data(), arguments.size()});
+    auto const to = static_cast<remote::rank>(place);
+    remote::engine& here = *remote::engine_of_caller();
+    here.refuse_addresses(to, arguments);
+    return here.call(to, code, {arguments.data(), arguments.size()});
 }
 
 governor* current_governor() noexcept {
@@ -115,7 +118,9 @@ void finish_frame::end() {
 }
 
 void start_at(governor& of, int place, remote_code code, wire_writer const& arguments) {
-    of.at->start_activity(of, static_cast<remote::rank>(place), code, {arguments.data(), arguments.size()});
+    auto const to = static_cast<remote::rank>(place);
+    of.at->refuse_addresses(to, arguments);
+    of.at->start_activity(of, to, code, {arguments.data(), arguments.size()});
 }
 
 void begin_local(governor& of) noexcept { remote::begin(of); }

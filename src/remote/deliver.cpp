@@ -85,7 +85,10 @@ void engine::run_call(arrived* message) noexcept {
     try {
         wire_writer result;
         run_code(*message, result);
-        if (tag.kind == message_kind::call) send_back(*message, message_kind::result, result);
+        if (tag.kind == message_kind::call) {
+            refuse_addresses(message->head.from, result);
+            send_back(*message, message_kind::result, result);
+        }
     } catch (...) {
         if (tag.kind == message_kind::activity)
             add_exception(*message->of, std::current_exception());

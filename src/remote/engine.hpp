@@ -26,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <thread>
@@ -50,6 +51,8 @@ public:
     // The others go on when a place dies, and what needed it throws dead_place. Before start().
     void survive_deaths() noexcept { m_survives = true; }
     [[nodiscard]] bool survives_deaths() const noexcept { return m_survives; }
+    // Arguments and results that hold addresses of this place are refused. Before start().
+    void search_for_addresses() noexcept { m_searches = true; }
     // Before start(): the service thread polls all the time, on that CPU alone, and workers need not.
     void reserve_processor(int cpu) noexcept { m_reserved_cpu = cpu; }
     void start(); // the service thread; throws std::system_error
@@ -92,6 +95,8 @@ public:
     }
     // An activity that lives here goes there instead; `of` may be gone then. Throws std::bad_alloc, with nothing done.
     void pass_on(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments);
+    // std::invalid_argument: `sent` holds an address of this place, and is to be searched. Nothing: the place is not known yet.
+    void refuse_addresses(std::optional<rank> to, wire_writer const& sent);
     // The engine stays from the one to the other.
     void begin_use() noexcept { m_running.fetch_add(1, std::memory_order_relaxed); } // relaxed: only the end matters
     void end_use() noexcept { m_running.fetch_sub(1, std::memory_order_release); }   // pairs with ~engine
@@ -249,6 +254,7 @@ private:
     std::vector<std::uint64_t> m_reports; // by their homes, so far
     std::uint32_t m_deaths_known = 0;     // when parts begin and end
     bool m_survives = false;
+    bool m_searches = false;           // for addresses
     std::unique_ptr<death[]> m_deaths; // by places
     base::spin_lock m_roots_lock;      // guards the next two; before the lock of a root
     std::set<finish_root*> m_roots;    // finishes of this place that have sent messages; only if deaths are survived

@@ -43,6 +43,7 @@ std::unique_ptr<engine>& own_engine() {
     return *s_own;
 }
 bool s_survives = false;
+bool s_searches = false;                       // for addresses in what is sent
 net::session const* s_session = nullptr;       // null: an MPI's launcher has started us
 void (*s_finish_network)() noexcept = nullptr; // then
 int s_reserved_cpu = -1;
@@ -136,6 +137,7 @@ engine& become_engine(std::unique_ptr<net::transport> over) {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama restricts who may read our memory: the other places may
     own_engine() = std::make_unique<engine>(std::move(over), memory_settings_of_process());
     own_engine()->reserve_processor(s_reserved_cpu);
+    if (s_searches) own_engine()->search_for_addresses();
     set_engine_of_process(own_engine().get());
     return *own_engine();
 }
@@ -172,6 +174,7 @@ void join_by_mpi() {
 } // namespace
 
 void set_survival(bool survives) noexcept { s_survives = survives; }
+void set_check(bool is_wanted) noexcept { s_searches = is_wanted; }
 void reserve_processor(int cpu) noexcept { s_reserved_cpu = cpu; }
 
 bool is_asked_to_join() noexcept {

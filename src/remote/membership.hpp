@@ -9,8 +9,9 @@ namespace tulle::remote {
 // serves until place 0 ends, and exits. Without these it does nothing. Whatever is wrong ends the process with a message.
 void join_from_environment();
 
-// Before: the other places go on when one dies; the CPU which is kept for messages, -1: none.
+// Before: the other places go on when one dies; what is sent is searched for addresses; the CPU which is kept for messages, -1: none.
 void set_survival(bool survives) noexcept;
+void set_check(bool is_wanted) noexcept;
 void reserve_processor(int cpu) noexcept;
 
 // Whether the environment names a place, and the process has not taken it yet.

@@ -30,6 +30,7 @@ struct loopback_settings {
     tulle::remote::memory_settings memory{};
     refusals refused{};
     bool survives = false; // the others, when one is killed
+    bool searches = false; // for addresses in what is sent
     int reserved_cpu = -1; // else the service threads of all poll there all the time
 };
 
@@ -54,6 +55,7 @@ private:
             auto transport = std::make_unique<refusing_transport>(network.join(r), refused);
             all.push_back(std::make_unique<tulle::remote::engine>(std::move(transport), chosen.memory));
             if (chosen.survives) all.back()->survive_deaths();
+            if (chosen.searches) all.back()->search_for_addresses();
             all.back()->reserve_processor(chosen.reserved_cpu);
         }
         for (auto const& one : all) one->start();

@@ -8,7 +8,7 @@ import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "deadlock", "stack_report",
-           "global_memory", "global_group", "global_algorithm", "global_report", "on_place_death", "reserve_cpu"}
+           "global_memory", "global_group", "global_algorithm", "global_report", "on_place_death", "reserve_cpu", "check"}
 
 
 def tulle(*words, **variables):
@@ -112,8 +112,8 @@ class Run(unittest.TestCase):
     def test_options_reach_the_program(self):
         self.assertEqual(self.echo(), ",,")
         self.assertEqual(self.echo("--workers", "3"), "3,,")
-        done = tulle("run", "--stack-report", "--", "sh", "-c", "echo $TULLE_STACK_REPORT")
-        self.assertEqual(done.stdout, "1\n")
+        done = tulle("run", "--stack-report", "--check", "--", "sh", "-c", "echo $TULLE_STACK_REPORT $TULLE_CHECK")
+        self.assertEqual(done.stdout, "1 1\n")
         self.assertEqual(self.echo("--stack-size", "64K", "--set", "guard=none", "--set", "workers=2"), "2,64K,none")
 
     def test_the_library_takes_what_run_hands_over(self):

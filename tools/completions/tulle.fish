@@ -43,6 +43,7 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -l tags -x -a 'others all
 complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS threads that run threads'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-report -d 'How much of their stacks threads have used'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l check -d 'Finds pointers that are sent to other places'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l seed -x -d 'Seed of a deterministic run'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l explore -x -d 'Deterministic runs under so many seeds'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l time-limit -x -d 'Seconds for each of them'

@@ -135,7 +135,7 @@ struct any_activity {
     remote_code code;
     wire_writer arguments;
 };
-TULLE_API void start_anywhere(std::unique_ptr<any_activity> what) noexcept;
+TULLE_API void start_anywhere(std::unique_ptr<any_activity> what); // std::invalid_argument: it holds an address, and is checked
 
 class local_activity {
 public:

@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+
+#include <sys/mman.h>
+
 namespace {
 
 using namespace tulle;
@@ -23,6 +28,23 @@ TEST(mapped_range, of_what_is_not) {
     ASSERT_TRUE(os::system_memory().protect(memory, os::page_size()));
     EXPECT_EQ(os::mapping_around(reinterpret_cast<std::uintptr_t>(memory)).high, 0U) << "it cannot be read";
     EXPECT_TRUE(os::system_memory().release(memory, os::page_size()));
+}
+
+TEST(mapped_range, private_ones_in_order) {
+    int local = 0;
+    auto const all = os::private_mappings();
+    auto const has = [&all](void const* what) {
+        return std::any_of(all.begin(), all.end(), [what](auto const& r) { return r.contains(reinterpret_cast<std::uintptr_t>(what)); });
+    };
+    EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.low < b.low; }));
+    auto const far = std::make_unique<int>();
+    EXPECT_TRUE(has(&local) && has(far.get()));
+    EXPECT_FALSE(has(nullptr));
+    void* const shared = mmap(nullptr, os::page_size(), PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    auto const with_shared = os::private_mappings();
+    EXPECT_FALSE(std::any_of(with_shared.begin(), with_shared.end(),
+                             [shared](auto const& r) { return r.contains(reinterpret_cast<std::uintptr_t>(shared)); }));
+    munmap(shared, os::page_size());
 }
 
 } // namespace

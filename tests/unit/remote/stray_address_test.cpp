@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The option `check`: addresses that are sent to another place are found, and nothing else is.
+#include "base/rng.hpp"
+#include "loopback_places.hpp"
+#include "worker_of_all_places.hpp"
+
+#include <tulle/finish.hpp>
+#include <tulle/global_memory.hpp>
+#include <tulle/place.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct named_address {
+    char letter = 'a';
+    long const* where = nullptr;
+};
+
+testing::AssertionResult says(std::string const& text, std::string const& part) {
+    if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "it says: " << text;
+}
+
+class stray_address : looks_for_all_places, started, public testing::Test {
+protected:
+    stray_address() { begin_looking(m_places); }
+    ~stray_address() override { end_looking(); }
+
+    template <class F> static std::string complaint(F f) {
+        try {
+            f();
+        } catch (std::invalid_argument const& e) {
+            return e.what();
+        }
+        return "";
+    }
+    loopback_places m_places{3, {}, {.searches = true}};
+    tulle::place const m_there{1};
+};
+
+TEST_F(stray_address, in_captures) {
+    long here = 5;
+    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, [&here] { ++here; }); }), "the stack of the calling thread of place 0"));
+    EXPECT_EQ(here, 5);
+}
+
+TEST_F(stray_address, in_arguments) {
+    auto const far = std::make_unique<long>(5);
+    auto const use = [](named_address a) { return *a.where; };
+    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, use, named_address{'b', far.get()}); }), "the heap"));
+    static long const s_constant = 3;
+    EXPECT_NE(complaint([&] { tulle::at(m_there, use, named_address{'b', &s_constant}); }), "");
+    auto const count = [](std::vector<named_address> const& all) { return all.size(); };
+    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, count, std::vector<named_address>{{}, {'c', far.get()}}); }), "byte 32 "));
+}
+
+TEST_F(stray_address, wherever_bytes_begin) {
+    long const here = 5;
+    for (std::size_t before = 0; before < 9; ++before) {
+        auto const call = [&] {
+            tulle::at(
+                m_there, [](std::string const&, named_address) {}, std::string(before, 'x'), named_address{'b', &here});
+        };
+        EXPECT_NE(complaint(call), "") << before;
+    }
+}
+
+TEST_F(stray_address, in_results) {
+    static long s_there = 5;
+    EXPECT_TRUE(
+        says(complaint([&] { static_cast<void>(tulle::at(m_there, [] {
+                                 return named_address{'r', &s_there};
+                             })); }), "goes to place 0 "));
+}
+
+TEST_F(stray_address, of_activities) {
+    static std::atomic<int> s_started;
+    s_started = 0;
+    long const here = 5;
+    tulle::finish([&](tulle::activities& all) {
+        auto const bad = [&here] { s_started += static_cast<int>(here); };
+        EXPECT_THROW(all.async_at(m_there, bad), std::invalid_argument);
+        EXPECT_THROW(all.async_any(bad), std::invalid_argument);
+        all.async_at(m_there, [] { ++s_started; });
+        all.async_any([] { ++s_started; });
+    });
+    EXPECT_EQ(s_started, 2);
+}
+
+TEST_F(stray_address, here_they_may_be_used) {
+    long here = 5;
+    tulle::at(tulle::here(), [&here] { ++here; });
+    EXPECT_EQ(here, 6);
+}
+
+TEST_F(stray_address, what_is_meant_for_others_is_none) {
+    long here = 5;
+    tulle::global_ref<long> const own(here);
+    EXPECT_EQ(tulle::at(m_there, [own] { return tulle::at(own.home(), [own] { return ++*own; }); }), 6);
+    auto const word = tulle::allocate_global_cleared<std::uint64_t>(4);
+    tulle::at(m_there, [word] { (word + 1).store(7); });
+    EXPECT_EQ((word + 1).load(), 7U);
+    tulle::free_global(word);
+}
+
+TEST_F(stray_address, values_are_none) {
+    std::vector<double> numbers(5000);
+    std::iota(numbers.begin(), numbers.end(), 1.0);
+    tulle::base::rng random(3);
+    std::vector<int> integers(5000);
+    for (auto& n : integers) n = static_cast<int>(random.below(40'000));
+    auto const count = [](std::vector<double> const& a, std::vector<int> const& b, std::string const& c) {
+        return a.size() + b.size() + c.size();
+    };
+    EXPECT_EQ(tulle::at(m_there, count, numbers, integers, std::string(100'000, 'U')), 110'000U);
+}
+
+} // namespace
