@@ -13,11 +13,11 @@ namespace tulle::tool {
 namespace {
 
 constexpr double k_left = 72;
-constexpr double k_plot_width = 500;
+constexpr double k_curve_width = 500;
 constexpr double k_name_width = 190;
 constexpr double k_top = 10;
 constexpr double k_plot_height = 240;
-constexpr double k_axis_height = 40;
+constexpr double k_curve_axis_height = 40;
 constexpr double k_text_height = 15;
 constexpr double k_mark_width = 46; // between marks on the axis, so that no number covers another
 constexpr std::size_t k_colours = 4;
@@ -101,7 +101,8 @@ public:
     [[nodiscard]] std::string draw() const {
         std::ostringstream out;
         out << "<svg role=\"img\" aria-label=\"" << escape_html(m_unit) << " by the number of " << escape_html(m_axis)
-            << "\" viewBox=\"0 0 " << k_left + k_plot_width + k_name_width << ' ' << k_top + k_plot_height + k_axis_height << "\">\n";
+            << "\" viewBox=\"0 0 " << k_left + k_curve_width + k_name_width << ' ' << k_top + k_plot_height + k_curve_axis_height
+            << "\">\n";
         draw_axes(out);
         if (m_ideal) draw_ideal_line(out);
         draw_curves(out);
@@ -113,14 +114,14 @@ private:
     [[nodiscard]] double across(double at) const {
         auto const scaled = [this](double x) { return m_logarithmic ? std::log(x) : x; };
         double const low = scaled(m_marks.front());
-        return k_left + k_plot_width * (scaled(at) - low) / (scaled(m_marks.back()) - low);
+        return k_left + k_curve_width * (scaled(at) - low) / (scaled(m_marks.back()) - low);
     }
     [[nodiscard]] double down(double value) const { return k_top + k_plot_height * (1 - m_values.place(value)); }
     [[nodiscard]] std::string mark_text(double at) const { return m_axis == "bytes" ? short_bytes(at) : count_number(at); }
 
     void draw_axes(std::ostream& out) const {
         for (double const mark : m_values.ticks())
-            out << "<line class=\"grid\" x1=\"" << k_left << "\" x2=\"" << k_left + k_plot_width << "\" y1=\"" << down(mark) << "\" y2=\""
+            out << "<line class=\"grid\" x1=\"" << k_left << "\" x2=\"" << k_left + k_curve_width << "\" y1=\"" << down(mark) << "\" y2=\""
                 << down(mark) << "\"/><text class=\"tick\" text-anchor=\"end\" x=\"" << k_left - 8 << "\" y=\"" << down(mark) + 4 << "\">"
                 << short_number(mark) << "</text>";
         double last = -k_mark_width;
@@ -129,7 +130,7 @@ private:
             last = across(at);
             draw_mark(out, at);
         }
-        out << "<text class=\"tick\" text-anchor=\"middle\" x=\"" << k_left + k_plot_width / 2 << "\" y=\""
+        out << "<text class=\"tick\" text-anchor=\"middle\" x=\"" << k_left + k_curve_width / 2 << "\" y=\""
             << k_top + k_plot_height + 2 * k_text_height + 4 << "\">" << escape_html(m_axis) << "</text>\n";
     }
 

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // How much a program is given.
-struct scale {
+struct run_size {
     int workers; // of each place
     int places;
     bool over_places; // it is told how many, and started as such
@@ -31,7 +31,7 @@ class progress {
 public:
     explicit progress(std::size_t total) : m_total(total), m_live(isatty(STDERR_FILENO) == 1) {}
 
-    void step(contestant const& c, scale const& s) {
+    void step(contestant const& c, run_size const& s) {
         ++m_done;
         if (!m_live) return;
         std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %s", m_done, m_total, c.bench.c_str(), c.library.c_str(), s.text().c_str());
@@ -68,8 +68,8 @@ private:
     // A quick run asks each program once for three runs inside it; else the programs take turns with one run each.
     [[nodiscard]] int rounds() const { return m_settings.quick ? 1 : m_settings.runs; }
 
-    [[nodiscard]] std::vector<scale> scales_of(workload const& w) const {
-        std::vector<scale> all;
+    [[nodiscard]] std::vector<run_size> scales_of(workload const& w) const {
+        std::vector<run_size> all;
         for (int const workers : m_settings.workers.empty() ? w.workers : m_settings.workers) {
             for (int const places : w.places) all.push_back({workers, places, true});
             if (w.places.empty()) all.push_back({workers, 1, false});
@@ -114,7 +114,7 @@ private:
         std::vector<figure> figures;
         m_failed.clear();
         for (int round = 0; round < rounds(); ++round)
-            for (scale const& s : scales_of(w))
+            for (run_size const& s : scales_of(w))
                 for (contestant const& c : contestants) {
                     meter.step(c, s);
                     run_one(c, s, figures);
@@ -125,7 +125,7 @@ private:
     }
 
     // One process. A program that has failed once is not asked again.
-    void run_one(contestant const& c, scale const& s, std::vector<figure>& figures) {
+    void run_one(contestant const& c, run_size const& s, std::vector<figure>& figures) {
         std::tuple const key{c.library, s.workers, s.places};
         if (m_failed.contains(key)) return;
         arguments command = s.over_places ? start_with_places(c, s.places) : c.command;
@@ -141,7 +141,7 @@ private:
         note(c.bench + ": " + c.library + " with " + s.text() + " failed: " + (done.ok() ? "it printed no figure" : done.reason()));
     }
 
-    static figure failed_figure(contestant const& c, scale const& s) {
+    static figure failed_figure(contestant const& c, run_size const& s) {
         figure f;
         f.bench = c.bench;
         f.library = c.library;

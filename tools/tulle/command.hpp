@@ -15,6 +15,8 @@ namespace tulle::tool {
 
 inline constexpr int k_exit_failed = 1;
 inline constexpr int k_exit_usage = 2;
+inline constexpr int k_exit_cannot_run = 126; // a program, as the shell has it
+inline constexpr int k_exit_not_found = 127;
 
 // Thrown for what the user got wrong; main prints it as "tulle: ..." and exits with `code`.
 class failure : public std::runtime_error {

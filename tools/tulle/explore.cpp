@@ -13,9 +13,9 @@ namespace tulle::tool {
 namespace {
 
 // One line that is written over on a terminal; elsewhere a line for each tenth.
-class progress {
+class exploration_progress {
 public:
-    explicit progress(exploration const& e) : m_first(e.first_seed), m_count(e.count) {}
+    explicit exploration_progress(exploration const& e) : m_first(e.first_seed), m_count(e.count) {}
 
     void show(std::uint64_t done) const {
         if (m_terminal)
@@ -64,7 +64,7 @@ std::string quoted(std::string const& word) {
 int explore(exploration const& e) {
     limits limit{e.limit};
     limit.merge = true;
-    progress const shown(e);
+    exploration_progress const shown(e);
     for (std::uint64_t done = 0; done < e.count; ++done) {
         shown.show(done);
         std::uint64_t const seed = e.first_seed + done;

@@ -36,8 +36,6 @@ using clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds k_grace{2000};    // to end after place 0
 constexpr std::chrono::milliseconds k_patience{1000}; // to end after a signal, and to close what was printed into
 constexpr int k_signal_base = 128;                    // as the shell has it
-constexpr int k_exit_cannot_run = 126;
-constexpr int k_exit_not_found = 127;
 
 // So that nothing of ours gets their numbers.
 void open_standard_streams() {

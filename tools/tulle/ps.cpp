@@ -29,7 +29,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr auto k_patience = std::chrono::seconds(10); // until the first line comes
+constexpr auto k_answer_patience = std::chrono::seconds(10); // until the first line comes
 constexpr auto k_most_silence = std::chrono::seconds(120);
 
 enum class answers { yes, no, forbidden, gone };
@@ -70,17 +70,17 @@ int list_processes() {
     return 0;
 }
 
-class pipe_ends {
+class answer_pipe {
 public:
-    pipe_ends() {
+    answer_pipe() {
         if (::pipe2(m_ends.data(), O_CLOEXEC) != 0) throw failure(k_exit_failed, std::string("ps: pipe: ") + std::strerror(errno));
     }
-    ~pipe_ends() {
+    ~answer_pipe() {
         close_writing();
         ::close(m_ends[0]);
     }
-    pipe_ends(pipe_ends const&) = delete;
-    pipe_ends& operator=(pipe_ends const&) = delete;
+    answer_pipe(answer_pipe const&) = delete;
+    answer_pipe& operator=(answer_pipe const&) = delete;
 
     [[nodiscard]] int reading() const { return m_ends[0]; }
     [[nodiscard]] int writing() const { return m_ends[1]; }
@@ -112,9 +112,9 @@ bool wait_for_text(int input, std::chrono::milliseconds patience) {
 }
 
 // Our end for writing stays open until the process has opened it, too.
-bool show_answer(pipe_ends& ends) {
+bool show_answer(answer_pipe& ends) {
     std::array<char, 4096> buffer{};
-    for (bool first = true; wait_for_text(ends.reading(), first ? k_patience : k_most_silence); first = false) {
+    for (bool first = true; wait_for_text(ends.reading(), first ? k_answer_patience : k_most_silence); first = false) {
         ssize_t const got = ::read(ends.reading(), buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return !first;
@@ -134,7 +134,7 @@ int show(int process) {
                           who + " does not use Tulle, or has not used it yet, or handles SIGQUIT itself, or runs with TULLE_DEADLOCK=off");
         case answers::yes: break;
     }
-    pipe_ends ends;
+    answer_pipe ends;
     send_request(process, ends.writing());
     if (show_answer(ends)) return 0;
     throw failure(k_exit_failed, who + " does not answer; if it belongs to another user, ask as that user");

@@ -23,9 +23,6 @@ namespace tulle::tool {
 
 namespace {
 
-constexpr int k_exit_cannot_run = 126; // as the shell has it
-constexpr int k_exit_not_found = 127;
-
 struct run_request {
     std::string workers;
     std::string stack_size;
