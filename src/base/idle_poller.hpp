@@ -10,6 +10,8 @@ class idle_poller {
 public:
     // By a worker that searches for work. True: there was something, which may have made threads ready.
     virtual bool poll() noexcept = 0;
+    // The same between two pauses; it may do without.
+    virtual bool poll_between() noexcept = 0;
     // A search that has found nothing goes on until then (ns, monotonic): something is expected. 0: nothing is.
     [[nodiscard]] virtual std::uint64_t expects_until() const noexcept = 0;
     // Around a search: this worker polls until then. `has_work`: it has found some, and will be back when that is done; else it sleeps.

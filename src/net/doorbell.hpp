@@ -59,4 +59,16 @@ private:
     atomic<std::uint32_t> m_watchers{0};
 };
 
+// Those of one process that watch: its doorbell, which all senders look at, changes with the first and the last of them only.
+template <class Machine> class watch_group {
+public:
+    // True: begins the watch of the bell. relaxed, both: what orders is the bell's; whoever makes the count zero looks for messages after that.
+    [[nodiscard]] bool enter() noexcept { return m_count.fetch_add(1, std::memory_order_relaxed) == 0; }
+    // True: ends the watch of the bell (W2), and looks (W3).
+    [[nodiscard]] bool leave() noexcept { return m_count.fetch_sub(1, std::memory_order_relaxed) == 1; }
+
+private:
+    typename Machine::template atomic<std::uint32_t> m_count{0};
+};
+
 } // namespace tulle::net

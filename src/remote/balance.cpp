@@ -37,6 +37,7 @@ public:
     [[nodiscard]] balance& work() noexcept { return m_work; }
 
     bool poll() noexcept override { return false; }
+    bool poll_between() noexcept override { return false; }
     [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
     void begin_watch() noexcept override {}
     void end_watch(bool /*has_work*/) noexcept override {}

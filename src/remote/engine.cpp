@@ -106,15 +106,18 @@ bool engine::poll_in_turn() noexcept {
 void engine::end_watch(bool has_work) noexcept {
     has_work ? m_work.wake_up() : m_work.rest();
     if (polls_always()) return;
-    if (has_work && m_traffic.is_dense() && !m_watch_is_kept.exchange(true, std::memory_order_acq_rel)) return m_transport->wake();
+    // relaxed: a hint, which the exchange settles
+    if (has_work && !m_watch_is_kept.load(std::memory_order_relaxed) && m_traffic.is_dense() &&
+        !m_watch_is_kept.exchange(true, std::memory_order_acq_rel))
+        return m_transport->wake();
     leave_watch();
     if (!has_work && m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) leave_watch();
 }
 
 // Who polls at this moment may have passed by a message already whose sender has seen this watch. tests/model/doorbell_test.cpp has the rule.
 void engine::leave_watch() noexcept {
+    if (!m_watchers.leave()) return;
     m_transport->end_watch();
-    if (m_watch_is_kept.load(std::memory_order_acquire)) return; // whoever ends that one looks later
     std::unique_lock const held(m_polling, std::try_to_lock);
     if (held)
         static_cast<void>(poll_alone());
@@ -150,8 +153,9 @@ void engine::supervise() noexcept {
     m_transport->arm();
     if (m_stopping.load(std::memory_order_acquire)) return; // pairs with stop_service
     m_transport->sleep(os::monotonic_ns() + k_kept_watch_ns);
-    if (m_rounds.load(std::memory_order_relaxed) != before) return;                           // relaxed: as above
-    if (m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) m_transport->end_watch(); // service() looks once more
+    if (m_rounds.load(std::memory_order_relaxed) != before) return; // relaxed: as above
+    if (m_watch_is_kept.exchange(false, std::memory_order_acq_rel) && m_watchers.leave())
+        m_transport->end_watch(); // service() looks once more
 }
 
 void engine::tell_end() noexcept {

@@ -6,7 +6,9 @@
 
 #include "base/idle_poller.hpp"
 #include "base/spin_lock.hpp"
+#include "net/doorbell.hpp"
 #include "net/transport.hpp"
+#include "os/machine.hpp"
 #include "remote/awaited.hpp"
 #include "remote/balance.hpp"
 #include "remote/governor.hpp"
@@ -123,9 +125,10 @@ public:
 
     // base::idle_poller
     bool poll() noexcept override;
+    bool poll_between() noexcept override { return !polls_always() && !m_traffic.shares_processors() && try_poll(); }
     [[nodiscard]] std::uint64_t expects_until() const noexcept override { return m_traffic.expects_until(); }
     void begin_watch() noexcept override {
-        if (!polls_always()) m_transport->begin_watch();
+        if (!polls_always() && m_watchers.enter()) m_transport->begin_watch();
     }
     void end_watch(bool has_work) noexcept override;
     bool take_work(bool is_idle) noexcept override { return m_work.take(is_idle); }
@@ -244,6 +247,7 @@ private:
     base::spin_lock m_polling;
     traffic m_traffic;                            // written under m_polling
     std::atomic<std::uint64_t> m_rounds{0};       // polls by workers
+    net::watch_group<os::machine> m_watchers;     // and the watch that is kept
     std::atomic<bool> m_watch_is_kept{false};     // for a worker that is expected back soon; the service thread sees to it
     base::spin_lock m_lent_lock;                  // guards the next two
     std::map<std::uint64_t, lent_payload> m_lent; // large payloads by their numbers, until the receivers have read them

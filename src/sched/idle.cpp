@@ -46,6 +46,14 @@ public:
         return w;
     }
     bool poll() const noexcept { return m_poller != nullptr && m_poller->poll(); }
+    // True: something has come meanwhile.
+    bool pause(std::uint32_t times) const noexcept {
+        for (; times != 0; --times) {
+            os::machine::pause();
+            if (m_poller != nullptr && m_poller->poll_between()) return true;
+        }
+        return false;
+    }
     bool take_work() const noexcept { return m_poller != nullptr && m_poller->take_work(true); }
     bool expects(std::uint64_t now) const noexcept { return m_poller != nullptr && now < m_poller->expects_until(); }
 
@@ -56,18 +64,20 @@ private:
 
 // Rounds with growing pauses, until the time is up.
 work search(worker& w) noexcept {
-    std::uint64_t const give_up = os::monotonic_ns() + w.owner->chosen().spin_ns;
+    std::uint64_t give_up = 0; // the clock is read once nothing was found
     watch others(w.owner->idle_poller());
     for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
         if (others.poll()) pauses = 1;
         work const found = look_around(w);
         if (is_work(found)) return others.found(found);
         if (!w.spares.empty() && others.take_work()) continue;
-        if (std::uint64_t const now = os::monotonic_ns(); now >= give_up) {
+        std::uint64_t const now = os::monotonic_ns();
+        if (give_up == 0) give_up = now + w.owner->chosen().spin_ns;
+        if (now >= give_up) {
             if (!others.expects(now)) return {};
             os::machine::yield_processor(); // who is expected to send may be waiting for it
         }
-        for (std::uint32_t k = 0; k < pauses; ++k) os::machine::pause();
+        if (others.pause(pauses)) pauses = 1;
     }
 }
 

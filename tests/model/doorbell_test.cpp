@@ -43,6 +43,7 @@ public:
     }
     [[nodiscard]] bool has_all() const { return m_arrived.load(relaxed) == m_awaited; }
     [[nodiscard]] net::doorbell<machine>& bell() { return m_bell; }
+    [[nodiscard]] net::watch_group<machine>& watchers() { return m_watchers; }
     [[nodiscard]] base::basic_spin_lock<machine>& polling() { return m_polling; }
 
     int sleeps = 0; // of the sleeper's thread
@@ -56,6 +57,7 @@ private:
     std::array<model::atomic<std::uint32_t>, 2> m_boxes;
     model::atomic<std::uint32_t> m_arrived{0};
     net::doorbell<machine> m_bell;
+    net::watch_group<machine> m_watchers;
     base::basic_spin_lock<machine> m_polling;
 };
 
@@ -189,9 +191,9 @@ void end_watch(place& p) {
 }
 
 void watch(place& p) {
-    p.bell().begin_watch();
+    if (p.watchers().enter()) p.bell().begin_watch();
     static_cast<void>(poll_unless_others_do(p)); // W1
-    end_watch(p);
+    if (p.watchers().leave()) end_watch(p);
 }
 
 void serve(place& p) {

@@ -22,6 +22,7 @@ public:
         m_all = nullptr;
     }
     bool poll() noexcept override { return false; } // the service threads do
+    bool poll_between() noexcept override { return false; }
     [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
     void begin_watch() noexcept override {}
     void end_watch(bool has_work) noexcept override {
