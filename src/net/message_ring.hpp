@@ -3,11 +3,14 @@
 // starts with a tag that publishes all of them, so that a small message is one line that goes from cache to cache.
 //   INV-1  the tag of the line at the producer's end is zero, and nobody but the producer writes it
 //   INV-2  a tag that is not zero is the number of lines up to the next tag, with k_pad if they hold no message
-// Before a message is published the tag behind it is made zero; so a message of n lines needs n + 1 free ones. Where the lines up to the end of
-// the ring are too few, they are padding. The producer keeps what it last saw of the consumer's count, and looks again only when it is full.
+// Before a message is published the tag behind it is made zero. The consumer has that line in its cache, and getting it would take as long as the
+// message itself; so it is done some messages ahead, after another one was published. A message of n lines needs n + 1 free ones, and those ahead.
+// Where the lines up to the end of the ring are too few, they are padding. The producer keeps what it last saw of the consumer's count, and looks again
+// only when it is full.
 // Source: the idea of a flag in the line itself is that of FastForward (Giacomoni and others, PPoPP 2008).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -27,13 +30,13 @@ template <class Machine, class Line> class ring_producer {
 public:
     // `lines`: so many, a power of two, all tags zero.
     ring_producer(ring_control<Machine>& control, Line* lines, std::uint32_t count) noexcept
-        : m_control(&control), m_lines(lines), m_count(count) {}
+        : m_control(&control), m_lines(lines), m_count(count), m_ahead(std::min(k_most_ahead, count / 8)) {}
 
     // Room for a message of so many lines, fewer than half of the ring: the first one, to be filled from behind its tag on. Null: full.
     [[nodiscard]] Line* reserve(std::uint32_t lines) noexcept {
         std::uint32_t const at = index(m_end);
         std::uint32_t const padding = at + lines > m_count ? m_count - at : 0;
-        if (!has_room(padding + lines + 1)) return nullptr;
+        if (!has_room(padding + lines + 1 + m_ahead)) return nullptr;
         if (padding != 0) publish_lines(padding, padding | k_pad);
         return &m_lines[index(m_end)];
     }
@@ -41,6 +44,8 @@ public:
     void publish(std::uint32_t lines) noexcept { publish_lines(lines, lines); }
 
 private:
+    static constexpr std::uint32_t k_most_ahead = 4; // lines
+
     [[nodiscard]] std::uint32_t index(std::uint64_t position) const noexcept {
         return static_cast<std::uint32_t>(position & (m_count - 1));
     }
@@ -50,16 +55,24 @@ private:
         return m_end + lines - m_seen <= m_count;
     }
     void publish_lines(std::uint32_t lines, std::uint32_t tag) noexcept {
-        m_lines[index(m_end + lines)].tag.store(0, std::memory_order_relaxed); // relaxed: published by the next line
-        m_lines[index(m_end)].tag.store(tag, std::memory_order_release);       // pairs with front
+        m_cleared = std::max(m_cleared, m_end + lines - 1); // what lies in the message is no tag
+        clear_to(m_end + lines);
+        m_lines[index(m_end)].tag.store(tag, std::memory_order_release); // pairs with front
         m_end += lines;
+        clear_to(m_end + m_ahead);
+    }
+    void clear_to(std::uint64_t position) noexcept {
+        while (m_cleared < position)
+            m_lines[index(++m_cleared)].tag.store(0, std::memory_order_relaxed); // relaxed: published by a message before it
     }
 
     ring_control<Machine>* m_control;
     Line* m_lines;
     std::uint32_t m_count;
-    std::uint64_t m_end = 0;  // lines published so far
-    std::uint64_t m_seen = 0; // of `consumed`
+    std::uint32_t m_ahead;
+    std::uint64_t m_end = 0;     // lines published so far
+    std::uint64_t m_cleared = 0; // tags from the end up to here are zero
+    std::uint64_t m_seen = 0;    // of `consumed`
 };
 
 template <class Machine, class Line> class ring_consumer {
@@ -75,6 +88,7 @@ public:
             if (tag == 0) return nullptr;
             if ((tag & k_pad) == 0) {
                 m_lines_of_front = tag;
+                __builtin_prefetch(&m_lines[(m_begin + tag) & (m_count - 1)]); // looked at next
                 return &line;
             }
             m_lines_of_front = tag & ~k_pad;

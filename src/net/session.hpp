@@ -47,11 +47,12 @@ struct alignas(64) place_entry {
 
 // At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all but `format`, `places` and `lines`.
 struct session_head {
-    static constexpr std::uint64_t k_format = 0x34656C6C7554; // "Tulle4"
+    static constexpr std::uint64_t k_format = 0x35656C6C7554; // "Tulle5"
 
     std::atomic<std::uint64_t> format{0}; // stored last
     std::uint32_t places = 0;
     std::uint32_t lines = 0;                     // of each ring
+    std::uint32_t processors = 0;                // of all places together; 0: those that each finds
     std::atomic<std::uint64_t> program{0};       // what the first place that joins runs (remote/image.hpp)
     std::atomic<std::uint32_t> deaths{0};        // entries that have become dead
     std::atomic<std::uint64_t> segments_size{0}; // once a place has mapped them

@@ -81,6 +81,11 @@ bool engine::poll() noexcept {
     return false;
 }
 
+bool engine::poll_between() noexcept {
+    m_traffic.found_nothing();
+    return !polls_always() && try_poll();
+}
+
 bool engine::try_poll() noexcept {
     std::unique_lock const held(m_polling, std::try_to_lock);
     return held && poll_alone();

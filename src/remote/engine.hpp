@@ -125,7 +125,7 @@ public:
 
     // base::idle_poller
     bool poll() noexcept override;
-    bool poll_between() noexcept override { return !polls_always() && !m_traffic.shares_processors() && try_poll(); }
+    bool poll_between() noexcept override;
     [[nodiscard]] std::uint64_t expects_until() const noexcept override { return m_traffic.expects_until(); }
     void begin_watch() noexcept override {
         if (!polls_always() && m_watchers.enter()) m_transport->begin_watch();

@@ -130,7 +130,8 @@ void say_goodbye(engine& e) noexcept {
 // For the workers of all places, if all have as many.
 bool have_too_few_processors(net::session const& all) {
     auto const workers = static_cast<std::size_t>(sched::scheduler::instance().active_workers());
-    return workers * all.places() > os::look_again().cpus.size();
+    std::size_t const processors = all.head().processors != 0 ? all.head().processors : os::look_again().cpus.size();
+    return workers * all.places() > processors;
 }
 
 engine& become_engine(std::unique_ptr<net::transport> over) {

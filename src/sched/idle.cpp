@@ -4,6 +4,7 @@
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tulle::sched {
 
@@ -66,8 +67,9 @@ private:
 work search(worker& w) noexcept {
     std::uint64_t give_up = 0; // the clock is read once nothing was found
     watch others(w.owner->idle_poller());
+    bool has_polled = false;
     for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
-        if (others.poll()) pauses = 1;
+        if (!std::exchange(has_polled, false) && others.poll()) pauses = 1;
         work const found = look_around(w);
         if (is_work(found)) return others.found(found);
         if (!w.spares.empty() && others.take_work()) continue;
@@ -77,7 +79,8 @@ work search(worker& w) noexcept {
             if (!others.expects(now)) return {};
             os::machine::yield_processor(); // who is expected to send may be waiting for it
         }
-        if (others.pause(pauses)) pauses = 1;
+        has_polled = others.pause(pauses);
+        if (has_polled) pauses = 1;
     }
 }
 

@@ -17,7 +17,8 @@ namespace {
 using namespace tulle;
 using machine = model::machine;
 
-constexpr std::uint32_t k_lines = 4;
+constexpr std::uint32_t k_small = 4; // lines: nothing is done ahead
+constexpr std::uint32_t k_large = 8; // one tag is cleared ahead
 
 struct line {
     model::atomic<std::uint32_t> tag{0};
@@ -29,14 +30,15 @@ struct channel {
     using producer = net::ring_producer<machine, line>;
     using consumer = net::ring_consumer<machine, line>;
 
-    explicit channel(int messages, unsigned two) : count(messages), doubles(two) {}
+    explicit channel(int messages, unsigned two, std::uint32_t ring_lines = k_small) : count(messages), doubles(two), size(ring_lines) {}
 
     int count;
     unsigned doubles;
+    std::uint32_t size;
     net::ring_control<machine> control;
-    std::array<line, k_lines> lines;
-    producer in{control, lines.data(), k_lines};
-    consumer out{control, lines.data(), k_lines};
+    std::array<line, k_large> lines;
+    producer in{control, lines.data(), size};
+    consumer out{control, lines.data(), size};
     int refused = 0; // of the producer's thread
 
     [[nodiscard]] std::uint32_t lines_of(int message) const { return ((doubles >> static_cast<unsigned>(message)) & 1U) + 1; }
@@ -48,11 +50,12 @@ struct channel {
             ++refused;
             machine::pause();
         }
-        model::check(first + wanted <= lines.data() + k_lines, "a message lies in a row");
+        model::check(first + wanted <= lines.data() + size, "a message lies in a row");
         return first;
     }
     void fill(line* first, int message) const {
         for (std::uint32_t k = 0; k < lines_of(message); ++k) first[k].value.store(content(message, k));
+        if (lines_of(message) == 2) first[1].tag.store(1, std::memory_order_relaxed); // what lies there is no tag
     }
     void send_all() {
         for (int m = 0; m < count; ++m) {
@@ -88,9 +91,9 @@ struct channel {
 using step = void (channel::*)();
 
 model::test_body body(int messages, unsigned two, step send = &channel::send_all, step receive = &channel::receive_all,
-                      int* refused = nullptr, int* padded = nullptr) {
+                      int* refused = nullptr, int* padded = nullptr, std::uint32_t lines = k_small) {
     return [=](model::test& t) {
-        auto& c = t.make<channel>(messages, two);
+        auto& c = t.make<channel>(messages, two, lines);
         t.thread([&c, send] { (c.*send)(); });
         t.thread([&c, receive] { (c.*receive)(); });
         t.at_end([=, &c] {
@@ -138,6 +141,16 @@ TEST(message_ring, of_both_kinds_around_the_ring_twice) {
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(refused), r.executions / 20);
     EXPECT_EQ(padded, static_cast<int>(r.executions));
+}
+
+TEST(message_ring, tags_are_cleared_ahead) {
+    int refused = 0;
+    int padded = 0;
+    auto const mixed = body(13, 0b1'1010'1000'0000, &channel::send_all, &channel::receive_all, &refused, &padded, k_large);
+    model::result const r = model::explore("ring_ahead", random(40000), mixed);
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(static_cast<std::size_t>(refused), r.executions / 20);
+    EXPECT_GT(padded, 0);
 }
 
 TEST(message_ring, is_full_without_a_consumer) {

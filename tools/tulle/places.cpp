@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 #include "net/session.hpp"
-#include "options.hpp"
+#include "processor_shares.hpp"
 #include "tagged_output.hpp"
 
 #include <algorithm>
@@ -62,12 +62,13 @@ int code_of(int status) { return WIFSIGNALED(status) ? k_signal_base + WTERMSIG(
 class places_run {
 public:
     // The standard streams are open.
-    explicit places_run(places_request const& request) : m_request(request), m_session(net::session::create(request.count)) {
+    explicit places_run(places_request const& request)
+        : m_request(request), m_processors(request.count, request.may_bind), m_session(net::session::create(request.count)) {
         if (!m_session.is_valid() || !m_session.keep_for_programs())
             throw failure(k_exit_failed, std::string("run: no memory for the places to share: ") + std::strerror(errno));
         watch_signals();
         raise_descriptor_limit();
-        divide_workers();
+        m_session.head().processors = m_processors.count();
     }
     ~places_run() {
         for (child const& c : m_children) {
@@ -102,15 +103,6 @@ private:
         rlimit const most{m_limit_before.rlim_max, m_limit_before.rlim_max};
         setrlimit(RLIMIT_NOFILE, &most);
     }
-    // The places share the processors, unless the user has said how many workers each has.
-    void divide_workers() const {
-        cpu_set_t allowed;
-        int const processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-        int const kept = read_options().number(base::option_id::reserve_cpu) != 0 ? 1 : 0; // all places keep the same one
-        int const each = std::max(1, (processors - kept) / static_cast<int>(m_request.count));
-        setenv("TULLE_WORKERS", std::to_string(each).c_str(), 0);
-    }
-
     void start(unsigned rank) {
         bool const has_tag = is_tagged(m_request.tags, rank);
         pipe_ends out = has_tag ? make_pipe() : pipe_ends();
@@ -146,6 +138,7 @@ private:
         if (err >= 0) dup2(err, STDERR_FILENO);
         if (rank != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
         setenv("TULLE_PLACE", assignment.c_str(), 1);
+        m_processors.take(rank);
         become(m_request.words);
         int const why = errno;
         static_cast<void>(!write(error, &why, sizeof why));
@@ -280,6 +273,7 @@ private:
     }
 
     places_request const& m_request;
+    processor_shares m_processors;
     net::session m_session;
     descriptor m_signals;
     sigset_t m_mask_before{};

@@ -11,6 +11,7 @@ struct places_request {
     arguments words;
     unsigned count = 1;
     tagging tags = tagging::others;
+    bool may_bind = true; // places to processors of their own
 };
 
 // The exit code: that of place 0; of the first other place that fails; 128 + signal for one that was ended by a signal.

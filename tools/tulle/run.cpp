@@ -28,6 +28,7 @@ struct run_request {
     std::string stack_size;
     bool stack_report = false;
     bool check = false;
+    bool no_bind = false;
     std::string seed;
     std::uint64_t explore = 0; // so many seeds; 0: not asked for
     unsigned time_limit = 60;  // seconds for each of them
@@ -104,7 +105,7 @@ int run(run_request const& request) {
     if (!request.place_of_job.empty()) return run_job_place(request.words, tagging_of(request.place_of_job));
     if (!request.hosts.empty() || (request.places != 0 && has_allocation()))
         return run_on_hosts({request.words, request.hosts, request.places, tagging_of(request.tags), request.mpi});
-    if (request.places != 0) return run_places({request.words, request.places, tagging_of(request.tags)});
+    if (request.places != 0) return run_places({request.words, request.places, tagging_of(request.tags), !request.no_bind});
     become(request.words);
     refuse(request.words, errno);
 }
@@ -124,6 +125,7 @@ command add_run(CLI::App& program) {
                     "Whose lines begin with the number of their place: others (all but place 0), all, none [others]")
         ->type_name("WHOSE")
         ->check(CLI::IsMember({"others", "all", "none"}).description(""));
+    app->add_flag("--no-bind", request->no_bind, "Places of this host share all processors, also if there is one for each worker");
     app->add_option("--hosts", request->hosts,
                     "Places on these hosts, by an MPI; a number of places may follow each; with -n that many in all, otherwise one on each")
         ->type_name("A,B:2,...");

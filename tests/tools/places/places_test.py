@@ -211,6 +211,24 @@ class Death(PlacesTest):
         self.assertEqual(process.stderr.read(), "tulle: run: place 2: ended by signal 9 (Killed); the others are stopped\n")
 
 
+class Processors(PlacesTest):
+    def used(self, places, *options, **more):
+        """How many each place may use, in the order of the numbers."""
+        return sorted(int(line) for line in self.run_places(places, "nproc", options=["--tags", "none", *options], **more)[0].split())
+
+    def test_a_place_has_its_own(self):
+        count = len(os.sched_getaffinity(0))
+        for places in (2, 3):
+            bound = sorted((k + 1) * count // places - k * count // places for k in range(places))
+            self.assertEqual(self.used(places), bound if places <= count else [count] * places)
+        self.assertEqual(self.used(2, "--no-bind"), [count] * 2)
+        self.assertEqual(self.used(1), [count])
+
+    def test_not_if_there_are_more_workers(self):
+        count = len(os.sched_getaffinity(0))
+        self.assertEqual(self.used(2, "--workers", str(count)), [count] * 2)
+
+
 class Survival(PlacesTest):
     """TULLE_ON_PLACE_DEATH=throw."""
 
