@@ -42,6 +42,7 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -l mpi -x -a 'openmpi mpi
 complete -c tulle -n '__fish_seen_subcommand_from run' -l tags -x -a 'others all none' -d 'Whose lines begin with the number of their place'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS threads that run threads'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l no-bind -d 'Places share all processors'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-report -d 'How much of their stacks threads have used'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l check -d 'Finds pointers that are sent to other places'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l seed -x -d 'Seed of a deterministic run'
