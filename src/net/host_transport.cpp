@@ -58,6 +58,11 @@ void host_transport::sleep(std::uint64_t deadline) noexcept {
     m_far->sleep_at(m_near->own_bell(), deadline);
 }
 
+void host_transport::end_watch() noexcept {
+    if (m_is_alone) return m_near->end_watch();
+    m_far->end_watch_at(m_near->own_bell());
+}
+
 // For places of this host.
 transport::staged host_transport::stage(rank to, std::size_t bytes) noexcept {
     return m_near_of[to] != k_elsewhere ? m_near->stage(m_near_of[to], bytes) : staged();

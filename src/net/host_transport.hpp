@@ -24,7 +24,7 @@ public:
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
     bool poll(receiver& to) noexcept override;
     void begin_watch() noexcept override { m_near->begin_watch(); }
-    void end_watch() noexcept override { m_near->end_watch(); }
+    void end_watch() noexcept override;
     void arm() noexcept override { m_near->arm(); }
     void sleep(std::uint64_t deadline) noexcept override;
     void wake() noexcept override { m_near->wake(); }

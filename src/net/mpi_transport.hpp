@@ -38,7 +38,7 @@ public:
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
     bool poll(receiver& to) noexcept override;
     void begin_watch() noexcept override { m_bell.begin_watch(); }
-    void end_watch() noexcept override { m_bell.end_watch(); }
+    void end_watch() noexcept override { end_watch_at(m_bell); }
     void arm() noexcept override { m_bell.arm(); }
     void sleep(std::uint64_t deadline) noexcept override { sleep_at(m_bell, deadline); }
     void wake() noexcept override { m_bell.wake(); }
@@ -49,19 +49,24 @@ public:
     [[nodiscard]] bool has_message() noexcept;
     // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise.
     template <class Bell> void sleep_at(Bell& bell, std::uint64_t deadline) noexcept {
-        m_watcher.watch();
-        sleep_between_looks(bell, deadline, [this] { return has_message(); });
+        sleep_between_looks(
+            bell, deadline, [this] { return has_message(); }, [this] { m_watcher.watch(); });
+    }
+    // The end of a watch, likewise: who sleeps may have left the network to it.
+    template <class Bell> void end_watch_at(Bell& bell) noexcept {
+        bell.end_watch();
+        if (!bell.is_watched()) m_watcher.watch_on();
     }
     // What comes from the network ends such a sleep by this instead of wake(). Before the first sleep.
     void wake_by(std::function<void()> other) { m_wake = std::move(other); }
 
 private:
-    // What MPI carries.
+    // What MPI carries. Open MPI sends 4096 bytes at once between processes of a host, with a header of its own; of what is larger it asks the receiver first.
     struct alignas(64) letter {
         packet head;
         std::uint32_t polled = 0; // so many of the receiver's messages has the sender polled
         std::uint32_t is_message = 0;
-        std::byte payload[4096];
+        std::byte payload[3968];
     };
     struct peer {
         std::uint32_t sent = 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on two network namespaces, each with a host name and a /dev/shm
-of its own. Arguments: the path of the program `tulle`, the folder of the programs `conduct` and `work`, the mpirun."""
+of its own. Arguments: the path of the program `tulle`, the folder of the programs `conduct`, `work` and `contract`, the mpirun."""
 import os
 import re
 import shutil
@@ -19,7 +19,7 @@ from processes import MARK, processes, processor_seconds  # noqa: E402
 MPIRUN = sys.argv.pop()
 FOLDER = os.path.abspath(sys.argv.pop())
 TULLE = os.path.abspath(sys.argv.pop())
-CONDUCT, WORK = (os.path.join(FOLDER, name) for name in ("conduct", "work"))
+CONDUCT, WORK, CONTRACT = (os.path.join(FOLDER, name) for name in ("conduct", "work", "contract"))
 OPEN_MPI = mpi.is_open_mpi(MPIRUN)
 FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
 MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # sanitizers take time
@@ -54,6 +54,19 @@ class MpiTest(unittest.TestCase):
 
     def on_hosts(self, hosts, places, *words, options=(), **more):
         return self.run_words([TULLE, "run", "--hosts", hosts, "-n", str(places), "--mpi", FLAVOUR, *options, "--", *words], **more)
+
+
+    def expect_passed(self, out):
+        """Those for which there are too few processes, and what an MPI cannot do, are skipped."""
+        self.assertGreater(int(re.search(r"\[  PASSED  \] (\d+) tests", out)[1]), 12, out[-3000:])
+
+
+class Contract(MpiTest):
+    """Of transports, each place in a process of its own."""
+
+    def test_contract(self):
+        for places in (2, 4):
+            self.expect_passed(self.by_mpirun(places, CONTRACT, FLAVOUR, GTEST_COLOR="no")[0])
 
 
 class Mpirun(MpiTest):
@@ -248,6 +261,10 @@ class TwoHosts(MpiTest):
         for places in (2, 4):
             out, _ = self.on_two(places, WORK, "exchange")
             self.assertEqual(out, f"{places} places have exchanged\n")
+
+    def test_contract(self):
+        for places in (2, 4):
+            self.expect_passed(self.on_two(places, CONTRACT, FLAVOUR, GTEST_COLOR="no")[0])
 
     def test_exit_code_and_death(self):
         self.on_two(4, CONDUCT, "count", "3", code=3)
