@@ -77,4 +77,9 @@ int host_transport::read(rank from, void* to, std::uint64_t address, std::size_t
     return near != k_elsewhere ? m_near->read(near, to, address, bytes) : m_far->read(from, to, address, bytes);
 }
 
+// Among places of this host messages do, where memory cannot be read: nobody may be looking at the network.
+std::uint32_t host_transport::begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept {
+    return m_near_of[from] != k_elsewhere ? 0 : m_far->begin_receive(from, to, what);
+}
+
 } // namespace tulle::net

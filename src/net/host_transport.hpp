@@ -33,6 +33,10 @@ public:
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_near->find_staged(name); }
     [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override;
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
+    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept override;
+    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept override {
+        return m_far->begin_send(to, number, from, what);
+    }
     void close() noexcept override { m_far->close(); }
 
 private:

@@ -11,6 +11,7 @@
 #include "net/doorbell.hpp"
 #include "net/looks.hpp"
 #include "net/mpi_functions.hpp"
+#include "net/mpi_streams.hpp"
 #include "net/network_watcher.hpp"
 #include "net/order_of_process.hpp"
 #include "net/transport.hpp"
@@ -43,6 +44,8 @@ public:
     void sleep(std::uint64_t deadline) noexcept override { sleep_at(m_bell, deadline); }
     void wake() noexcept override { m_bell.wake(); }
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
+    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept override;
+    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept override;
     void close() noexcept override;
 
     // Whether poll() would find something. Any OS thread.
@@ -50,7 +53,7 @@ public:
     // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise.
     template <class Bell> void sleep_at(Bell& bell, std::uint64_t deadline) noexcept {
         sleep_between_looks(
-            bell, deadline, [this] { return has_message(); }, [this] { m_watcher.watch(); });
+            bell, soon_if_streams(deadline), [this] { return has_message(); }, [this] { m_watcher.watch(); });
     }
     // The end of a watch, likewise: who sleeps may have left the network to it.
     template <class Bell> void end_watch_at(Bell& bell) noexcept {
@@ -84,6 +87,9 @@ private:
     [[nodiscard]] bool oldest_has_come() noexcept;
     [[nodiscard]] bool take_one(receiver* to, bool& was_message) noexcept;
     void listen_again() noexcept;
+    [[nodiscard]] bool advance_streams(receiver* to) noexcept;
+    [[nodiscard]] bool streams_move() noexcept;
+    [[nodiscard]] std::uint64_t soon_if_streams(std::uint64_t deadline) noexcept;
     [[nodiscard]] letter* reserve() noexcept;
     void post(rank to, std::size_t payload_bytes) noexcept;
     void collect_sent() noexcept;
@@ -104,7 +110,10 @@ private:
     std::vector<box> m_sends; // the first m_under_way are
     std::size_t m_under_way = 0;
     std::vector<peer> m_peers;
-    bool m_owes_news = false; // somebody is to be told how much has been polled
+    mpi_streams m_streams;
+    std::uint64_t m_steps_of_streams = 0; // when somebody looked, at
+    std::uint64_t m_streams_moved_at = 0; // ns
+    bool m_owes_news = false;             // somebody is to be told how much has been polled
     std::function<void()> m_wake{[this] { wake(); }};
     network_watcher m_watcher;
 };

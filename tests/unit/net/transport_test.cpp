@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -202,6 +203,81 @@ TEST(mpi_transport, what_comes_at_the_end_is_thrown_away) {
     EXPECT_TRUE(all_at(f.at(1)).empty());
     EXPECT_FALSE(send(f.at(1), 0, 1));
     f.at(1).close();
+}
+
+// -- streams
+
+class movements final : public receiver {
+public:
+    void deliver(packet const& /*head*/, std::byte const* /*payload*/) noexcept override { ADD_FAILURE() << "a message"; }
+    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override {
+        (was_sent ? sent : received).insert({what, peer});
+        ++count;
+    }
+    std::map<std::uint64_t, rank> sent, received; // peers
+    std::size_t count = 0;
+};
+
+void poll_all(fleet const& f, movements& to, std::size_t expected) {
+    for (int k = 0; k < 1000 && to.count < expected; ++k)
+        for (auto const& p : f.places) p->poll(to);
+    EXPECT_EQ(to.count, expected);
+}
+
+TEST(mpi_streams, move_payloads_of_all_sizes_at_once) {
+    fleet const f = call_mpi(3);
+    std::vector<std::size_t> const sizes{0, 1, 5000, mpi_streams::k_piece, mpi_streams::k_piece + 1, 11 * mpi_streams::k_piece + 7};
+    std::vector<std::vector<std::byte>> there;
+    std::vector<std::vector<std::byte>> here;
+    for (std::uint64_t k = 0; k < 2 * sizes.size(); ++k) {
+        there.push_back(some_bytes(sizes[k / 2], k + 1));
+        here.emplace_back(there.back().size());
+    }
+    movements all;
+    for (std::uint64_t k = 0; k < here.size(); ++k) { // both others send to place 0
+        auto const from = static_cast<rank>(1 + k % 2);
+        std::uint32_t const number = f.at(0).begin_receive(from, here[k], k);
+        ASSERT_NE(number, 0U);
+        ASSERT_TRUE(f.at(from).begin_send(0, number, there[k], 100 + k));
+    }
+    poll_all(f, all, 2 * here.size());
+    EXPECT_EQ(here, there);
+    for (std::uint64_t k = 0; k < here.size(); ++k) {
+        EXPECT_EQ(all.received.at(k), 1 + k % 2);
+        EXPECT_EQ(all.sent.at(100 + k), 0U);
+    }
+    EXPECT_FALSE(f.at(0).poll(all));
+}
+
+TEST(mpi_streams, numbers_are_used_again) {
+    fleet const f = call_mpi(2);
+    std::vector<std::byte> const there = some_bytes(100, 1);
+    std::vector<std::byte> here(there.size());
+    std::uint32_t taken = 0;
+    while (f.at(0).begin_receive(1, here, 0) != 0) ++taken;
+    EXPECT_EQ(taken, mpi_streams::k_most_receives);
+    movements all;
+    ASSERT_TRUE(f.at(1).begin_send(0, 5, there, 0));
+    poll_all(f, all, 2);
+    EXPECT_EQ(f.at(0).begin_receive(1, here, 0), 5U);
+}
+
+TEST(mpi_streams, what_is_not_done_is_left_behind_at_the_end) {
+    fleet const f = call_mpi(2);
+    std::vector<std::byte> here(100);
+    ASSERT_NE(f.at(0).begin_receive(1, here, 0), 0U);
+    movements all;
+    EXPECT_TRUE(f.at(0).poll(all)); // it may come soon
+    f.at(0).close();
+    EXPECT_EQ(f.at(0).begin_receive(1, here, 0), 0U);
+    EXPECT_EQ(all.count, 0U);
+}
+
+TEST(mpi_streams, places_of_one_host_have_none) {
+    fleet const f = on_two_hosts(3);
+    std::vector<std::byte> here(100);
+    EXPECT_EQ(f.at(0).begin_receive(2, here, 0), 0U);
+    EXPECT_NE(f.at(0).begin_receive(1, here, 0), 0U);
 }
 
 TEST(looks, are_close_at_first_and_grow_rare) {
