@@ -68,6 +68,15 @@ transport::staged host_transport::stage(rank to, std::size_t bytes) noexcept {
     return m_near_of[to] != k_elsewhere ? m_near->stage(m_near_of[to], bytes) : staged();
 }
 
+// The file has room for all places, and takes memory for those that are here.
+std::byte* host_transport::map_segments(std::size_t each) noexcept {
+    session const& host = m_near->joined();
+    if (!reserve_segments(each) || !host.grow_segments(m_segments.size())) return nullptr;
+    for (rank const r : m_ranks)
+        if (!m_segments.fill_from(host.segments_descriptor(), r * each, each)) return nullptr;
+    return m_segments.low();
+}
+
 std::span<std::byte> host_transport::shelf(rank of) noexcept {
     return m_near_of[of] != k_elsewhere ? m_near->shelf(m_near_of[of]) : std::span<std::byte>();
 }

@@ -31,6 +31,8 @@ public:
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override;
     void unstage(std::uint64_t name) noexcept override { m_near->unstage(name); }
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_near->find_staged(name); }
+    [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override; // those of this host
+    [[nodiscard]] bool reaches(rank place) const noexcept override { return m_near_of[place] != k_elsewhere; }
     [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override;
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
     [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept override;

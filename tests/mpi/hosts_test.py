@@ -84,6 +84,11 @@ class Mpirun(MpiTest):
                 out, _ = self.by_mpirun(places, WORK, "exchange", **way)
                 self.assertEqual(out, f"{places} places have exchanged\n")
 
+    def test_global_memory(self):
+        for way, reached in (({}, 4), ({"TULLE_ON_HOST": "mpi"}, 1)):
+            out, _ = self.by_mpirun(4, WORK, "memory", **way)
+            self.assertEqual(out, f"4 places, {reached} reached\n", way)
+
     def test_places_that_are_not_to_be(self):
         out, _ = self.by_mpirun(3, CONDUCT, "count", TULLE_TRANSPORT="none")
         self.assertEqual(out, "1 places, mask 1\n" * 3)
@@ -261,6 +266,10 @@ class TwoHosts(MpiTest):
         for places in (2, 4):
             out, _ = self.on_two(places, WORK, "exchange")
             self.assertEqual(out, f"{places} places have exchanged\n")
+
+    def test_global_memory(self):
+        out, _ = self.on_two(4, WORK, "memory")
+        self.assertEqual(out, "4 places, 2 reached\n")
 
     def test_contract(self):
         for places in (2, 4):
