@@ -167,6 +167,14 @@ class RunHosts(MpiTest):
         self.on_hosts(self.HOST, 2, CONDUCT, "exits", "0", code=5)
         self.assertEqual(processes(self.mark, "conduct"), [])
 
+    def test_that_deaths_cannot_be_survived_is_told(self):
+        options = ["--set", "on_place_death=throw"]
+        out, err = self.on_hosts(self.HOST, 2, CONDUCT, "count", options=options)
+        self.assertEqual(out, "2 places, mask 3\n")
+        self.assertRegex(err, r"TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places")
+        _, err = self.on_hosts(self.HOST, 3, CONDUCT, "survives", "2", "is-killed", options=options, code=128 + 9)
+        self.assertIn("tulle: run: place 2: ended by signal 9 (Killed); the others are stopped\n", err)
+
     def test_signals_end_all(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             process = self.start([TULLE, "run", "--hosts", self.HOST, "-n", "3", "--mpi", FLAVOUR, "--", CONDUCT, "waits"], {})
