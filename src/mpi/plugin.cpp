@@ -33,7 +33,7 @@ using net::mpi_request;
 using net::mpi_threads;
 using net::mpi_world;
 
-constexpr int k_tag = 0; // an endpoint has its own communicator
+constexpr int k_tag_of_prepared = 0;
 
 bool s_is_ours = false;
 bool s_has_several_hosts = false; // as far as somebody has asked
@@ -170,14 +170,19 @@ void close(mpi_endpoint* closed) noexcept {
     delete closed;
 }
 
-int send(mpi_endpoint* over, std::uint32_t to, void const* bytes, std::size_t size, mpi_request& begun) noexcept {
+int send(mpi_endpoint* over, std::uint32_t to, std::uint32_t tag, void const* bytes, std::size_t size, mpi_request& begun) noexcept {
     request_of_call request(begun);
-    return MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(to), k_tag, over->all, request.get());
+    return MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(to), static_cast<int>(tag), over->all, request.get());
+}
+
+int receive(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes, std::size_t size, mpi_request& begun) noexcept {
+    request_of_call request(begun);
+    return MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(from), static_cast<int>(tag), over->all, request.get());
 }
 
 int prepare_receive(mpi_endpoint* over, void* bytes, std::size_t size, mpi_request& made) noexcept {
     request_of_call request(made);
-    return MPI_Recv_init(bytes, static_cast<int>(size), MPI_BYTE, MPI_ANY_SOURCE, k_tag, over->all, request.get());
+    return MPI_Recv_init(bytes, static_cast<int>(size), MPI_BYTE, MPI_ANY_SOURCE, k_tag_of_prepared, over->all, request.get());
 }
 
 int start_receive(mpi_request& prepared) noexcept {
@@ -196,6 +201,11 @@ int test(mpi_request& of, bool& is_done) noexcept {
 void forget_receive(mpi_request& started) noexcept {
     request_of_call request(started);
     if (MPI_Cancel(request.get()) != MPI_SUCCESS || MPI_Wait(request.get(), MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+    static_cast<void>(MPI_Request_free(request.get()));
+}
+
+void abandon(mpi_request& begun) noexcept {
+    request_of_call request(begun);
     static_cast<void>(MPI_Request_free(request.get()));
 }
 
@@ -244,10 +254,12 @@ tulle::net::mpi_functions const tulle_mpi_functions{tulle::net::mpi_functions::k
                                                     &tulle::mpi::open,
                                                     &tulle::mpi::close,
                                                     &tulle::mpi::send,
+                                                    &tulle::mpi::receive,
                                                     &tulle::mpi::prepare_receive,
                                                     &tulle::mpi::start_receive,
                                                     &tulle::mpi::test,
                                                     &tulle::mpi::forget_receive,
+                                                    &tulle::mpi::abandon,
                                                     &tulle::mpi::gather,
                                                     &tulle::mpi::meet,
                                                     &tulle::mpi::find_hosts,

@@ -58,9 +58,23 @@ void host_transport::sleep(std::uint64_t deadline) noexcept {
     m_far->sleep_at(m_near->own_bell(), deadline);
 }
 
+void host_transport::end_watch() noexcept {
+    if (m_is_alone) return m_near->end_watch();
+    m_far->end_watch_at(m_near->own_bell());
+}
+
 // For places of this host.
 transport::staged host_transport::stage(rank to, std::size_t bytes) noexcept {
     return m_near_of[to] != k_elsewhere ? m_near->stage(m_near_of[to], bytes) : staged();
+}
+
+// The file has room for all places, and takes memory for those that are here.
+std::byte* host_transport::map_segments(std::size_t each) noexcept {
+    session const& host = m_near->joined();
+    if (!reserve_segments(each) || !host.grow_segments(m_segments.size())) return nullptr;
+    for (rank const r : m_ranks)
+        if (!m_segments.fill_from(host.segments_descriptor(), r * each, each)) return nullptr;
+    return m_segments.low();
 }
 
 std::span<std::byte> host_transport::shelf(rank of) noexcept {
@@ -70,6 +84,11 @@ std::span<std::byte> host_transport::shelf(rank of) noexcept {
 int host_transport::read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept {
     rank const near = m_near_of[from];
     return near != k_elsewhere ? m_near->read(near, to, address, bytes) : m_far->read(from, to, address, bytes);
+}
+
+// Among places of this host messages do, where memory cannot be read: nobody may be looking at the network.
+std::uint32_t host_transport::begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept {
+    return m_near_of[from] != k_elsewhere ? 0 : m_far->begin_receive(from, to, what);
 }
 
 } // namespace tulle::net

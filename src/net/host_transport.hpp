@@ -24,15 +24,21 @@ public:
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
     bool poll(receiver& to) noexcept override;
     void begin_watch() noexcept override { m_near->begin_watch(); }
-    void end_watch() noexcept override { m_near->end_watch(); }
+    void end_watch() noexcept override;
     void arm() noexcept override { m_near->arm(); }
     void sleep(std::uint64_t deadline) noexcept override;
     void wake() noexcept override { m_near->wake(); }
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override;
     void unstage(std::uint64_t name) noexcept override { m_near->unstage(name); }
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_near->find_staged(name); }
+    [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override; // those of this host
+    [[nodiscard]] bool reaches(rank place) const noexcept override { return m_near_of[place] != k_elsewhere; }
     [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override;
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
+    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept override;
+    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept override {
+        return m_far->begin_send(to, number, from, what);
+    }
     void close() noexcept override { m_far->close(); }
 
 private:

@@ -40,18 +40,21 @@ private:
     std::uint64_t m_pause = 0;
 };
 
-// By who has armed the bell. Returns when it rings, at the deadline, or when `has_message()` while nobody watches.
-template <class Bell, class F> void sleep_between_looks(Bell& bell, std::uint64_t deadline, F has_message) noexcept {
+// By who has armed the bell. Returns when it rings, at the deadline, or when `has_message()` while nobody watches. `before_sleep()`: then, too.
+template <class Bell, class F, class G>
+void sleep_between_looks(Bell& bell, std::uint64_t deadline, F has_message, G before_sleep) noexcept {
     looks when(os::monotonic_ns());
     while (!bell.has_rung()) {
         if (!bell.is_watched() && has_message()) return;
         std::uint64_t const now = os::monotonic_ns();
         if (now >= deadline) return;
         std::uint64_t const next = std::min(when.next(now, os::process_time_ns()), deadline);
-        if (next > now)
-            bell.sleep(next);
-        else
+        if (next <= now) {
             detail::native_machine::pause();
+            continue;
+        }
+        if (!bell.is_watched()) before_sleep();
+        bell.sleep(next);
     }
 }
 

@@ -36,7 +36,7 @@ struct mpi_world {
 struct mpi_endpoint;
 
 struct mpi_functions {
-    static constexpr std::uint32_t k_version = 1; // of this table
+    static constexpr std::uint32_t k_version = 2; // of this table
 
     std::uint32_t version;
 
@@ -49,13 +49,16 @@ struct mpi_functions {
     int (*open)(std::uint32_t count, mpi_endpoint*& opened) noexcept;
     void (*close)(mpi_endpoint* closed) noexcept; // by its places; no request is left
 
-    int (*send)(mpi_endpoint* over, std::uint32_t to, void const* bytes, std::size_t size, mpi_request& begun) noexcept;
-    // A receive, from whomever, that can be started again and again.
+    // Tags up to 32767. A message is received by who asks for its tag; messages of one tag in the order of their sends.
+    int (*send)(mpi_endpoint* over, std::uint32_t to, std::uint32_t tag, void const* bytes, std::size_t size, mpi_request& begun) noexcept;
+    int (*receive)(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes, std::size_t size, mpi_request& begun) noexcept;
+    // A receive, from whomever, of tag 0, that can be started again and again.
     int (*prepare_receive)(mpi_endpoint* over, void* bytes, std::size_t size, mpi_request& made) noexcept;
     int (*start_receive)(mpi_request& prepared) noexcept;
     // A send is gone when it is done; a receive that is done may be started again.
     int (*test)(mpi_request& of, bool& is_done) noexcept;
     void (*forget_receive)(mpi_request& started) noexcept; // whatever has arrived in it
+    void (*abandon)(mpi_request& begun) noexcept;          // a send, or a receive that is not prepared; it may still go on
 
     // --- by all places of an endpoint
     int (*gather)(mpi_endpoint* over, void const* own, std::size_t size, void* all) noexcept; // `size` bytes of each

@@ -19,6 +19,8 @@ constexpr std::size_t k_receives = 64;
 constexpr std::size_t k_sends = 64;
 constexpr int k_messages_of_poll = 64;
 constexpr std::uint64_t k_look_for_others_ns = 50'000;
+constexpr std::uint64_t k_look_for_streams_ns = 50'000;
+constexpr std::uint64_t k_patience_with_streams_ns = 2'000'000;
 
 } // namespace
 
@@ -30,6 +32,7 @@ mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank 
       m_receives(k_receives),
       m_sends(k_sends),
       m_peers(count),
+      m_streams(mpi, over),
       m_watcher(std::move(descriptors), [this] { m_wake(); }) {
     for (std::size_t k = 0; k < k_receives; ++k) {
         box& b = m_receives[k];
@@ -85,7 +88,7 @@ void mpi_transport::post(rank to, std::size_t payload_bytes) noexcept {
     box& b = m_sends[m_under_way];
     peer& p = m_peers[to];
     b.contents->polled = p.told = p.polled_here;
-    check(m_mpi.send(m_over, to, b.contents, offsetof(letter, payload) + payload_bytes, b.request), "send");
+    check(m_mpi.send(m_over, to, 0, b.contents, offsetof(letter, payload) + payload_bytes, b.request), "send");
     if (!is_done(b.request)) ++m_under_way;
 }
 
@@ -159,6 +162,7 @@ bool mpi_transport::poll(receiver& to) noexcept {
     bool found = false;
     bool was_message = false;
     for (int k = 0; k < k_messages_of_poll && take_one(&to, was_message); ++k) found |= was_message;
+    found |= advance_streams(&to);
     if (found) m_watcher.tell_message();
     std::lock_guard const held(m_lock);
     if (m_is_closed) return found;
@@ -171,11 +175,55 @@ int mpi_transport::read(rank /*from*/, void* /*to*/, std::uint64_t /*address*/, 
     return bytes == 0 ? 0 : ENOTSUP;
 }
 
+// --- streams ---------------------------------------------------------------------------------------------------------
+
+std::uint32_t mpi_transport::begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept {
+    std::lock_guard const held(m_lock);
+    return m_is_closed ? 0 : m_streams.begin_receive(from, to, what);
+}
+
+bool mpi_transport::begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept {
+    std::lock_guard const held(m_lock);
+    return m_streams.begin_send(to, number, from, what);
+}
+
+// Under the lock. They go on only while somebody looks, so it is worth it, unless the other side does not look.
+bool mpi_transport::streams_move() noexcept {
+    if (m_streams.is_idle()) return false;
+    std::uint64_t const now = os::monotonic_ns();
+    if (std::exchange(m_steps_of_streams, m_streams.steps()) != m_streams.steps()) m_streams_moved_at = now;
+    return now - m_streams_moved_at < k_patience_with_streams_ns;
+}
+
+// True: one is done, or others move.
+bool mpi_transport::advance_streams(receiver* to) noexcept {
+    for (bool any = false;; any = true) {
+        mpi_streams::done one;
+        bool is_found = false;
+        bool is_moving = false;
+        {
+            std::lock_guard const held(m_lock);
+            if (m_streams.is_idle()) return any;
+            check(m_streams.advance(one, is_found), "go on with a large payload");
+            is_moving = streams_move();
+        }
+        if (!is_found) return any || is_moving;
+        m_order.before_delivery();
+        if (to != nullptr) to->moved(one.peer, one.what, one.is_send);
+    }
+}
+
+std::uint64_t mpi_transport::soon_if_streams(std::uint64_t deadline) noexcept {
+    std::lock_guard const held(m_lock);
+    return m_streams.is_idle() ? deadline : std::min(deadline, os::monotonic_ns() + k_look_for_streams_ns);
+}
+
 // --- the end ---------------------------------------------------------------------------------------------------------
 
 bool mpi_transport::all_have_come(mpi_request& meeting) noexcept {
     bool was_message = false;
     while (take_one(nullptr, was_message)) {}
+    static_cast<void>(advance_streams(nullptr)); // others may wait for these
     std::lock_guard const held(m_lock);
     collect_sent();
     return is_done(meeting) && m_under_way == 0;
@@ -196,6 +244,7 @@ void mpi_transport::close() noexcept {
     }
     std::lock_guard const held(m_lock);
     m_is_closed = true;
+    m_streams.abandon();
     for (box& b : m_receives) m_mpi.forget_receive(b.request);
     m_mpi.close(m_over);
 }

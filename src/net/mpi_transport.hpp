@@ -11,6 +11,7 @@
 #include "net/doorbell.hpp"
 #include "net/looks.hpp"
 #include "net/mpi_functions.hpp"
+#include "net/mpi_streams.hpp"
 #include "net/network_watcher.hpp"
 #include "net/order_of_process.hpp"
 #include "net/transport.hpp"
@@ -38,30 +39,37 @@ public:
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
     bool poll(receiver& to) noexcept override;
     void begin_watch() noexcept override { m_bell.begin_watch(); }
-    void end_watch() noexcept override { m_bell.end_watch(); }
+    void end_watch() noexcept override { end_watch_at(m_bell); }
     void arm() noexcept override { m_bell.arm(); }
     void sleep(std::uint64_t deadline) noexcept override { sleep_at(m_bell, deadline); }
     void wake() noexcept override { m_bell.wake(); }
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
+    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept override;
+    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept override;
     void close() noexcept override;
 
     // Whether poll() would find something. Any OS thread.
     [[nodiscard]] bool has_message() noexcept;
     // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise.
     template <class Bell> void sleep_at(Bell& bell, std::uint64_t deadline) noexcept {
-        m_watcher.watch();
-        sleep_between_looks(bell, deadline, [this] { return has_message(); });
+        sleep_between_looks(
+            bell, soon_if_streams(deadline), [this] { return has_message(); }, [this] { m_watcher.watch(); });
+    }
+    // The end of a watch, likewise: who sleeps may have left the network to it.
+    template <class Bell> void end_watch_at(Bell& bell) noexcept {
+        bell.end_watch();
+        if (!bell.is_watched()) m_watcher.watch_on();
     }
     // What comes from the network ends such a sleep by this instead of wake(). Before the first sleep.
     void wake_by(std::function<void()> other) { m_wake = std::move(other); }
 
 private:
-    // What MPI carries.
+    // What MPI carries. Open MPI sends 4096 bytes at once between processes of a host, with a header of its own; of what is larger it asks the receiver first.
     struct alignas(64) letter {
         packet head;
         std::uint32_t polled = 0; // so many of the receiver's messages has the sender polled
         std::uint32_t is_message = 0;
-        std::byte payload[4096];
+        std::byte payload[3968];
     };
     struct peer {
         std::uint32_t sent = 0;
@@ -79,6 +87,9 @@ private:
     [[nodiscard]] bool oldest_has_come() noexcept;
     [[nodiscard]] bool take_one(receiver* to, bool& was_message) noexcept;
     void listen_again() noexcept;
+    [[nodiscard]] bool advance_streams(receiver* to) noexcept;
+    [[nodiscard]] bool streams_move() noexcept;
+    [[nodiscard]] std::uint64_t soon_if_streams(std::uint64_t deadline) noexcept;
     [[nodiscard]] letter* reserve() noexcept;
     void post(rank to, std::size_t payload_bytes) noexcept;
     void collect_sent() noexcept;
@@ -99,7 +110,10 @@ private:
     std::vector<box> m_sends; // the first m_under_way are
     std::size_t m_under_way = 0;
     std::vector<peer> m_peers;
-    bool m_owes_news = false; // somebody is to be told how much has been polled
+    mpi_streams m_streams;
+    std::uint64_t m_steps_of_streams = 0; // when somebody looked, at
+    std::uint64_t m_streams_moved_at = 0; // ns
+    bool m_owes_news = false;             // somebody is to be told how much has been polled
     std::function<void()> m_wake{[this] { wake(); }};
     network_watcher m_watcher;
 };

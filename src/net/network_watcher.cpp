@@ -14,7 +14,12 @@
 namespace tulle::net {
 
 void network_watcher::watch() noexcept {
-    if (m_descriptors.empty() || (!m_thread.joinable() && !start())) return;
+    if (!m_descriptors.empty() && (m_thread.joinable() || start())) watch_on();
+}
+
+void network_watcher::watch_on() noexcept {
+    if (!m_runs.load(std::memory_order_relaxed)) return;       // relaxed: a watch that is missed is made up for by a look
+    if (m_wanted.load(std::memory_order_relaxed) != 0) return; // relaxed: as above
     if (m_wanted.exchange(1, std::memory_order_release) == 0) os::futex_wake(m_wanted, 1); // pairs with wait_until_wanted
 }
 
@@ -23,6 +28,7 @@ bool network_watcher::start() noexcept try {
     if (m_end >= 0) m_thread = std::thread([this] { run(); });
     if (m_thread.joinable()) pthread_setname_np(m_thread.native_handle(), "tulle-network");
     if (!m_thread.joinable()) m_descriptors.clear();
+    m_runs.store(m_thread.joinable(), std::memory_order_relaxed); // relaxed: as in watch_on
     return m_thread.joinable();
 } catch (std::system_error const&) {
     m_descriptors.clear();

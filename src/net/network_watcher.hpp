@@ -24,6 +24,8 @@ public:
 
     // By one OS thread that goes to sleep: the next thing that comes wakes it. Starts the thread at first; without one it does nothing.
     void watch() noexcept;
+    // Likewise by any OS thread, for one that sleeps already; it starts no thread.
+    void watch_on() noexcept;
     // A message has come.
     void tell_message() noexcept { m_in_vain.store(0, std::memory_order_relaxed); } // relaxed: a count for its own sake
     // The thread ends. Not while another OS thread is in watch().
@@ -41,6 +43,7 @@ private:
     int m_end = -1;                          // a descriptor that ends the thread's poll
     std::atomic<std::uint32_t> m_wanted{0};  // 1: somebody sleeps
     std::atomic<std::uint32_t> m_in_vain{0}; // times that it has woken somebody since the last message
+    std::atomic<bool> m_runs{false};
     std::atomic<bool> m_stops{false};
     std::thread m_thread;
 };

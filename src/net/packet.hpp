@@ -27,6 +27,8 @@ static_assert(sizeof(packet) == 40);
 class receiver {
 public:
     virtual void deliver(packet const& head, std::byte const* payload) noexcept = 0;
+    // What transport::begin_send or begin_receive has begun is done, and nobody touches its bytes any more here.
+    virtual void moved(rank /*peer*/, std::uint64_t /*what*/, bool /*was_sent*/) noexcept {}
     // Once for each place that dies, after all that it has sent has been delivered. `wait_status`: as from waitpid.
     virtual void place_died(rank /*which*/, int /*wait_status*/) noexcept {}
 

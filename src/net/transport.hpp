@@ -2,10 +2,10 @@
 // The contract of what carries messages between places. It knows neither threads nor what messages mean.
 //   Order: none is promised between two messages, not even of one sender to one receiver.
 //   Each message that try_send has taken arrives once, unless one of the two places dies. What a place has sent before it died arrives.
-//   Progress: somebody polls. Whoever will not poll for a while sleeps by arm() and sleep(), and is woken by the next message, unless others
+//   Progress: somebody polls, at the sender too: a network may need its help for what it has taken. Whoever will not poll for a while sleeps by arm() and sleep(), and is woken by the next message, unless others
 //   watch: between begin_watch() and end_watch() a place polls anyway, and its senders save themselves the system call.
 // Implementations: shm_transport (processes of one host), mpi_transport (processes that an MPI has started), loopback_transport (places of one process).
-// The tests are the same for all: tests/unit/net/transport_test.cpp.
+// The tests are the same for all: tests/support/transport_contract.hpp.
 #pragma once
 
 #include "net/packet.hpp"
@@ -34,7 +34,7 @@ public:
     // Memory ordering: what happens before it happens before the delivery.
     [[nodiscard]] virtual bool try_send(rank to, packet head, std::byte const* payload) noexcept = 0;
 
-    // Delivers some of what has arrived, and tells of deaths. One OS thread at a time. True: there was something.
+    // Delivers some of what has arrived, and tells of deaths. One OS thread at a time. True: there was something, or streams move.
     virtual bool poll(receiver& to) noexcept = 0;
 
     // By any OS threads, nested at will. After end_watch(), poll once more, or wake() if another OS thread polls.
@@ -70,6 +70,17 @@ public:
     // Reads private memory of another place without its help. 0, or an errno value: ENOTSUP, EPERM: it cannot be done, send it instead; EFAULT:
     // there is no such memory; ESRCH: the place is gone.
     [[nodiscard]] virtual int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept = 0;
+
+    // Streams, where the network itself moves large payloads from memory to memory. The receiver begins, and tells the sender the number, who
+    // sends as many bytes. Whoever polls tells when a side is done (receiver::moved). 0: it cannot be done, send messages instead. By any OS thread.
+    [[nodiscard]] virtual std::uint32_t begin_receive(rank /*from*/, std::span<std::byte> /*to*/, std::uint64_t /*what*/) noexcept {
+        return 0;
+    }
+    // False: no memory.
+    [[nodiscard]] virtual bool begin_send(rank /*to*/, std::uint32_t /*number*/, std::span<std::byte const> /*from*/,
+                                          std::uint64_t /*what*/) noexcept {
+        return false;
+    }
 
     // At the end, instead of polling, by who may poll: waits, where the network needs it, until all places have called it. Nothing is delivered any
     // more, and nothing can be sent.

@@ -213,6 +213,9 @@ int engine::copy_from(rank from, std::uint64_t address, std::span<std::byte> to)
     std::uint64_t const size = to.size();
     transfer whole(to.data(), size);
     packet ask;
+    // What is on its way into memory cannot be called back when its sender dies.
+    if (!m_survives) ask.c = m_transport->begin_receive(from, to, reinterpret_cast<std::uintptr_t>(&whole));
+    if (ask.c != 0) whole.missing.store(2, std::memory_order_relaxed); // relaxed: published by the message
     ask.a = address;
     ask.b = reinterpret_cast<std::uintptr_t>(&whole);
     ask.size = sizeof size;
@@ -253,6 +256,10 @@ void engine::send_pieces(packet const& head, std::byte const* payload) noexcept 
     std::uint64_t size = 0;
     std::memcpy(&size, payload, sizeof size);
     auto const* const bytes = &object_at<std::byte const>(head.a);
+    if (head.c != 0) {
+        if (m_transport->begin_send(head.from, static_cast<std::uint32_t>(head.c), {bytes, size}, head.b)) return;
+        no_memory(head);
+    }
     for (std::uint64_t at = 0; at < size;) {
         packet piece;
         piece.a = head.b;
@@ -265,10 +272,23 @@ void engine::send_pieces(packet const& head, std::byte const* payload) noexcept 
 
 void engine::take_fragment(packet const& head, std::byte const* payload) noexcept {
     auto& into = object_at<transfer>(head.a);
+    if (head.size == 0) return count_down(into, head.from, 1);
     std::memcpy(into.to + head.b, payload, head.size);
-    if (into.missing.fetch_sub(head.size, std::memory_order_acq_rel) != head.size) return; // acq_rel: all pieces are there
-    cross_off(head.from, into);
-    into.complete.notify();
+    count_down(into, head.from, head.size);
+}
+
+void engine::count_down(transfer& whole, rank from, std::uint64_t by) noexcept {
+    if (whole.missing.fetch_sub(by, std::memory_order_acq_rel) != by) return; // acq_rel: all pieces are there
+    cross_off(from, whole);
+    whole.complete.notify();
+}
+
+// One side of a stream is done. The receiver must not tell that the payload is free before the sender says so.
+void engine::moved(rank peer, std::uint64_t what, bool was_sent) noexcept {
+    if (!was_sent) return count_down(object_at<transfer>(what), peer, 1);
+    packet sent;
+    sent.a = what;
+    send(peer, {message_kind::fragment}, sent, nullptr);
 }
 
 } // namespace tulle::remote

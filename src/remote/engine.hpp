@@ -187,6 +187,8 @@ private:
     void take_account(packet const& head, std::span<std::byte const> parts) noexcept;
     void send_pieces(packet const& head, std::byte const* payload) noexcept;
     void take_fragment(packet const& head, std::byte const* payload) noexcept;
+    void count_down(transfer& whole, rank from, std::uint64_t by) noexcept;
+    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override;
     [[nodiscard]] payload_reference lend(rank to, std::span<std::byte const> payload);
     void take_back(payload_reference const& what) noexcept;
     void give_back(rank to, payload_reference const& what) noexcept;

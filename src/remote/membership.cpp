@@ -169,7 +169,12 @@ void join(assignment const& a) {
 void join_by_mpi() {
     mpi_job job = join_mpi_job();
     s_finish_network = job.finish;
-    take_part(become_engine(std::move(job.transport)));
+    engine& e = become_engine(std::move(job.transport));
+    if (s_survives && e.here() == 0)
+        base::warn("TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places, and its launcher ends them all when one dies; "
+                   "those that "
+                   "`tulle run -n` starts on one host can go on");
+    take_part(e);
 }
 
 } // namespace

@@ -22,11 +22,11 @@ enum class message_kind : std::uint8_t {
     report,    // a: the epoch that has ended, c: part_age, payload: batch_changes
     exception, // of an activity, payload: exception
     release,   // a: the number of a payload that was lent and has been read, or k_staged, b: then its name
-    push,      // a: address of a payload that cannot be read, b: the transfer to push it into, payload: its size
-    fragment,  // a: the transfer, b: offset, payload: some of it
-    end,       // place 0 ends
-    letter,    // handler, a, b: the letter (detail/collective.hpp), payload: its bytes
-    memory,    // a request about global memory (memory_request.hpp)
+    push, // a: address of a payload that cannot be read, b: the transfer to push it into, c: number of a stream, or 0, payload: its size
+    fragment, // a: the transfer, b: offset, payload: some of it; no payload: the sender of the stream is done
+    end,      // place 0 ends
+    letter,   // handler, a, b: the letter (detail/collective.hpp), payload: its bytes
+    memory,   // a request about global memory (memory_request.hpp)
     memory_answer,
     account, // of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the sender knows of, payload: parts that live
     work     // a: what about work that may run at any place (work_message.hpp)

@@ -117,6 +117,7 @@ struct invitation {
     rank first = 0;    // what all places of the host have in common: the lowest one, which makes it
     pid_t process = 0; // whose descriptor it is
     int descriptor = -1;
+    int segments = -1;       // another one, of global memory
     std::uint64_t token = 0; // stands in it
 };
 
@@ -158,17 +159,21 @@ private:
         if (!made.is_valid()) return made;
         to.process = getpid();
         to.descriptor = made.memory().descriptor();
+        to.segments = made.segments_descriptor();
         to.token = os::monotonic_ns() ^ program_id();
         made.head().program.store(to.token);
         return made;
     }
+    [[nodiscard]] static int open_there(pid_t process, int descriptor) {
+        std::string const path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
+        return open(path.c_str(), O_RDWR | O_CLOEXEC);
+    }
     // Through /proc, as it has no name. Whatever lies there otherwise has another token.
     [[nodiscard]] static net::session accept(invitation const& from) {
-        if (from.descriptor < 0) return {};
-        std::string const path = "/proc/" + std::to_string(from.process) + "/fd/" + std::to_string(from.descriptor);
-        int const descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
-        net::session found = descriptor < 0 ? net::session() : net::session::adopt(descriptor);
-        if (found.is_valid() && found.head().program.load() == from.token) return found;
+        int const descriptor = from.descriptor < 0 ? -1 : open_there(from.process, from.descriptor);
+        if (descriptor < 0) return {};
+        net::session found = net::session::adopt(descriptor, open_there(from.process, from.segments));
+        if (found.is_valid() && found.segments_descriptor() >= 0 && found.head().program.load() == from.token) return found;
         return {};
     }
 

@@ -37,7 +37,7 @@ struct engine::arrived {
     [[nodiscard]] std::byte const* payload() const noexcept { return reinterpret_cast<std::byte const*>(this + 1); }
 };
 
-// A payload that comes piece by piece. In the frame of the thread that waits for it.
+// A payload that comes piece by piece, or as a stream: then what is missing is that it arrives, and that the sender is done with its bytes. In the frame of the thread that waits for it.
 struct engine::transfer : awaited {
     transfer(std::byte* into, std::uint64_t bytes) noexcept
         : awaited([](awaited& self) noexcept {

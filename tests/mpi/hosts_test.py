@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on two network namespaces, each with a host name and a /dev/shm
-of its own. Arguments: the path of the program `tulle`, the folder of the programs `conduct` and `work`, the mpirun."""
+of its own. Arguments: the path of the program `tulle`, the folder of the programs `conduct`, `work` and `contract`, the mpirun."""
 import os
 import re
 import shutil
@@ -19,7 +19,7 @@ from processes import MARK, processes, processor_seconds  # noqa: E402
 MPIRUN = sys.argv.pop()
 FOLDER = os.path.abspath(sys.argv.pop())
 TULLE = os.path.abspath(sys.argv.pop())
-CONDUCT, WORK = (os.path.join(FOLDER, name) for name in ("conduct", "work"))
+CONDUCT, WORK, CONTRACT = (os.path.join(FOLDER, name) for name in ("conduct", "work", "contract"))
 OPEN_MPI = mpi.is_open_mpi(MPIRUN)
 FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
 MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # sanitizers take time
@@ -56,6 +56,19 @@ class MpiTest(unittest.TestCase):
         return self.run_words([TULLE, "run", "--hosts", hosts, "-n", str(places), "--mpi", FLAVOUR, *options, "--", *words], **more)
 
 
+    def expect_passed(self, out):
+        """Those for which there are too few processes, and what an MPI cannot do, are skipped."""
+        self.assertGreater(int(re.search(r"\[  PASSED  \] (\d+) tests", out)[1]), 12, out[-3000:])
+
+
+class Contract(MpiTest):
+    """Of transports, each place in a process of its own."""
+
+    def test_contract(self):
+        for places in (2, 4):
+            self.expect_passed(self.by_mpirun(places, CONTRACT, FLAVOUR, GTEST_COLOR="no")[0])
+
+
 class Mpirun(MpiTest):
     """A program without anything of Tulle around it."""
 
@@ -70,6 +83,11 @@ class Mpirun(MpiTest):
             for way in ({}, {"TULLE_ON_HOST": "mpi"}):
                 out, _ = self.by_mpirun(places, WORK, "exchange", **way)
                 self.assertEqual(out, f"{places} places have exchanged\n")
+
+    def test_global_memory(self):
+        for way, reached in (({}, 4), ({"TULLE_ON_HOST": "mpi"}, 1)):
+            out, _ = self.by_mpirun(4, WORK, "memory", **way)
+            self.assertEqual(out, f"4 places, {reached} reached\n", way)
 
     def test_places_that_are_not_to_be(self):
         out, _ = self.by_mpirun(3, CONDUCT, "count", TULLE_TRANSPORT="none")
@@ -148,6 +166,14 @@ class RunHosts(MpiTest):
             self.assertIn(f"tulle: run: place 2: {reason}; the others are stopped\n", err)
         self.on_hosts(self.HOST, 2, CONDUCT, "exits", "0", code=5)
         self.assertEqual(processes(self.mark, "conduct"), [])
+
+    def test_that_deaths_cannot_be_survived_is_told(self):
+        options = ["--set", "on_place_death=throw"]
+        out, err = self.on_hosts(self.HOST, 2, CONDUCT, "count", options=options)
+        self.assertEqual(out, "2 places, mask 3\n")
+        self.assertRegex(err, r"TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places")
+        _, err = self.on_hosts(self.HOST, 3, CONDUCT, "survives", "2", "is-killed", options=options, code=128 + 9)
+        self.assertIn("tulle: run: place 2: ended by signal 9 (Killed); the others are stopped\n", err)
 
     def test_signals_end_all(self):
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -248,6 +274,14 @@ class TwoHosts(MpiTest):
         for places in (2, 4):
             out, _ = self.on_two(places, WORK, "exchange")
             self.assertEqual(out, f"{places} places have exchanged\n")
+
+    def test_global_memory(self):
+        out, _ = self.on_two(4, WORK, "memory")
+        self.assertEqual(out, "4 places, 2 reached\n")
+
+    def test_contract(self):
+        for places in (2, 4):
+            self.expect_passed(self.on_two(places, CONTRACT, FLAVOUR, GTEST_COLOR="no")[0])
 
     def test_exit_code_and_death(self):
         self.on_two(4, CONDUCT, "count", "3", code=3)

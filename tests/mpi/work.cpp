@@ -2,8 +2,9 @@
 // A program of several places whose first argument says what they do; it finds its own results right. Driven by hosts_test.py.
 //   exchange      arguments and results of all sizes between all places, exceptions, activities that start activities everywhere
 //   compute N     place 1 computes for N ms with all its workers, and place 0 reads memory of it meanwhile
+//   memory        all places add to words of all places; prints how many of them place 0 reaches by loads and stores
 //   call N        round trips of an empty call, in rounds of N
-// For each of the last two it prints the median and the longest time, in microseconds.
+// For each of compute and call it prints the median and the longest time, in microseconds.
 #include <tulle.h>
 #include <tulle/tulle.hpp>
 
@@ -100,6 +101,29 @@ int exchange() {
     return EXIT_SUCCESS;
 }
 
+int memory() {
+    constexpr long k_adds = 2000;
+    int reached = 0;
+    for (tulle::place const of : tulle::places()) {
+        auto const word = tulle::allocate_global_at<long>(of);
+        tulle::exchange(word, 0L);
+        reached += word.local() != nullptr ? 1 : 0;
+        tulle::finish([&](tulle::activities& all) {
+            for (tulle::place const p : tulle::places())
+                all.async_at(
+                    p,
+                    [](tulle::global_ptr<long> to) {
+                        for (long k = 0; k < k_adds; ++k) tulle::fetch_add(to, 1L);
+                    },
+                    word);
+        });
+        if (tulle::fetch_add(word, 0L) != k_adds * tulle::place_count()) fail("additions are lost at place " + std::to_string(of.index()));
+        tulle::free_global(word);
+    }
+    std::printf("%d places, %d reached\n", tulle::place_count(), reached);
+    return EXIT_SUCCESS;
+}
+
 std::atomic<std::uint64_t> state{0}; // of this place: 1 while it computes, 2 then
 
 void compute_for(int ms) {
@@ -146,7 +170,8 @@ int call() {
 } // namespace
 
 int main(int argc, char** argv) {
-    static std::map<std::string, int (*)()> const s_all{{"exchange", &exchange}, {"compute", &compute}, {"call", &call}};
+    static std::map<std::string, int (*)()> const s_all{
+        {"exchange", &exchange}, {"memory", &memory}, {"compute", &compute}, {"call", &call}};
     if (argc < 2 || s_all.count(argv[1]) == 0) return EXIT_FAILURE;
     number = argc > 2 ? std::atoi(argv[2]) : 0;
     tulle::initialize();

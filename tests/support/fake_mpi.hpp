@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -39,7 +40,7 @@ public:
         std::lock_guard const held(m_lock);
         m_holds = false;
         for (held_send const& s : m_held) {
-            arrive(m_inboxes[s.to], bytes(s.from, s.from + s.size));
+            arrive(*s.to, bytes(s.from, s.from + s.size));
             s.of->is_done = true;
         }
         m_held.clear();
@@ -55,9 +56,11 @@ public:
             [](auto, auto*&) noexcept { return 0; },
             [](endpoint* closed) noexcept { delete closed; },
             &send,
+            &receive,
             &prepare_receive,
             &start_receive,
             &test,
+            &forget_receive,
             &forget_receive,
             [](auto*, auto const*, std::size_t, void*) noexcept { return 0; },
             &meet,
@@ -73,17 +76,22 @@ private:
         rank at;
         void* into; // of a receive
         bool is_done;
-    };
-    struct held_send {
-        operation* of;
-        rank to;
-        std::byte const* from;
-        std::size_t size;
+        bool is_once = false; // a receive that is not prepared
     };
     struct inbox {
         std::deque<bytes> unexpected;
         std::deque<operation*> receives; // started, oldest first
     };
+    struct held_send {
+        operation* of;
+        inbox* to;
+        std::byte const* from;
+        std::size_t size;
+    };
+    // Of tag 0 from all senders together, of others from each.
+    using inboxes = std::map<std::pair<rank, std::uint32_t>, inbox>;
+
+    [[nodiscard]] inbox& inbox_of(rank to, rank from, std::uint32_t tag) { return m_inboxes[to][{tag == 0 ? 0 : from, tag}]; }
 
     static operation* in(request const& r) { return reinterpret_cast<operation*>(r.word); } // NOLINT(performance-no-int-to-ptr)
     static void put(request& r, operation* o) { r.word = reinterpret_cast<std::uintptr_t>(o); }
@@ -92,15 +100,15 @@ private:
         receive.is_done = true;
     }
 
-    static int send(endpoint* over, rank to, void const* from, std::size_t size, request& begun) noexcept {
+    static int send(endpoint* over, rank to, std::uint32_t tag, void const* from, std::size_t size, request& begun) noexcept {
         fake_mpi& all = *over->network;
         std::lock_guard const held(all.m_lock);
         auto const* const first = static_cast<std::byte const*>(from);
         auto* const o = new operation{&all, over->here, nullptr, !all.m_holds};
         if (all.m_holds)
-            all.m_held.push_back({o, to, first, size});
+            all.m_held.push_back({o, &all.inbox_of(to, over->here, tag), first, size});
         else
-            all.arrive(all.m_inboxes[to], bytes(first, first + size));
+            all.arrive(all.inbox_of(to, over->here, tag), bytes(first, first + size));
         put(begun, o);
         return 0;
     }
@@ -117,10 +125,18 @@ private:
         put(made, new operation{over->network, over->here, into, false});
         return 0;
     }
+    static int receive(endpoint* over, rank from, std::uint32_t tag, void* into, std::size_t size, request& begun) noexcept {
+        static_cast<void>(prepare_receive(over, into, size, begun));
+        in(begun)->is_once = true;
+        std::lock_guard const held(over->network->m_lock);
+        return start_in(over->network->inbox_of(over->here, from, tag), *in(begun));
+    }
     static int start_receive(request& prepared) noexcept {
         operation& o = *in(prepared);
         std::lock_guard const held(o.network->m_lock);
-        inbox& own = o.network->m_inboxes[o.at];
+        return start_in(o.network->inbox_of(o.at, 0, 0), o);
+    }
+    static int start_in(inbox& own, operation& o) {
         o.is_done = false;
         own.receives.push_back(&o);
         if (own.unexpected.empty()) return 0;
@@ -135,7 +151,7 @@ private:
         if (o == nullptr) return 0;
         std::lock_guard const held(o->network->m_lock);
         is_done = o->is_done;
-        if (!is_done || o->into != nullptr) return 0;
+        if (!is_done || (o->into != nullptr && !o->is_once)) return 0;
         delete o;
         of = {};
         return 0;
@@ -144,7 +160,7 @@ private:
         operation* const o = in(started);
         {
             std::lock_guard const held(o->network->m_lock);
-            std::erase(o->network->m_inboxes[o->at].receives, o);
+            for (auto& [key, box] : o->network->m_inboxes[o->at]) std::erase(box.receives, o);
         }
         delete o;
         started = {};
@@ -155,7 +171,7 @@ private:
     }
 
     std::mutex m_lock;
-    std::vector<inbox> m_inboxes;
+    std::vector<inboxes> m_inboxes; // by their places
     std::vector<held_send> m_held;
     bool m_holds = false;
     std::size_t m_most_unexpected = 0;

@@ -79,9 +79,14 @@ private:
 
     void step() {
         std::array<pollfd, 2> wanted{{{m_signals.get(), POLLIN, 0}, {m_errors.is_open() ? m_errors.get() : -1, POLLIN, 0}}};
-        if (poll(wanted.data(), wanted.size(), m_status || is_over() ? k_patience_ms : -1) == 0) lose_patience();
+        if (poll(wanted.data(), wanted.size(), patience_ms()) == 0) lose_patience();
         if (wanted[1].revents != 0) pass_on();
         if (wanted[0].revents != 0) take_signal();
+    }
+    // When a place has told how it ended badly, its launcher should end the others; those of several hosts take seconds, or do not notice at all.
+    [[nodiscard]] int patience_ms() const noexcept {
+        if (!m_status && m_reader.code() && m_next_signal == SIGTERM) return k_patience_after_failure_ms;
+        return m_status || is_over() ? k_patience_ms : -1;
     }
     // It has been told to end, or should have noticed.
     [[nodiscard]] bool is_over() const noexcept { return m_signal != 0 || m_reader.code(); }
@@ -112,6 +117,7 @@ private:
     }
 
     static constexpr int k_patience_ms = 3000;
+    static constexpr int k_patience_after_failure_ms = 200; // without output
 
     sigset_t m_mask_before{};
     descriptor m_signals;
