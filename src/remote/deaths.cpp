@@ -46,6 +46,7 @@ void engine::place_died(rank which, int wait_status) noexcept try {
     while (awaited* const one = lost.take()) one->is_lost(*one);
     m_running.fetch_add(1, std::memory_order_relaxed); // relaxed: only its end matters
     spawn_detached([this, which] {
+        m_state.waits.lose(static_cast<int>(which));
         m_state.deaths->tell(static_cast<int>(which));
         m_running.fetch_sub(1, std::memory_order_release); // pairs with ~engine
     });

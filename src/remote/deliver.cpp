@@ -137,7 +137,7 @@ void engine::send_back(arrived const& message, message_kind kind, wire_writer co
 
 // --- calls that wait --------------------------------------------------------------------------------------------------------
 
-detail::remote_result engine::call(rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+detail::remote_result engine::call(rank to, detail::remote_code code, std::span<std::byte const> arguments, call_limit* within) {
     pending_call pending;
     governor* const of = detail::current_governor();
     packet head;
@@ -151,7 +151,10 @@ detail::remote_result engine::call(rank to, detail::remote_code code, std::span<
     }
     send_in_place(to, tag, head, arguments, &pending);
     let_others_catch_up();
-    pending.answered.wait();
+    if (within == nullptr || !pending.answered.wait(wait_limit::of(within->until))) {
+        if (within != nullptr) within->reached(*within);
+        pending.answered.wait();
+    }
     if (pending.has_died) throw_death(to);
     if (message_tag::decode(pending.head.kind).by_reference) pending.payload = fetch(to, reference_in(pending.payload.bytes().data()));
     if (!pending.is_failure) return std::move(pending.payload);

@@ -17,6 +17,7 @@
 #include "remote/place_state.hpp"
 #include "remote/traffic.hpp"
 
+#include <tulle/detail/limit.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/signal.hpp>
 
@@ -35,6 +36,12 @@
 #include <pthread.h>
 
 namespace tulle::remote {
+
+// While the answer to a call is waited for: told once if the limit is reached. The answer is waited for all the same.
+struct call_limit {
+    detail::limit until;
+    void (*reached)(call_limit& self) noexcept;
+};
 
 class engine final : private net::receiver, public base::idle_poller {
 public:
@@ -63,7 +70,8 @@ public:
 
     // --- by threads; they wait, and throw std::bad_alloc ---------------------------------------------------------------
     // The calling thread's governor goes with it.
-    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, std::span<std::byte const> arguments);
+    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, std::span<std::byte const> arguments,
+                                             call_limit* within = nullptr);
     void start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments);
 
     // --- i-lets and transfers; to other places ------------------------------------------------------------------------
