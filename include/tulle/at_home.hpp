@@ -34,8 +34,8 @@ template <class T, class... A> [[nodiscard]] global_ptr<T> make_global(place hom
     std::uint64_t const address = detail::allocate_global(sizeof(T), home.index(), false);
     try {
         at(
-            home, [](std::uint64_t there, A... values) { ::new (&detail::object_here<T>(there)) T(std::move(values)...); }, address,
-            arguments...);
+            home, [](detail::location<T> there, A... values) { ::new (&there.object()) T(std::move(values)...); },
+            detail::location<T>{address, true}, arguments...);
     } catch (...) {
         detail::free_global(address);
         throw;
@@ -46,7 +46,7 @@ template <class T, class... A> [[nodiscard]] global_ptr<T> make_global(place hom
 template <class T> void destroy_global(global_ptr<T> p) {
     if (!p) return;
     at(
-        p.home(), [](std::uint64_t there) { std::destroy_at(&detail::object_here<T>(there)); }, p.address());
+        p.home(), [](detail::location<T> there) { std::destroy_at(&there.object()); }, detail::location_of(p));
     detail::free_global(p.address());
 }
 
@@ -55,22 +55,22 @@ namespace detail {
 // The parts of a mutex without the owner that debug builds check: who unlocks is another thread there than who has locked.
 struct mutex_at_home {
     static constexpr bool k_is_held = true;
-    static bool run(home_request const& by, limit until, std::uint64_t address) {
-        auto& m = object_here<mutex>(address);
-        check_object(address);
+    static bool run(home_request const& by, limit until, location<mutex> there) {
+        auto& m = there.object();
+        check_object(there.address);
         if (!m.m_front.try_lock_if_free() && !m.try_lock_cold() && (until.deadline == 0 || !m.lock_until_cold(until))) return false;
         try {
-            hold_object(address, by.from);
+            hold_object(there.address, by.from);
         } catch (...) {
             unlock(m);
             throw;
         }
         return true;
     }
-    static void undo(bool /*done*/, std::uint64_t /*address*/) noexcept {} // it died with it, as far as anybody can know
-    static void let_go(std::uint64_t address, int from) {
-        let_object_go(address, from);
-        unlock(object_here<mutex>(address));
+    static void undo(bool /*done*/, location<mutex> /*where*/) noexcept {} // it died with it, as far as anybody can know
+    static void let_go(location<mutex> there, int from) {
+        let_object_go(there.address, from);
+        unlock(there.object());
     }
 
 private:
@@ -82,34 +82,32 @@ private:
 
 struct barrier_at_home {
     static constexpr bool k_is_held = false;
-    static bool run(home_request const& /*by*/, limit until, std::uint64_t address) {
-        return object_here<barrier>(address).arrive_and_wait(wait_limit::of(until));
+    static bool run(home_request const& /*by*/, limit until, location<barrier> there) {
+        return there.object().arrive_and_wait(wait_limit::of(until));
     }
-    static void undo(bool /*done*/, std::uint64_t /*address*/) noexcept {} // it has come, and the others go on
+    static void undo(bool /*done*/, location<barrier> /*where*/) noexcept {} // it has come, and the others go on
 };
 
 struct signal_at_home {
     static constexpr bool k_is_held = false;
-    static bool run(home_request const& /*by*/, limit until, std::uint64_t address) {
-        return object_here<signal>(address).wait(wait_limit::of(until));
-    }
-    static void undo(bool /*done*/, std::uint64_t /*address*/) noexcept {} // nothing has changed
+    static bool run(home_request const& /*by*/, limit until, location<signal> there) { return there.object().wait(wait_limit::of(until)); }
+    static void undo(bool /*done*/, location<signal> /*where*/) noexcept {} // nothing has changed
 };
 // To another place, in one message, without waiting. Throws dead_place.
-TULLE_API void notify_at(int home, std::uint64_t address);
+TULLE_API void notify_at(int home, location<signal> there);
 
 template <class T> struct object_address {
-    explicit object_address(global_ptr<T> p) : home(home_of(p, alignof(T))), address(p.address()) {}
-    explicit object_address(global_ref<T> r) : home(r.home().index()), address(r.address()) {}
+    explicit object_address(global_ptr<T> p) : home(home_of(p, alignof(T))), there(location_of(p)) {}
+    explicit object_address(global_ref<T> r) : home(home_of(r, alignof(T))), there(location_of(r)) {}
 
-    // f(object address, arguments...) there.
-    template <class F, class... A> auto call(F f, A const&... arguments) const { return at(place(home), f, address, arguments...); }
+    // f(location, arguments...) there.
+    template <class F, class... A> auto call(F f, A const&... arguments) const { return at(place(home), f, there, arguments...); }
     template <class F, class... A> auto wait(limit until, A... arguments) const {
-        return call_home<F>(home, until, address, std::move(arguments)...);
+        return call_home<F>(home, until, there, std::move(arguments)...);
     }
 
     int home;
-    std::uint64_t address;
+    location<T> there;
 };
 
 } // namespace detail
@@ -139,7 +137,7 @@ public:
     }
     // Of a home that has died: nothing. Errors: std::logic_error: the caller's place does not hold it.
     void unlock() const try {
-        m_object.call([](std::uint64_t a, int from) { detail::mutex_at_home::let_go(a, from); }, detail::here_index());
+        m_object.call([](detail::location<mutex> a, int from) { detail::mutex_at_home::let_go(a, from); }, detail::here_index());
     } catch (dead_place const&) { // nobody will have it
     }
 
@@ -177,12 +175,12 @@ public:
     explicit at_home(global_ref<signal> r) : m_object(r) {}
 
     // Returns at once. An error there ends the program with a message.
-    void notify() const { detail::notify_at(m_object.home, m_object.address); }
+    void notify() const { detail::notify_at(m_object.home, m_object.there); }
     void add_signalers(std::uint32_t more) const {
-        m_object.call([](std::uint64_t a, std::uint32_t count) { detail::object_here<signal>(a).add_signalers(count); }, more);
+        m_object.call([](detail::location<signal> a, std::uint32_t count) { a.object().add_signalers(count); }, more);
     }
     [[nodiscard]] bool try_wait() const {
-        return m_object.call([](std::uint64_t a) { return detail::object_here<signal>(a).try_wait(); });
+        return m_object.call([](detail::location<signal> a) { return a.object().try_wait(); });
     }
     void wait() const { static_cast<void>(wait_until_limit({})); }
     [[nodiscard]] bool wait(wait_limit const& limit) const { return wait_until_limit(limit.get()); }
@@ -208,22 +206,22 @@ public:
     explicit at_home(global_ref<full_empty<T>> r) : m_object(r) {}
 
     [[nodiscard]] bool is_full() const {
-        return m_object.call([](std::uint64_t a) { return there(a).is_full(); });
+        return m_object.call([](location a) { return a.object().is_full(); });
     }
     void fill() const {
-        m_object.call([](std::uint64_t a) { there(a).fill(); });
+        m_object.call([](location a) { a.object().fill(); });
     }
     void empty() const {
-        m_object.call([](std::uint64_t a) { there(a).empty(); });
+        m_object.call([](location a) { a.object().empty(); });
     }
     void purge(T const& value = T{}) const {
-        m_object.call([](std::uint64_t a, T given) { there(a).purge(std::move(given)); }, value);
+        m_object.call([](location a, T given) { a.object().purge(std::move(given)); }, value);
     }
     void write_f(T const& value) const {
-        m_object.call([](std::uint64_t a, T given) { there(a).write_f(std::move(given)); }, value);
+        m_object.call([](location a, T given) { a.object().write_f(std::move(given)); }, value);
     }
     [[nodiscard]] T read_xx() const requires k_can_copy {
-        return m_object.call([](std::uint64_t a) { return there(a).read_xx(); });
+        return m_object.call([](location a) { return a.object().read_xx(); });
     }
 
     [[nodiscard]] T read_ff() const requires k_can_copy { return *std::move(wait<read_ff_there>({})); }
@@ -276,35 +274,34 @@ public:
 
 private:
     using request = detail::home_request;
-
-    static full_empty<T>& there(std::uint64_t address) noexcept { return detail::object_here<full_empty<T>>(address); }
+    using location = detail::location<full_empty<T>>;
 
     struct read_ff_there {
         static constexpr bool k_is_held = false;
-        static std::optional<T> run(request const& /*by*/, detail::limit until, std::uint64_t a) {
-            return there(a).read_ff(wait_limit::of(until));
+        static std::optional<T> run(request const& /*by*/, detail::limit until, location a) {
+            return a.object().read_ff(wait_limit::of(until));
         }
-        static void undo(std::optional<T> const& /*done*/, std::uint64_t /*address*/) noexcept {} // it is still there
+        static void undo(std::optional<T> const& /*done*/, location /*where*/) noexcept {} // it is still there
     };
     struct read_fe_there {
         static constexpr bool k_is_held = false;
-        static std::optional<T> run(request const& /*by*/, detail::limit until, std::uint64_t a) {
-            return there(a).read_fe(wait_limit::of(until));
+        static std::optional<T> run(request const& /*by*/, detail::limit until, location a) {
+            return a.object().read_fe(wait_limit::of(until));
         }
-        static void undo(std::optional<T>& done, std::uint64_t a) { there(a).write_ef(*std::move(done)); }
+        static void undo(std::optional<T>& done, location a) { a.object().write_ef(*std::move(done)); }
     };
     struct writing {
         static constexpr bool k_is_held = false;
-        static void undo(bool /*done*/, std::uint64_t /*address*/, T const& /*value*/) noexcept {} // it is written
+        static void undo(bool /*done*/, location /*where*/, T const& /*value*/) noexcept {} // it is written
     };
     struct write_ff_there : writing {
-        static bool run(request const& /*by*/, detail::limit until, std::uint64_t a, T& value) {
-            return there(a).write_ff(std::move(value), wait_limit::of(until));
+        static bool run(request const& /*by*/, detail::limit until, location a, T& value) {
+            return a.object().write_ff(std::move(value), wait_limit::of(until));
         }
     };
     struct write_ef_there : writing {
-        static bool run(request const& /*by*/, detail::limit until, std::uint64_t a, T& value) {
-            return there(a).write_ef(std::move(value), wait_limit::of(until));
+        static bool run(request const& /*by*/, detail::limit until, location a, T& value) {
+            return a.object().write_ef(std::move(value), wait_limit::of(until));
         }
     };
     template <class F, class... A> [[nodiscard]] auto wait(detail::limit until, A const&... value) const {

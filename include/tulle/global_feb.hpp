@@ -31,9 +31,8 @@ template <class T> inline constexpr bool is_global_address<global_ref<T>> = true
 template <class T> int home_of(global_ptr<T> p, std::size_t alignment) { return home_of_object(p.address(), sizeof(T), alignment); }
 template <class T> int home_of(global_ref<T> r, std::size_t /*alignment*/) noexcept { return r.home().index(); }
 
-template <class T> T& object_here(std::uint64_t address) noexcept {
-    return *reinterpret_cast<T*>(address); // NOLINT(performance-no-int-to-ptr): of this place
-}
+template <class T> location<T> location_of(global_ptr<T> p) noexcept { return {p.address(), true}; }
+template <class T> location<T> location_of(global_ref<T> r) noexcept { return {r.address(), false}; }
 
 // Where a word is, and what it is.
 template <class G> struct feb_at_home {
@@ -42,30 +41,30 @@ template <class G> struct feb_at_home {
 
     template <feb_operation What> struct reading {
         static constexpr bool k_is_held = false;
-        static std::optional<word> run(home_request const& /*by*/, limit until, std::uint64_t address) {
-            return here::read(What, object_here<word>(address), until);
+        static std::optional<word> run(home_request const& /*by*/, limit until, location<word> w) {
+            return here::read(What, w.object(), until);
         }
-        static void undo(std::optional<word> const& done, std::uint64_t address) {
-            if (What == feb_operation::read_fe) here::write(feb_operation::write_ef, object_here<word>(address), *done, k_no_deadline);
+        static void undo(std::optional<word> const& done, location<word> w) {
+            if (What == feb_operation::read_fe) here::write(feb_operation::write_ef, w.object(), *done, k_no_deadline);
         }
     };
     template <feb_operation What> struct writing {
         static constexpr bool k_is_held = false;
-        static bool run(home_request const& /*by*/, limit until, std::uint64_t address, word value) {
-            return here::write(What, object_here<word>(address), value, until);
+        static bool run(home_request const& /*by*/, limit until, location<word> w, word value) {
+            return here::write(What, w.object(), value, until);
         }
-        static void undo(bool /*done*/, std::uint64_t /*address*/, word /*value*/) noexcept {} // it is written
+        static void undo(bool /*done*/, location<word> /*where*/, word /*value*/) noexcept {} // it is written
     };
 
     template <feb_operation What> static std::optional<word> read(G const& w, limit until) {
-        return call_home<reading<What>>(home_of(w, sizeof(word)), until, w.address());
+        return call_home<reading<What>>(home_of(w, sizeof(word)), until, location_of(w));
     }
     template <feb_operation What> static bool write(G const& w, word value, limit until) {
-        return call_home<writing<What>>(home_of(w, sizeof(word)), until, w.address(), value);
+        return call_home<writing<What>>(home_of(w, sizeof(word)), until, location_of(w), value);
     }
     // f(word, arguments...) there.
     template <class F, class... A> static auto call(G const& w, F f, A... arguments) {
-        return at(place(home_of(w, sizeof(word))), f, w.address(), arguments...);
+        return at(place(home_of(w, sizeof(word))), f, location_of(w), arguments...);
     }
 };
 
@@ -79,16 +78,16 @@ concept global_word_address = detail::is_global_address<G> && word<typename G::e
 template <class G> using word_at = typename G::element_type;
 
 template <global_word_address G> [[nodiscard]] bool is_full(G const& w) {
-    return detail::feb_at_home<G>::call(w, [](std::uint64_t a) { return is_full(detail::object_here<word_at<G>>(a)); });
+    return detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { return is_full(a.object()); });
 }
 template <global_word_address G> [[nodiscard]] word_at<G> read_xx(G const& w) {
-    return detail::feb_at_home<G>::call(w, [](std::uint64_t a) { return read_xx(detail::object_here<word_at<G>>(a)); });
+    return detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { return read_xx(a.object()); });
 }
 template <global_word_address G> void fill(G const& w) {
-    detail::feb_at_home<G>::call(w, [](std::uint64_t a) { fill(detail::object_here<word_at<G>>(a)); });
+    detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { fill(a.object()); });
 }
 template <global_word_address G> void empty(G const& w) {
-    detail::feb_at_home<G>::call(w, [](std::uint64_t a) { empty(detail::object_here<word_at<G>>(a)); });
+    detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { empty(a.object()); });
 }
 template <global_word_address G> void purge(G const& w, word_at<G> value = {}) {
     static_cast<void>(detail::feb_at_home<G>::template write<detail::feb_operation::purge>(w, value, 0));

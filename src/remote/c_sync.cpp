@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/detail/global_sync.h>.
-#include "remote/calls.hpp"
 #include "remote/without_exceptions.hpp"
 #include "sync/c_limit.hpp"
 
+#include <tulle/at_home.hpp>
 #include <tulle/detail/feb.h>
 #include <tulle/detail/feb_calls.hpp>
 #include <tulle/detail/global_memory.h>
@@ -23,8 +23,10 @@ namespace {
 
 using detail::feb_operation;
 using detail::home_request;
+using detail::location;
 
 std::uint64_t address_of(void const* object) noexcept { return reinterpret_cast<std::uintptr_t>(object); }
+template <class Object> detail::location<Object> location_of(Object const* object) noexcept { return {address_of(object), true}; }
 
 // --- at the home -----------------------------------------------------------------------------------------------------------
 
@@ -42,63 +44,63 @@ tulle_limit_t as_c(detail::limit l) noexcept {
 }
 
 template <class Word>
-std::optional<std::uint64_t> apply_as(feb_operation what, std::uint64_t address, std::uint64_t value, detail::limit until) {
+std::optional<std::uint64_t> apply_as(feb_operation what, location<char> there, std::uint64_t value, detail::limit until) {
     auto word = static_cast<Word>(value);
-    if (!detail::feb_calls<Word>::apply(what, &object_at<Word>(address), word, until)) return std::nullopt;
+    if (!detail::feb_calls<Word>::apply(what, reinterpret_cast<Word*>(&there.object()), word, until)) return std::nullopt;
     return word;
 }
 
 struct apply_to_word {
     static constexpr bool k_is_held = false;
-    static std::optional<std::uint64_t> run(home_request const& /*by*/, detail::limit until, std::uint64_t address, std::size_t size,
+    static std::optional<std::uint64_t> run(home_request const& /*by*/, detail::limit until, location<char> there, std::size_t size,
                                             feb_operation what, std::uint64_t value) {
         switch (size) {
-            case 8: return apply_as<std::uint64_t>(what, address, value, until);
-            case 4: return apply_as<std::uint32_t>(what, address, value, until);
-            case 2: return apply_as<std::uint16_t>(what, address, value, until);
-            default: return apply_as<std::uint8_t>(what, address, value, until);
+            case 8: return apply_as<std::uint64_t>(what, there, value, until);
+            case 4: return apply_as<std::uint32_t>(what, there, value, until);
+            case 2: return apply_as<std::uint16_t>(what, there, value, until);
+            default: return apply_as<std::uint8_t>(what, there, value, until);
         }
     }
-    static void undo(std::optional<std::uint64_t> const& done, std::uint64_t address, std::size_t size, feb_operation what,
+    static void undo(std::optional<std::uint64_t> const& done, location<char> there, std::size_t size, feb_operation what,
                      std::uint64_t /*value*/) {
-        if (what == feb_operation::read_fe) run({}, {}, address, size, feb_operation::write_ef, *done);
+        if (what == feb_operation::read_fe) run({}, {}, there, size, feb_operation::write_ef, *done);
     }
 };
 
 struct lock_mutex {
     static constexpr bool k_is_held = true;
-    static bool run(home_request const& by, detail::limit until, std::uint64_t address) {
-        auto* const m = &object_at<tulle_mutex_t>(address);
+    static bool run(home_request const& by, detail::limit until, location<tulle_mutex_t> there) {
+        auto* const m = &there.object();
         tulle_limit_t const limit = as_c(until);
-        detail::check_object(address);
+        detail::check_object(there.address);
         if (!is_done(tulle_mutex_lock_within(m, &limit))) return false;
         try {
-            detail::hold_object(address, by.from);
+            detail::hold_object(there.address, by.from);
         } catch (...) {
             tulle_mutex_unlock(m);
             throw;
         }
         return true;
     }
-    static void undo(bool /*done*/, std::uint64_t /*address*/) noexcept {} // it died with it, as far as anybody can know
+    static void undo(bool /*done*/, location<tulle_mutex_t> /*where*/) noexcept {} // it died with it, as far as anybody can know
 };
 
 struct meet_at_barrier {
     static constexpr bool k_is_held = false;
-    static bool run(home_request const& /*by*/, detail::limit until, std::uint64_t address) {
+    static bool run(home_request const& /*by*/, detail::limit until, location<tulle_barrier_t> there) {
         tulle_limit_t const limit = as_c(until);
-        return is_done(tulle_barrier_wait_within(&object_at<tulle_barrier_t>(address), &limit));
+        return is_done(tulle_barrier_wait_within(&there.object(), &limit));
     }
-    static void undo(bool /*done*/, std::uint64_t /*address*/) noexcept {} // it has come, and the others go on
+    static void undo(bool /*done*/, location<tulle_barrier_t> /*where*/) noexcept {} // it has come, and the others go on
 };
 
 struct wait_for_signal {
     static constexpr bool k_is_held = false;
-    static bool run(home_request const& /*by*/, detail::limit until, std::uint64_t address) {
+    static bool run(home_request const& /*by*/, detail::limit until, location<tulle_signal_t> there) {
         tulle_limit_t const limit = as_c(until);
-        return is_done(tulle_signal_wait_within(&object_at<tulle_signal_t>(address), &limit));
+        return is_done(tulle_signal_wait_within(&there.object(), &limit));
     }
-    static void undo(bool /*done*/, std::uint64_t /*address*/) noexcept {} // nothing has changed
+    static void undo(bool /*done*/, location<tulle_signal_t> /*where*/) noexcept {} // nothing has changed
 };
 
 // --- by the caller -----------------------------------------------------------------------------------------------------------
@@ -107,14 +109,14 @@ struct wait_for_signal {
 template <class Object, class F, class... A> int call(Object const* object, F f, A... arguments) {
     return without_exceptions([&] {
         int const home = detail::home_of_object(address_of(object), sizeof(Object), alignof(Object));
-        return at(place(home), f, address_of(object), arguments...);
+        return at(place(home), f, location_of(object), arguments...);
     });
 }
 
-template <class F, class... A>
-auto wait(void const* object, std::size_t size, std::size_t alignment, tulle_limit_t const* limit, A... arguments) {
+template <class F, class Object, class... A>
+auto wait(Object const* object, std::size_t size, std::size_t alignment, tulle_limit_t const* limit, A... arguments) {
     int const home = detail::home_of_object(address_of(object), size, alignment);
-    return detail::call_home<F>(home, limit != nullptr ? sync::limit_of(*limit) : detail::limit(), address_of(object), arguments...);
+    return detail::call_home<F>(home, limit != nullptr ? sync::limit_of(*limit) : detail::limit(), location_of(object), arguments...);
 }
 
 // A wait without a limit ends in vain only for a place that is cut off.
@@ -158,7 +160,7 @@ void put_value(void* to, std::size_t size, std::uint64_t value) noexcept {
 int apply(feb_operation what, void const* word, void const* from, void* to, std::size_t size, tulle_limit_t const* limit) {
     if (!is_size(size)) return -EINVAL;
     return without_exceptions([&] {
-        auto const done = wait<apply_to_word>(word, size, size, limit, size, what, value_in(from, size));
+        auto const done = wait<apply_to_word>(static_cast<char const*>(word), size, size, limit, size, what, value_in(from, size));
         if (!done) return reason_of(limit);
         put_value(to, size, *done);
         return 0;
@@ -177,7 +179,7 @@ int write(feb_operation what, void* word, void const* from, std::size_t size, tu
 using namespace tulle::remote;
 
 int tulle_global_feb_is_full(const void* word) {
-    return call(static_cast<unsigned char const*>(word), [](uint64_t a) { return tulle_feb_is_full(&object_at<void*>(a)); });
+    return call(static_cast<char const*>(word), [](location<char> w) { return tulle_feb_is_full(&w.object()); });
 }
 int tulle_global_feb_fill(void* word, size_t size) { return apply(feb_operation::fill, word, nullptr, nullptr, size, nullptr); }
 int tulle_global_feb_empty(void* word, size_t size) { return apply(feb_operation::empty, word, nullptr, nullptr, size, nullptr); }
@@ -192,12 +194,12 @@ int tulle_global_feb_read_xx(void* result, const void* word, size_t size) {
         int const home = tulle::detail::home_of_object(address_of(word), size, size);
         auto const value = tulle::at(
             tulle::place(home),
-            [](uint64_t a, size_t bytes) {
+            [](location<char> w, size_t bytes) {
                 uint64_t seen = 0;
-                is_done(tulle_feb_read_xx(&seen, &object_at<void*>(a), bytes));
+                is_done(tulle_feb_read_xx(&seen, &w.object(), bytes));
                 return value_in(&seen, bytes);
             },
-            address_of(word), size);
+            location_of(static_cast<char const*>(word)), size);
         put_value(result, size, value);
         return 0;
     });
@@ -226,10 +228,10 @@ int tulle_global_mutex_unlock(tulle_mutex_t* mutex) {
     int const here = tulle::detail::here_index();
     return call(
         mutex,
-        [](uint64_t a, int from) {
+        [](location<tulle_mutex_t> m, int from) {
             return without_exceptions([&] {
-                tulle::detail::let_object_go(a, from);
-                return tulle_mutex_unlock(&object_at<tulle_mutex_t>(a));
+                tulle::detail::let_object_go(m.address, from);
+                return tulle_mutex_unlock(&m.object());
             });
         },
         here);
@@ -240,11 +242,13 @@ int tulle_global_barrier_wait(tulle_barrier_t* barrier, const tulle_limit_t* lim
 int tulle_global_signal_notify(tulle_signal_t* signal) {
     return without_exceptions([&] {
         int const home = tulle::detail::home_of_object(address_of(signal), sizeof *signal, alignof(tulle_signal_t));
-        return tulle_signal_notify_at(home, signal);
+        if (home == tulle::detail::here_index()) return tulle_signal_notify(signal);
+        tulle::detail::notify_at(home, {address_of(signal), true}); // the two are one, but for their errors
+        return 0;
     });
 }
 int tulle_global_signal_add_signalers(tulle_signal_t* signal, uint32_t more) {
     return call(
-        signal, [](uint64_t a, uint32_t count) { return tulle_signal_add_signalers(&object_at<tulle_signal_t>(a), count); }, more);
+        signal, [](location<tulle_signal_t> s, uint32_t count) { return tulle_signal_add_signalers(&s.object(), count); }, more);
 }
 int tulle_global_signal_wait(tulle_signal_t* signal, const tulle_limit_t* limit) { return wait_for<wait_for_signal>(signal, limit); }

@@ -112,7 +112,7 @@ void forget_here(std::uint64_t number, std::uint64_t /*unused*/) try { state_her
     base::fatal("no memory to note that a wait for place %d is over", place_of_name(number));
 }
 
-void notify_here(std::uint64_t address, std::uint64_t /*unused*/) { object_at<signal>(address).notify(); }
+void notify_here(std::uint64_t address, std::uint64_t is_global) { detail::location<signal>{address, is_global != 0}.object().notify(); }
 
 // Of one call. A place that has died hears nothing, and needs not.
 class told_limit : public call_limit {
@@ -165,9 +165,9 @@ remote_result call_within(int place, remote_code code, wire_writer const& argume
     return call(&within);
 }
 
-void notify_at(int home, std::uint64_t address) {
-    if (home == here_index()) return remote::object_at<signal>(address).notify();
-    if (tulle_start_at(home, {&remote::notify_here, address, 0}) == -EHOSTDOWN) throw_dead_place(home);
+void notify_at(int home, location<signal> there) {
+    if (home == here_index()) return there.object().notify();
+    if (tulle_start_at(home, {&remote::notify_here, there.address, there.is_global}) == -EHOSTDOWN) throw_dead_place(home);
 }
 
 int home_of_object(std::uint64_t address, std::size_t bytes, std::size_t alignment) {

@@ -7,6 +7,7 @@
 
 #include <tulle/cancellation.hpp>
 #include <tulle/detail/collective.hpp>
+#include <tulle/detail/global_memory.hpp>
 #include <tulle/detail/limit.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/place.hpp>
@@ -68,7 +69,19 @@ TULLE_API remote_result call_within(int place, remote_code code, wire_writer con
 // Where the object lies that has so many bytes at a global address. Throws as global memory does; std::invalid_argument, too: at two places.
 [[nodiscard]] TULLE_API int home_of_object(std::uint64_t address, std::size_t bytes, std::size_t alignment);
 
-// The first of A is the address of the object there. F is a class of static functions:
+// Where an object is, as its home takes it.
+template <class T> struct location {
+    std::uint64_t address;
+    bool is_global; // else of private memory
+
+    // At its home, which may not have used global memory so far. Throws std::system_error: it cannot be mapped.
+    [[nodiscard]] T& object() const {
+        void* const there = is_global ? reach_global(address, sizeof(T), 1) : reinterpret_cast<void*>(address); // NOLINT: of this place
+        return *static_cast<T*>(there);
+    }
+};
+
+// The first of A is the location of the object there. F is a class of static functions:
 //   R run(home_request const& by, limit until, A&...)  where !R means that the limit was reached; it throws what it throws
 //   void undo(R& done, A&...)                          nobody will learn that it was done
 //   bool k_is_held                                     the object may be held by another place
@@ -95,7 +108,7 @@ template <class F, class... A> struct home_call {
 
 private:
     static result wait(home_request const& by, limit until, A&... arguments) {
-        home_wait const here(by, F::k_is_held ? first(arguments...) : 0, until);
+        home_wait const here(by, F::k_is_held ? address_of(arguments...) : 0, until);
         result done = F::run(by, here.get(), arguments...);
         if (!done) here.check_holder();
         return done;
@@ -103,7 +116,7 @@ private:
     static void take_back(result& done, A&... arguments) {
         if (done) F::undo(done, arguments...);
     }
-    static std::uint64_t first(std::uint64_t object, auto const&...) noexcept { return object; }
+    static std::uint64_t address_of(auto const& object, auto const&... /*others*/) noexcept { return object.address; }
 };
 
 template <class F, class... A> auto call_home(int home, limit until, A... arguments) {

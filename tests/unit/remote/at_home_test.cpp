@@ -240,7 +240,7 @@ TEST_P(sync_at_home, a_mutex_is_held_by_one) {
         all.async_at(
             place(1),
             [](global_ptr<tulle::mutex> there) { // by the object's own calls, too
-                auto& own = tulle::detail::object_here<tulle::mutex>(there.address());
+                auto& own = *there.local();
                 for (int i = 0; i < 30; ++i) {
                     std::lock_guard const held(own);
                     EXPECT_FALSE(below_mutex.is_held);
@@ -477,19 +477,19 @@ TEST_P(sync_and_deaths, of_a_waiter_takes_nothing) {
 // Takes the value when the death of who asked is known.
 struct taking {
     static constexpr bool k_is_held = false;
-    static std::optional<long> run(tulle::detail::home_request const& by, tulle::detail::limit, std::uint64_t address) {
+    static std::optional<long> run(tulle::detail::home_request const& by, tulle::detail::limit, tulle::detail::location<long> there) {
         yield_until([&] { return tulle::detail::is_dead_place(by.from); });
-        return feb::try_read_fe(tulle::detail::object_here<long>(address));
+        return feb::try_read_fe(there.object());
     }
-    static void undo(std::optional<long> const& done, std::uint64_t address) {
-        tulle::detail::feb_at_home<global_ptr<long>>::reading<tulle::detail::feb_operation::read_fe>::undo(done, address);
+    static void undo(std::optional<long> const& done, tulle::detail::location<long> there) {
+        tulle::detail::feb_at_home<global_ptr<long>>::reading<tulle::detail::feb_operation::read_fe>::undo(done, there);
     }
 };
 
 TEST_P(sync_and_deaths, what_was_taken_for_the_dead_is_put_back) {
     auto const word = make_word(1);
     feb::write_ef(word, 8);
-    auto dying = start_lonely(2, [=] { static_cast<void>(tulle::detail::call_home<taking>(1, {}, word.address())); });
+    auto dying = start_lonely(2, [=] { static_cast<void>(tulle::detail::call_home<taking>(1, {}, tulle::detail::location_of(word))); });
     tulle::this_thread::sleep_for(1ms);
     bury(2);
     EXPECT_EQ(feb::read_fe(word), 8);
