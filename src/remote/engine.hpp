@@ -112,6 +112,7 @@ public:
     void begin_here(finish_part& of) noexcept;
     void end_here(finish_part& of) noexcept;
     void send_exception(finish_part& of, std::exception_ptr const& e); // throws std::bad_alloc
+    void send_stop(finish_part& of);                                   // the same
     void withdraw(finish_root& root) noexcept;                         // it ends
 
     // --- ends ------------------------------------------------------------------------------------------------------
@@ -219,8 +220,16 @@ private:
     void tell_accounts(rank dead);
 
     [[nodiscard]] governor* arrive(packet const& head, message_tag tag);
+    [[nodiscard]] governor& count_arrival(packet const& head, message_tag tag);
     [[nodiscard]] std::uint64_t account_send(governor& of, rank to); // the epoch that the message belongs to
-    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root);
+    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
+    [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
+    void take_begun(packet const& head) noexcept;
+    void take_stop(packet const& head, message_tag tag) noexcept;
+    void stop_part(packet const& head, rank home);
+    void stop_orphans(rank dead);
+    void watch(finish_root& root);
+    void tell_stop(finish_root& root) noexcept;
     void apply_report(packet const& head, std::span<std::byte const> told) noexcept;
     [[nodiscard]] bool poll_alone() noexcept;
     [[nodiscard]] bool poll_in_turn() noexcept;
