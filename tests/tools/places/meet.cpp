@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -95,6 +96,28 @@ bool objects() {
     return true;
 }
 
+// Waits at all places end by a deadline of the first one, by an activity of the last one, and by an exception there.
+void start_waiting(tulle::activities& all) {
+    for (tulle::place const p : tulle::places())
+        all.async_at(p, [] { tulle::this_activity::async_at(last(), [] { tulle::this_activity::get_token().wait(); }); });
+}
+bool stops() {
+    bool const by_deadline = !tulle::finish(tulle::wait_limit(20ms), &start_waiting);
+    bool const by_activity = !tulle::finish(tulle::cancellation_token(), [](tulle::activities& all) {
+        start_waiting(all);
+        all.async_at(last(), [] { tulle::this_activity::request_stop(); });
+    });
+    try {
+        tulle::finish(tulle::cancellation_token(), [](tulle::activities& all) {
+            start_waiting(all);
+            all.async_at(last(), [] { throw std::range_error("of the last place"); });
+        });
+    } catch (std::range_error const&) {
+        return by_deadline && by_activity;
+    }
+    return false;
+}
+
 // --- deaths ------------------------------------------------------------------------------------------------------------------
 
 template <class F> bool dies(F f) {
@@ -168,8 +191,8 @@ bool waiters_die() {
 } // namespace
 
 int main(int argc, char** argv) {
-    static std::map<std::string, bool (*)()> const s_all{
-        {"words", &words}, {"words-in-c", &words_in_c}, {"objects", &objects}, {"home-dies", &home_dies}, {"waiters-die", &waiters_die}};
+    static std::map<std::string, bool (*)()> const s_all{{"words", &words},     {"stops", &stops},         {"words-in-c", &words_in_c},
+                                                         {"objects", &objects}, {"home-dies", &home_dies}, {"waiters-die", &waiters_die}};
     if (argc < 2) return EXIT_FAILURE;
     tulle::initialize();
     return s_all.at(argv[1])() ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -22,6 +22,10 @@ class Meet(unittest.TestCase):
             for how in ("words", "words-in-c", "objects"):
                 self.assertEqual(self.succeeds(places, how).stderr, "")
 
+    def test_a_finish_is_cancelled(self):
+        for places in PLACES:
+            self.assertEqual(self.succeeds(places, "stops").stderr, "")
+
     def test_the_home_dies_while_others_wait(self):
         told = self.succeeds(4, "home-dies", TULLE_ON_PLACE_DEATH="throw").stdout
         self.assertEqual(told.count("place 3 is dead"), 5)
