@@ -78,7 +78,7 @@ template <class F, class... A> struct remote_call {
     // Reads and destroys what was sent.
     static void skip(wire_reader& from) {
         static_cast<void>(from.get<F>());
-        std::tuple<A...> const arguments{from.get<A>()...};
+        [[maybe_unused]] std::tuple<A...> const arguments{from.get<A>()...};
     }
 };
 
