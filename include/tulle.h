@@ -11,6 +11,7 @@
 #include <tulle/detail/channel.h>
 #include <tulle/detail/feb.h>
 #include <tulle/detail/global_memory.h>
+#include <tulle/detail/global_sync.h>
 #include <tulle/detail/group.h>
 #include <tulle/detail/locks.h>
 #include <tulle/detail/loop.h>

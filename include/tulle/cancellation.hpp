@@ -72,6 +72,7 @@ public:
 private:
     friend class cancellation_source;
     friend class wait_limit;
+    friend class activities;
 
     explicit cancellation_token(detail::cancellation_reference state) noexcept : m_state(std::move(state)) {}
 

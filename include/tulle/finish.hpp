@@ -8,6 +8,7 @@
 // Sources: X10; distributed termination by vector counting (Saraswat and others: the X10 run time; docs/protocols/finish.md).
 #pragma once
 
+#include <tulle/cancellation.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/place.hpp>
 #include <tulle/thread.hpp>
@@ -37,6 +38,17 @@ private:
 class activities {
 public:
     explicit activities(detail::governor& of) noexcept : m_governor(&of) {}
+
+    // What the activities of a finish with a limit see at this place, and what they give to waits; of another finish: of no source.
+    [[nodiscard]] cancellation_token get_token() const noexcept {
+        detail::cancellation* const stop = detail::stop_of(*m_governor);
+        if (stop != nullptr) detail::share_cancellation(stop);
+        return cancellation_token(detail::cancellation_reference(stop));
+    }
+    [[nodiscard]] bool stop_requested() const noexcept { return get_token().stop_requested(); }
+    // Cancels the finish, at all places. True: it was not yet, as far as this place knew. Errors: std::logic_error: neither it nor a finish around it has a
+    // limit; std::bad_alloc.
+    bool request_stop() { return detail::request_stop(*m_governor); } // NOLINT(readability-make-member-function-const)
 
     // A thread here, with decayed copies of callable and arguments. Errors: those of spawn().
     template <class F, class... A> void async(F&& f, A&&... arguments) {
@@ -74,25 +86,22 @@ private:
         detail::local_activity self(of);
         try {
             F own(std::move(call)); // gone before the activity ends
-            static_cast<void>(own());
+            if (!activities(of).stop_requested()) static_cast<void>(own());
         } catch (...) {
             self.add_exception(std::current_exception());
         }
     }
     template <class Call> static void run_remote(wire_reader& from, wire_writer& /*no result*/) {
         wire_writer dropped;
-        Call::run(from, dropped);
+        activities(*detail::current_governor()).stop_requested() ? Call::skip(from) : Call::run(from, dropped);
     }
 
     detail::governor* m_governor;
 };
 
-// Runs `body()` or `body(activities&)` in the caller's thread; returns when all activities have ended.
-// Errors, after all have ended: what one of them or the body threw; of several exception_list. Exceptions of other places arrive as with at(). dead_place: a
-// place has died, and with it activities.
-// Memory ordering: what happens in an activity happens before the return.
-template <class F> void finish(F&& body) {
-    detail::finish_frame frame;
+namespace detail {
+
+template <class F> void run_finish(finish_frame& frame, F& body) {
     activities all(frame.get());
     try {
         if constexpr (std::is_invocable_v<F&, activities&>)
@@ -105,6 +114,33 @@ template <class F> void finish(F&& body) {
     frame.end();
 }
 
+} // namespace detail
+
+// Runs `body()` or `body(activities&)` in the caller's thread; returns when all activities have ended.
+// Errors, after all have ended: what one of them or the body threw; of several exception_list. Exceptions of other places arrive as with at(). dead_place: a
+// place has died, and with it activities.
+// Memory ordering: what happens in an activity happens before the return.
+template <class F> void finish(F&& body) {
+    detail::finish_frame frame(nullptr);
+    detail::run_finish(frame, body);
+}
+
+// The same, and it is cancelled when the limit is reached, by request_stop(), when an exception leaves an activity or the body, or with the finish around it: then
+// activities that have not begun do not begin, at whatever place, and others end when they look at their token, or wait with it. A finish in an activity of this
+// one is cancelled with it, also if it has no limit of its own. Calls by at() begin all the same.
+//   tulle::finish(tulle::wait_limit(1s), [](tulle::activities& all) {
+//       all.async_at(p, [] { while (!tulle::this_activity::stop_requested()) ...; });
+//   });
+// A token of no source is a limit that is never reached. Returns, once all have ended, whether it was not cancelled.
+// Messages: besides those of any finish, one for each time that another place begins to take part; if it is cancelled, two more for each such place.
+template <class F> bool finish(wait_limit const& limit, F&& body) {
+    detail::limit const until = limit.get();
+    detail::finish_frame frame(&until);
+    cancellation_token const stop = activities(frame.get()).get_token();
+    detail::run_finish(frame, body);
+    return !stop.stop_requested();
+}
+
 namespace this_activity {
 
 // The activities of the finish that the calling thread belongs to: in the body of finish, and in an activity. Not in threads that these have
@@ -115,6 +151,13 @@ namespace this_activity {
     if (of == nullptr) throw std::logic_error("tulle: the calling thread belongs to no finish");
     return activities(*of);
 }
+// Of the finish that the calling thread belongs to, as those of `activities`. Of none: a token of no source.
+[[nodiscard]] inline cancellation_token get_token() noexcept {
+    detail::governor* const of = detail::current_governor();
+    return of != nullptr ? activities(*of).get_token() : cancellation_token();
+}
+[[nodiscard]] inline bool stop_requested() noexcept { return get_token().stop_requested(); }
+inline bool request_stop() { return siblings().request_stop(); }
 template <class F, class... A> void async(F&& f, A&&... arguments) { siblings().async(std::forward<F>(f), std::forward<A>(arguments)...); }
 template <class F, class... A> void async_at(place where, F&& f, A&&... arguments) {
     siblings().async_at(where, std::forward<F>(f), std::forward<A>(arguments)...);

@@ -48,8 +48,9 @@ concept global_object = std::is_trivially_copyable_v<T> && alignof(T) <= 64;
 template <class T>
 concept global_word = global_object<T> &&(sizeof(T) == 4 || sizeof(T) == 8) && (std::is_integral_v<T> || std::is_enum_v<T>);
 
-// An address in global memory. Travels to other places, and is the same there. Arithmetic goes over the ends of segments. Does not own anything.
-template <global_object T> class global_ptr {
+// An address in global memory, of bytes or of another object that was made there (<tulle/at_home.hpp>). Travels to other places, and is the same there. Arithmetic goes over the ends of segments. Does not own anything.
+template <class T>
+requires(std::is_object_v<T> && alignof(T) <= 64) class global_ptr {
 public:
     using element_type = T;
     using difference_type = std::ptrdiff_t;
@@ -70,13 +71,13 @@ public:
     // For loads and stores, where these reach the object; else null.
     [[nodiscard]] T* local() const { return static_cast<T*>(detail::reach_global(m_address, sizeof(T), alignof(T))); }
 
-    [[nodiscard]] T load() const {
+    [[nodiscard]] T load() const requires global_object<T> {
         if (T const* const here = local()) return *here;
         alignas(T) std::array<std::byte, sizeof(T)> bytes;
         detail::read_global(bytes.data(), m_address, sizeof(T));
         return std::bit_cast<T>(bytes);
     }
-    void store(T const& value) const {
+    void store(T const& value) const requires global_object<T> {
         if (T* const here = local())
             *here = value;
         else

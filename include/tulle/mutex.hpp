@@ -15,7 +15,8 @@ namespace tulle {
 
 namespace detail {
 struct mutex_owner;
-}
+struct mutex_at_home;
+} // namespace detail
 
 // Meets the requirements of std::lock_guard, std::unique_lock, std::scoped_lock (TimedLockable). Not recursive. Constant initialised.
 // A thread may wait, yield and move to another worker while it holds a mutex.
@@ -60,7 +61,8 @@ public:
 private:
     friend class condition_variable;
     friend class condition_variable_any;
-    friend struct detail::mutex_owner; // the library's reports
+    friend struct detail::mutex_owner;   // the library's reports
+    friend struct detail::mutex_at_home; // <tulle/at_home.hpp>
 
     [[nodiscard]] bool lock_before(detail::limit until) noexcept {
         check_not_owner();

@@ -132,8 +132,10 @@ template <class F, class... A> auto async_at(place where, F&& f, A&&... argument
 // An object of one place, known to all. Does not own it.
 template <class T> class global_ref {
 public:
+    using element_type = T;
     explicit global_ref(T& object) : m_place(detail::here_index()), m_address(~reinterpret_cast<std::uintptr_t>(std::addressof(object))) {}
     [[nodiscard]] place home() const { return place(m_place); }
+    [[nodiscard]] std::uint64_t address() const noexcept { return ~m_address; } // there
     // Errors: std::logic_error: the caller is at another place.
     [[nodiscard]] T& operator*() const {
         if (m_place != detail::here_index()) throw std::logic_error("tulle::global_ref: the object is at place " + std::to_string(m_place));

@@ -4,6 +4,7 @@
 
 #include <tulle/address_lock.hpp>
 #include <tulle/algorithm.hpp>
+#include <tulle/at_home.hpp>
 #include <tulle/atomic_block.hpp>
 #include <tulle/barrier.hpp>
 #include <tulle/cancellable_scope.hpp>
@@ -17,6 +18,7 @@
 #include <tulle/fork.hpp>
 #include <tulle/full_empty.hpp>
 #include <tulle/future.hpp>
+#include <tulle/global_feb.hpp>
 #include <tulle/global_fork.hpp>
 #include <tulle/global_memory.hpp>
 #include <tulle/global_mutex.hpp>

@@ -25,9 +25,13 @@ public:
     template <class Clock, class Duration>
     explicit wait_limit(std::chrono::time_point<Clock, Duration> const& deadline) : m_limit(detail::deadline_at(deadline)) {}
 
+    // What get() has said.
+    [[nodiscard]] static wait_limit of(detail::limit const& l) noexcept { return wait_limit(l); }
     [[nodiscard]] detail::limit get() const noexcept { return m_limit; }
 
 private:
+    explicit wait_limit(detail::limit const& l) noexcept : m_limit(l) {}
+
     detail::limit m_limit;
 };
 

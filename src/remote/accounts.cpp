@@ -17,6 +17,14 @@ namespace tulle::remote {
 namespace {
 
 finish_root& root_of(governor& of) noexcept { return static_cast<finish_root&>(of); }
+finish_root& root_at(std::uint64_t word) noexcept {
+    return object_at<finish_root>(word & ~(governor::k_can_stop | governor::k_is_stopped));
+}
+
+// As a cancellable_scope; one that is only a part of another one goes on.
+void stop_by_exception(finish_root& root) noexcept {
+    if (root.is_limited) detail::request_cancellation(*root.stop.get());
+}
 
 batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
 
@@ -24,25 +32,47 @@ bool is_at_home(governor const& of) noexcept { return of.at == nullptr || of.hom
 
 } // namespace
 
-finish_part& engine::part_of(rank home, std::uint64_t root) {
+finish_part& engine::part_of(rank home, std::uint64_t root, bool& is_new) {
     auto& found = m_parts[{home, root}];
-    if (found == nullptr) found = std::make_unique<finish_part>(*this, home, root, ++m_epochs, m_deaths_known);
+    is_new = found == nullptr;
+    if (is_new) found = std::make_unique<finish_part>(*this, home, root, ++m_epochs, m_deaths_known);
+    if (is_new && (root & governor::k_can_stop) != 0) found->stop = cancellation_reference(detail::open_cancellation(nullptr));
     return *found;
 }
 
 // A message that belongs to a finish, or to none: the governor of the thread that it becomes.
 governor* engine::arrive(packet const& head, message_tag tag) {
     if (head.b == 0) return nullptr;
+    governor& of = count_arrival(head, tag);
+    bool const is_orphan = of.stop.get() != nullptr && is_dead(of.home);
+    if (is_orphan || (head.b & governor::k_is_stopped) != 0) detail::request_cancellation(*of.stop.get());
+    return &of;
+}
+
+governor& engine::count_arrival(packet const& head, message_tag tag) {
     if (tag.home == here()) {
-        auto& root = object_at<finish_root>(head.b);
+        finish_root& root = root_at(head.b);
         std::lock_guard const held(root.lock);
         root.count.arrive(batch_of(head, here()));
-        return &root;
+        return root;
     }
+    packet begun;
+    finish_part& part = arrive_at_part(head, tag.home, begun);
+    if (begun.b != 0) send(tag.home, {message_kind::begun}, begun, nullptr);
+    return part;
+}
+
+// A part that can be cancelled, and is not, tells its home that it has begun: `begun`, with the finish in it.
+finish_part& engine::arrive_at_part(packet const& head, rank home, packet& begun) {
+    bool is_new = false;
     std::lock_guard const held(m_parts_lock);
-    finish_part& part = part_of(tag.home, head.b);
+    finish_part& part = part_of(home, head.b & ~governor::k_is_stopped, is_new);
     part.share.arrive(batch_of(head, here()));
-    return &part;
+    if (!is_new || (head.b & governor::k_is_stopped) != 0 || part.stop.get() == nullptr || is_dead(home)) return part;
+    part.share.send(here(), home);
+    begun.b = part.root;
+    begun.c = part.share.epoch();
+    return part;
 }
 
 std::uint64_t engine::account_send(governor& of, rank to) {
@@ -76,6 +106,7 @@ void end(governor& of) noexcept {
 void add_exception(governor& of, std::exception_ptr const& e) noexcept try {
     if (!is_at_home(of)) return of.at->send_exception(static_cast<finish_part&>(of), e);
     finish_root& root = root_of(of);
+    stop_by_exception(root);
     std::lock_guard const held(root.lock);
     root.thrown.push_back(e);
 } catch (dead_place const&) { // home, so nobody catches it
@@ -115,7 +146,7 @@ void engine::take_report(packet const& head, std::byte const* payload) noexcept 
 // As a whole: what it says is true together.
 void engine::apply_report(packet const& head, std::span<std::byte const> told) noexcept try {
     part_age const age = part_age::decode(head.c);
-    auto& root = object_at<finish_root>(head.b);
+    finish_root& root = root_at(head.b);
     auto const apply = [&](finish_root& of) {
         for (auto left = told; left.size() >= sizeof(batch_change); left = left.subspan(sizeof(batch_change))) {
             batch_change one;
@@ -153,7 +184,9 @@ void engine::take_exception(packet const& head, std::byte const* payload) noexce
     } catch (...) {
         thrown = std::current_exception();
     }
-    change(object_at<finish_root>(head.b), [&](finish_root& root) {
+    finish_root& of = root_at(head.b);
+    stop_by_exception(of); // before it may be over
+    change(of, [&](finish_root& root) {
         root.thrown.push_back(std::move(thrown)); // who polls keeps no part of it
         root.count.arrive_and_end(batch_of(head, here()));
     });

@@ -2,35 +2,18 @@
 // The C functions of <tulle/detail/global_memory.h>.
 #include "remote/calls.hpp"
 #include "remote/memory.hpp"
+#include "remote/without_exceptions.hpp"
 
 #include <tulle/detail/global_memory.h>
 #include <tulle/global_memory.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
-#include <stdexcept>
-#include <system_error>
 
 namespace tulle::remote {
 namespace {
 
 std::uint64_t word_at(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
-
-// What `action` returns, or the negative errno for what it throws.
-template <class Action> auto without_exceptions(Action action) noexcept -> decltype(action()) try {
-    return action();
-} catch (std::invalid_argument const&) {
-    return -EINVAL;
-} catch (std::out_of_range const&) {
-    return -EFAULT;
-} catch (std::system_error const& e) {
-    return -e.code().value();
-} catch (dead_place const&) {
-    return -EHOSTDOWN;
-} catch (std::bad_alloc const&) {
-    return -ENOMEM;
-}
 
 int allocate(void** address, std::size_t size, int at, bool cleared) {
     return without_exceptions([&] {

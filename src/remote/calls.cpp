@@ -8,6 +8,7 @@
 #include <tulle/finish.hpp>
 #include <tulle/place.hpp>
 
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -92,9 +93,12 @@ governor* current_governor() noexcept {
     return s != nullptr ? s->of : nullptr;
 }
 
-finish_frame::finish_frame() : m_standing{} {
+finish_frame::finish_frame(limit const* until) : m_standing{} {
     remote::engine* const here = remote::engine_of_caller();
-    m_governor = new finish_root(here, here != nullptr ? here->here() : 0);
+    governor const* const outer = current_governor();
+    auto made = std::make_unique<finish_root>(here, here != nullptr ? here->here() : 0);
+    if (until != nullptr || (outer != nullptr && outer->stop.get() != nullptr)) made->make_cancellable(until, outer);
+    m_governor = made.release();
     enter(m_standing, here, *m_governor);
 }
 
@@ -111,6 +115,7 @@ void finish_frame::end() {
     auto& root = static_cast<finish_root&>(*m_governor);
     remote::end(root); // the body
     root.over.wait();
+    root.end_watch();
     add_losses(root);
     if (root.thrown.empty()) return;
     if (root.thrown.size() == 1) std::rethrow_exception(std::exchange(root.thrown.front(), nullptr));
@@ -122,6 +127,9 @@ void start_at(governor& of, int place, remote_code code, wire_writer const& argu
     of.at->refuse_addresses(to, arguments);
     of.at->start_activity(of, to, code, {arguments.data(), arguments.size()});
 }
+
+cancellation* stop_of(governor const& of) noexcept { return of.stop.get(); }
+bool request_stop(governor& of) { return remote::request_stop(of); }
 
 void begin_local(governor& of) noexcept { remote::begin(of); }
 void cancel_local(governor& of) noexcept { remote::end(of); }

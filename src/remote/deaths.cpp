@@ -42,10 +42,12 @@ void engine::place_died(rank which, int wait_status) noexcept try {
     forget_what_is_lent(which);
     mourn(which);
     tell_accounts(which);
+    stop_orphans(which);
     m_letters.lose(which);
     while (awaited* const one = lost.take()) one->is_lost(*one);
     m_running.fetch_add(1, std::memory_order_relaxed); // relaxed: only its end matters
     spawn_detached([this, which] {
+        m_state.waits.lose(static_cast<int>(which));
         m_state.deaths->tell(static_cast<int>(which));
         m_running.fetch_sub(1, std::memory_order_release); // pairs with ~engine
     });

@@ -33,6 +33,8 @@ void engine::deliver(packet const& head, std::byte const* payload) noexcept {
         case message_kind::failure: return answer(head, payload);
         case message_kind::report:
             return message_tag::decode(head.kind).by_reference ? start_thread(head, payload) : take_report(head, payload);
+        case message_kind::begun: return take_begun(head);
+        case message_kind::stop: return take_stop(head, message_tag::decode(head.kind));
         case message_kind::exception: return take_exception(head, payload);
         case message_kind::release: return take_back({head.b, 0, head.a});
         case message_kind::push: return send_pieces(head, payload);
@@ -140,7 +142,7 @@ void engine::send_back(arrived const& message, message_kind kind, wire_writer co
 
 // --- calls that wait --------------------------------------------------------------------------------------------------------
 
-detail::remote_result engine::call(rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+detail::remote_result engine::call(rank to, detail::remote_code code, std::span<std::byte const> arguments, call_limit* within) {
     pending_call pending;
     governor* const of = detail::current_governor();
     packet head;
@@ -148,13 +150,16 @@ detail::remote_result engine::call(rank to, detail::remote_code code, std::span<
     head.a = reinterpret_cast<std::uintptr_t>(&pending);
     message_tag tag{message_kind::call};
     if (of != nullptr) {
-        head.b = of->root;
+        head.b = word_of(*of);
         head.c = account_send(*of, to);
         tag.home = of->home;
     }
     send_in_place(to, tag, head, arguments, &pending);
     let_others_catch_up();
-    pending.answered.wait();
+    if (within == nullptr || !pending.answered.wait(wait_limit::of(within->until))) {
+        if (within != nullptr) within->reached(*within);
+        pending.answered.wait();
+    }
     if (pending.has_died) throw_death(to);
     if (message_tag::decode(pending.head.kind).by_reference) pending.payload = fetch(to, reference_in(pending.payload.bytes().data()));
     if (!pending.is_failure) return std::move(pending.payload);
@@ -191,7 +196,7 @@ void engine::send_activity(governor& of, rank to, detail::remote_code code, std:
     enclosure const enclosed = enclose(to, tag, arguments);
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(code));
-    head.b = of.root;
+    head.b = word_of(of);
     try {
         head.c = account_send(of, to);
     } catch (dead_place const&) {

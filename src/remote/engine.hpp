@@ -19,6 +19,7 @@
 #include "remote/place_state.hpp"
 #include "remote/traffic.hpp"
 
+#include <tulle/detail/limit.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/signal.hpp>
 
@@ -38,6 +39,12 @@
 #include <pthread.h>
 
 namespace tulle::remote {
+
+// While the answer to a call is waited for: told once if the limit is reached. The answer is waited for all the same.
+struct call_limit {
+    detail::limit until;
+    void (*reached)(call_limit& self) noexcept;
+};
 
 class engine final : private net::receiver, public base::idle_poller {
 public:
@@ -69,7 +76,8 @@ public:
 
     // --- by threads; they wait, and throw std::bad_alloc ---------------------------------------------------------------
     // The calling thread's governor goes with it.
-    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, std::span<std::byte const> arguments);
+    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, std::span<std::byte const> arguments,
+                                             call_limit* within = nullptr);
     void start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments);
 
     // --- i-lets and transfers; to other places ------------------------------------------------------------------------
@@ -114,6 +122,7 @@ public:
     void begin_here(finish_part& of) noexcept;
     void end_here(finish_part& of) noexcept;
     void send_exception(finish_part& of, std::exception_ptr const& e); // throws std::bad_alloc
+    void send_stop(finish_part& of);                                   // the same
     void withdraw(finish_root& root) noexcept;                         // it ends
 
     // --- ends ------------------------------------------------------------------------------------------------------
@@ -224,8 +233,16 @@ private:
     void tell_accounts(rank dead);
 
     [[nodiscard]] governor* arrive(packet const& head, message_tag tag);
+    [[nodiscard]] governor& count_arrival(packet const& head, message_tag tag);
     [[nodiscard]] std::uint64_t account_send(governor& of, rank to); // the epoch that the message belongs to
-    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root);
+    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
+    [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
+    void take_begun(packet const& head) noexcept;
+    void take_stop(packet const& head, message_tag tag) noexcept;
+    void stop_part(packet const& head, rank home);
+    void stop_orphans(rank dead);
+    void watch(finish_root& root);
+    void tell_stop(finish_root& root) noexcept;
     void apply_report(packet const& head, std::span<std::byte const> told) noexcept;
     [[nodiscard]] bool poll_alone() noexcept;
     [[nodiscard]] bool poll_in_turn() noexcept;

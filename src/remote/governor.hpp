@@ -4,7 +4,9 @@
 
 #include "base/spin_lock.hpp"
 #include "remote/batch_count.hpp"
+#include "sched/cancellation_core.hpp"
 
+#include <tulle/cancellation.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/detail/standing.hpp>
 #include <tulle/signal.hpp>
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -29,26 +32,52 @@ struct governor {
 
     remote::engine* at; // the place that this object is at; null: there is only one
     remote::rank home;
-    std::uint64_t root; // address of the finish_root there
+    std::uint64_t root;          // address of the finish_root there; k_can_stop is added if the finish can be cancelled
+    cancellation_reference stop; // then: what its activities here see
+
+    static constexpr std::uint64_t k_can_stop = 1;
+    static constexpr std::uint64_t k_is_stopped = 2; // in a message besides: to the knowledge of the sender
 };
 
 } // namespace tulle::detail
 
 namespace tulle::remote {
 
+using detail::cancellation_reference;
 using detail::governor;
 
 // In the frame of whoever waits for it.
 struct finish_root : governor {
     finish_root(engine* of, rank here) noexcept : governor(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
+    finish_root(finish_root const&) = delete;
+    finish_root& operator=(finish_root const&) = delete;
+    ~finish_root();
 
-    base::spin_lock lock; // guards the next three
+    // With the limit, if there is one, and with the finish that the caller belongs to. Throws std::bad_alloc.
+    void make_cancellable(detail::limit const* until, governor const* outer);
+    // By who waits, once it is over.
+    void end_watch() noexcept;
+
+    base::spin_lock lock; // guards the next five
     finish_count count;
-    bool is_told = false; // `over`
+    bool is_told = false;       // `over`
+    bool is_watched = false;    // a thread waits for the cancellation, to tell the others
+    bool has_told_stop = false; // so who begins is told at once
+    std::set<rank> parts;       // that are to be told
     std::vector<std::exception_ptr> thrown;
     std::atomic<bool> is_enrolled{false}; // by the engine, and then
     std::uint32_t born = 0;               // how many deaths its place knew of
     signal over{1};                       // notified by whoever makes the count zero, outside the lock
+    cancellation_reference watch;         // part of `stop`; requested alone, it ends the watch
+    signal watch_has_ended{1};
+    bool is_limited = false; // by itself, not only as a part
+
+private:
+    struct link : sched::cancellation_node {
+        detail::cancellation* to = nullptr;
+    };
+    cancellation_reference m_limit; // the token's; null: none
+    link m_link;                    // in it
 };
 
 // Lives in its engine's table while an activity of the finish lives there; guarded by the table's lock.
@@ -100,5 +129,16 @@ template <class Change> void change(finish_root& root, Change apply) {
 void begin(governor& of) noexcept;
 void add_exception(governor& of, std::exception_ptr const& e) noexcept;
 void end(governor& of) noexcept;
+
+// Whether its activities are to end, and none is to begin.
+[[nodiscard]] inline bool is_stopped(governor const& of) noexcept {
+    return of.stop.get() != nullptr && detail::is_cancelled(*of.stop.get());
+}
+// The finish in the head of what is sent by its activities.
+[[nodiscard]] inline std::uint64_t word_of(governor const& of) noexcept {
+    return is_stopped(of) ? of.root | governor::k_is_stopped : of.root;
+}
+// Here at once, and by the home everywhere. False: it was before. Throws std::bad_alloc.
+bool request_stop(governor& of);
 
 } // namespace tulle::remote

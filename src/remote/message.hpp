@@ -29,6 +29,8 @@ enum class message_kind : std::uint8_t {
     memory,   // a request about global memory (memory_request.hpp)
     memory_answer,
     account, // of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the sender knows of, payload: parts that live
+    begun,   // b: a finish that can be cancelled, c: the epoch that has begun
+    stop,    // b: it is cancelled, says its home; another place: is to be
     work     // a: what about work that may run at any place (work_message.hpp)
 };
 static_assert(static_cast<unsigned>(message_kind::work) < 32);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
+#include "remote/home_waits.hpp"
 
 #include <tulle/condition_variable.hpp>
 #include <tulle/mutex.hpp>
@@ -46,6 +47,7 @@ struct place_state {
     std::map<std::uint64_t, std::uint64_t> collectives;     // begun so far, by the names of the teams
 
     std::shared_ptr<death_registry> deaths = std::make_shared<death_registry>(); // shared with those who watch
+    home_waits waits;
     mutex atomic_blocks;
     condition_variable block_has_ended;
 };

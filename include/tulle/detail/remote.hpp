@@ -2,6 +2,7 @@
 // Code that is called at another place, and the library calls under <tulle/place.hpp> and <tulle/finish.hpp>.
 #pragma once
 
+#include <tulle/detail/limit.hpp>
 #include <tulle/wire.hpp>
 
 #include <cstddef>
@@ -74,6 +75,11 @@ template <class F, class... A> struct remote_call {
         else
             to.put(std::apply(call, arguments));
     }
+    // Reads and destroys what was sent.
+    static void skip(wire_reader& from) {
+        static_cast<void>(from.get<F>());
+        [[maybe_unused]] std::tuple<A...> const arguments{from.get<A>()...};
+    }
 };
 
 // Code by a name that means the same at all places; 0: it is in no program or library. And back; null: this place does not have it.
@@ -103,7 +109,8 @@ struct standing_frame {
 // A finish begins in a frame, and the caller's thread belongs to it, until it ends.
 class finish_frame {
 public:
-    TULLE_API finish_frame(); // std::bad_alloc
+    // `until`: it can be cancelled, and is when this is reached; null: only with what it is a part of.
+    TULLE_API explicit finish_frame(limit const* until); // std::bad_alloc
     finish_frame(finish_frame const&) = delete;
     finish_frame& operator=(finish_frame const&) = delete;
     TULLE_API ~finish_frame();
@@ -117,6 +124,11 @@ private:
     governor* m_governor;
     standing_frame m_standing;
 };
+
+// What the governor's activities see at its place; null: they cannot be cancelled.
+[[nodiscard]] TULLE_API cancellation* stop_of(governor const& of) noexcept;
+// Cancels them all. False: they are already. Throws std::bad_alloc, std::logic_error: they cannot be.
+TULLE_API bool request_stop(governor& of);
 
 // Starts an activity at another place. Throws std::bad_alloc.
 TULLE_API void start_at(governor& of, int place, remote_code code, wire_writer const& arguments);

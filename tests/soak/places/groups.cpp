@@ -8,6 +8,7 @@
 #include <tulle/place_local.hpp>
 #include <tulle/team.hpp>
 
+#include <chrono>
 #include <numeric>
 
 namespace soak::over_places {
@@ -16,12 +17,12 @@ namespace {
 
 // What the activities of a step share, at the place where it is played; they reach it as one process.
 struct common {
-    common(player& p, step const& s) : playing(p), what(s), home(tulle::here().index()) {}
+    common(player& p, step const& s) : playing(p), what(s) {}
 
     player& playing;
     step const& what;
-    int home;
     std::uint64_t word = 0;
+    tulle::global_ref<std::uint64_t> address{word};
     std::vector<std::uint64_t> cells;   // plain
     std::vector<std::uint64_t> results; // by activities, plain
     std::atomic<std::uint64_t> total{0};
@@ -47,23 +48,24 @@ template <class Work> std::uint64_t sum_of_activities(common& c, std::uint64_t c
 
 // --- full/empty words ------------------------------------------------------------------------------------------------------
 
-std::uint64_t take_at_home(common& c) {
-    return tulle::at(
-        tulle::place(c.home), [](player::task t) { return tulle::feb::read_fe(t.object<common>().word); }, c.playing.about(c));
+// By the word's global address, half of them with limits that may be reached.
+std::uint64_t take_at_home(common& c, bool in_steps) {
+    if (!in_steps) return tulle::feb::read_fe(c.address);
+    for (;;)
+        if (auto const taken = tulle::feb::try_read_fe_for(c.address, std::chrono::microseconds(50))) return *taken;
 }
-void put_at_home(common& c, std::uint64_t value) {
-    tulle::at(
-        tulle::place(c.home), [](player::task t, std::uint64_t item) { tulle::feb::write_ef(t.object<common>().word, item); },
-        c.playing.about(c), value);
+void put_at_home(common& c, std::uint64_t value, bool in_steps) {
+    if (!in_steps) return tulle::feb::write_ef(c.address, value);
+    while (!tulle::feb::try_write_ef_for(c.address, value, std::chrono::microseconds(50))) {}
 }
 
 std::uint64_t produce_or_consume(common& c, std::uint64_t who) {
     queue_size const size(c.what);
     std::uint64_t total = 0;
     if (who < size.producers)
-        for (std::uint64_t item = 0; item < size.items; ++item) put_at_home(c, share(c.what, who, item));
+        for (std::uint64_t item = 0; item < size.items; ++item) put_at_home(c, share(c.what, who, item), c.what.one_in(who, 2));
     else
-        for (std::uint64_t left = size.taken_by(who - size.producers); left != 0; --left) total += take_at_home(c);
+        for (std::uint64_t left = size.taken_by(who - size.producers); left != 0; --left) total += take_at_home(c, c.what.one_in(who, 2));
     return total;
 }
 

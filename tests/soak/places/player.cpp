@@ -174,11 +174,17 @@ std::uint64_t player::take(step const& s, std::uint64_t value, futures& left) {
 
 std::uint64_t player::finish(step const& s, std::uint64_t value) {
     std::vector<std::uint64_t> thrown;
-    try {
+    auto const all_of_them = [&] {
         tulle::finish([&](tulle::activities& all) {
             for (std::size_t k = 1; k < s.children.size(); ++k) start(all, s, k);
             run_activity(s.children[0]);
         });
+    };
+    try {
+        if (s.one_in(3, 3))
+            tulle::finish(tulle::cancellation_token(), all_of_them); // which it could cancel
+        else
+            all_of_them();
     } catch (tulle::exception_list const& several) {
         for (auto const& one : several.all())
             thrown.push_back(catch_outcome([&]() -> std::uint64_t { std::rethrow_exception(one); }).value);

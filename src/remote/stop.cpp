@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cancellation of a finish over places. A part that begins tells home so; home tells the parts that it knows of when it is cancelled, and those that begin later
+// at once. All of these messages are counted like activities, so the finish is not over before they have come: docs/protocols/finish.md.
+#include "base/error.hpp"
+#include "remote/calls.hpp"
+#include "remote/governor.hpp"
+#include "sched/cancellation.hpp"
+
+#include <tulle/place.hpp>
+#include <tulle/thread.hpp>
+
+#include <mutex>
+#include <new>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace tulle::remote {
+
+namespace {
+
+finish_root& root_named(std::uint64_t word) noexcept { return object_at<finish_root>(word & ~governor::k_can_stop); }
+
+} // namespace
+
+// --- the finish ------------------------------------------------------------------------------------------------------------
+
+void finish_root::make_cancellable(detail::limit const* until, governor const* outer) {
+    stop = cancellation_reference(detail::open_cancellation(outer != nullptr ? outer->stop.get() : nullptr));
+    watch = cancellation_reference(detail::open_cancellation(stop.get()));
+    root |= k_can_stop;
+    is_limited = until != nullptr;
+    if (is_limited) detail::request_cancellation_at(*stop.get(), until->deadline);
+    if (!is_limited || until->token == nullptr) return;
+    detail::share_cancellation(until->token);
+    m_limit = cancellation_reference(until->token);
+    m_link.to = stop.get();
+    m_link.cancel = [](sched::cancellation_node& n) noexcept { detail::request_cancellation(*static_cast<link&>(n).to); };
+    m_limit.get()->insert(m_link);
+}
+
+finish_root::~finish_root() {
+    if (m_limit.get() != nullptr) m_limit.get()->remove(m_link);
+}
+
+// Nobody begins to watch any more. The watch is this object's last user.
+void finish_root::end_watch() noexcept {
+    if (!is_watched) return;
+    detail::request_cancellation(*watch.get());
+    watch_has_ended.wait();
+}
+
+// --- by threads --------------------------------------------------------------------------------------------------------------
+
+bool request_stop(governor& of) {
+    if (of.stop.get() == nullptr) throw std::logic_error("tulle::finish: it cannot be cancelled: it has no limit");
+    if (!detail::request_cancellation(*of.stop.get())) return false;
+    if (of.at != nullptr && of.home != of.at->here()) of.at->send_stop(static_cast<finish_part&>(of));
+    return true;
+}
+
+void engine::send_stop(finish_part& of) try {
+    packet head;
+    head.b = of.root;
+    head.c = account_send(of, of.home);
+    send(of.home, {message_kind::stop, false, of.home}, head, nullptr);
+} catch (dead_place const&) { // nobody waits for the others
+}
+
+// --- at home -----------------------------------------------------------------------------------------------------------------
+
+// Counted as an activity that comes and ends. Who is told later is counted in the same step, so that it is not over in between.
+void engine::take_begun(packet const& head) noexcept try {
+    finish_root& root = root_named(head.b);
+    bool tells = false;
+    bool is_first = false;
+    change(root, [&](finish_root& of) {
+        of.count.arrive_and_end({head.from, here(), head.c});
+        tells = of.has_told_stop && !is_dead(head.from);
+        if (tells) return of.count.send(here(), head.from);
+        of.parts.insert(head.from);
+        is_first = !std::exchange(of.is_watched, true);
+        if (is_first) of.count.begin(); // until it is watched
+    });
+    packet out;
+    out.b = head.b;
+    if (tells) send(head.from, {message_kind::stop, false, here()}, out, nullptr);
+    if (is_first) watch(root);
+} catch (...) {
+    base::fatal("no memory to tell place %u that its activities are cancelled", static_cast<unsigned>(head.from));
+}
+
+void engine::watch(finish_root& root) {
+    begin_use();
+    spawn_detached([this, &root]() noexcept {
+        tell_stop(root);
+        end_use();
+    });
+    end(root);
+}
+
+// Waits until it is cancelled, or over.
+void engine::tell_stop(finish_root& root) noexcept try {
+    static_cast<void>(detail::wait_for_cancellation({detail::k_no_deadline, root.watch.get()}));
+    std::set<rank> parts;
+    packet out;
+    out.b = root.root;
+    {
+        std::lock_guard const held(root.lock);
+        if (!root.is_told && is_stopped(root)) {
+            root.has_told_stop = true;
+            parts.swap(root.parts);
+            std::erase_if(parts, [this](rank r) { return is_dead(r); });
+            for (rank const r : parts) root.count.send(here(), r);
+        }
+    }
+    for (rank const r : parts) send(r, {message_kind::stop, false, here()}, out, nullptr);
+    root.watch_has_ended.notify();
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory to tell other places that their activities are cancelled");
+}
+
+// --- what arrives --------------------------------------------------------------------------------------------------------------
+
+void engine::take_stop(packet const& head, message_tag tag) noexcept try {
+    if (tag.home != here()) return stop_part(head, tag.home);
+    finish_root& root = root_named(head.b);
+    detail::request_cancellation(*root.stop.get()); // before it may be over
+    change(root, [&](finish_root& of) { of.count.arrive_and_end({head.from, here(), head.c}); });
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for the cancellation of activities by place %u", static_cast<unsigned>(head.from));
+}
+
+// Parts whose home has died: nobody can cancel them any more, nor waits for them. Those that begin later: arrive().
+void engine::stop_orphans(rank dead) {
+    std::vector<cancellation_reference> orphans;
+    {
+        std::lock_guard const held(m_parts_lock);
+        for (auto const& [key, part] : m_parts)
+            if (key.first == dead && part->stop.get() != nullptr) orphans.push_back(part->stop);
+    }
+    for (auto const& one : orphans) detail::request_cancellation(*one.get());
+}
+
+// Like an activity that ends at once. A part that begins with it need not tell that it has begun.
+void engine::stop_part(packet const& head, rank home) {
+    governor* of = nullptr;
+    {
+        bool is_new = false;
+        std::lock_guard const held(m_parts_lock);
+        finish_part& part = part_of(home, head.b, is_new);
+        part.share.arrive({head.from, here(), head.c});
+        of = &part;
+    }
+    detail::request_cancellation(*of->stop.get());
+    end(*of);
+}
+
+} // namespace tulle::remote
