@@ -230,7 +230,7 @@ int tulle_global_mutex_unlock(tulle_mutex_t* mutex) {
         mutex,
         [](location<tulle_mutex_t> m, int from) {
             return without_exceptions([&] {
-                tulle::detail::let_object_go(m.address, from);
+                tulle::detail::let_object_go(m.address(), from);
                 return tulle_mutex_unlock(&m.object());
             });
         },
