@@ -78,9 +78,11 @@ TEST_P(global_mutex_test, one_thread_of_all_places_has_it) {
     m.destroy();
 }
 
+// Nobody waits for who unlocks, so one may be overtaken by who locks next, which is contention: 16 more of these than of others would change the mutex,
+// and the first one finds it free.
 TEST_P(global_mutex_test, without_contention_it_is_what_it_was) {
     auto const m = tulle::global_mutex::make(GetParam().mode);
-    for (int round = 0; round < 30; ++round)
+    for (int round = 0; round < 4; ++round)
         for (tulle::place const p : tulle::places())
             tulle::at(
                 p, [](tulle::global_mutex own) { std::lock_guard const held(own); }, m);
