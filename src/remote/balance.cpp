@@ -221,9 +221,9 @@ bool balance::look_at(rank victim) noexcept {
     return false;
 }
 
-// relaxed, both: it counts questions, and publishes nothing.
 void balance::ask(rank victim) noexcept {
-    if (m_has_asked.load(std::memory_order_relaxed) || m_has_asked.exchange(true, std::memory_order_relaxed)) return;
+    // relaxed: a hint. acquire: pairs with got_answer; the question is in no list any more
+    if (m_has_asked.load(std::memory_order_relaxed) || m_has_asked.exchange(true, std::memory_order_acquire)) return;
     tell(victim, work_message::request, false, 0, &m_question);
 }
 

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::uint64_t k_least_address = std::uint64_t{1} << 32U;
 constexpr std::uint64_t k_end_of_addresses = std::uint64_t{1} << 57U;
+constexpr std::uint64_t k_most_bytes = std::uint64_t{1}
+                                       << 38U; // of a mapping; larger ones are sanitizers' notes, into which nothing points
 
 struct stray_address {
     std::uint64_t value;
@@ -43,7 +45,7 @@ private:
     [[nodiscard]] bool is_of_this_process(std::uint64_t address) {
         if (!m_mapped) m_mapped = os::private_mappings();
         for (auto const& range : *m_mapped)
-            if (range.contains(address)) return !is_global(address);
+            if (range.contains(address)) return range.high - range.low < k_most_bytes && !is_global(address);
         return false;
     }
     [[nodiscard]] bool is_global(std::uint64_t address) noexcept {

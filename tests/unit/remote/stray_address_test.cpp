@@ -118,8 +118,8 @@ TEST_F(stray_address, values_are_none) {
     std::vector<double> numbers(5000);
     std::iota(numbers.begin(), numbers.end(), 1.0);
     tulle::base::rng random(3);
-    std::vector<int> integers(5000);
-    for (auto& n : integers) n = static_cast<int>(random.below(40'000));
+    std::vector<int> integers(5000); // two of which make an address if the second one is large: 0x5555 and above
+    for (auto& n : integers) n = static_cast<int>(random.below(20'000));
     auto const count = [](std::vector<double> const& a, std::vector<int> const& b, std::string const& c) {
         return a.size() + b.size() + c.size();
     };
