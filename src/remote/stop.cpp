@@ -103,12 +103,13 @@ void engine::watch(finish_root& root) {
 // Waits until it is cancelled, or over.
 void engine::tell_stop(finish_root& root) noexcept try {
     static_cast<void>(detail::wait_for_cancellation({detail::k_no_deadline, root.watch.get()}));
+    bool const stopped = is_stopped(root); // not under the lock: a deterministic run may go on with another thread here
     std::set<rank> parts;
     packet out;
     out.b = root.root;
     {
         std::lock_guard const held(root.lock);
-        if (!root.is_told && is_stopped(root)) {
+        if (!root.is_told && stopped) {
             root.has_told_stop = true;
             parts.swap(root.parts);
             std::erase_if(parts, [this](rank r) { return is_dead(r); });
