@@ -5,6 +5,7 @@
 #include "loopback_places.hpp"
 #include "worker_of_all_places.hpp"
 
+#include <tulle/at_home.hpp>
 #include <tulle/finish.hpp>
 #include <tulle/global_memory.hpp>
 #include <tulle/place.hpp>
@@ -96,6 +97,19 @@ TEST_F(stray_address, of_activities) {
         all.async_any([] { ++s_started; });
     });
     EXPECT_EQ(s_started, 2);
+}
+
+TEST_F(stray_address, in_what_is_written_there) {
+    auto const words = tulle::make_global<tulle::full_empty<named_address>>(m_there);
+    tulle::at_home const box(words);
+    long const here = 5;
+    box.empty();
+    EXPECT_NE(complaint([&] { box.write_ef(named_address{'w', &here}); }), "");
+    EXPECT_FALSE(box.is_full());
+    box.write_ef(named_address{'w', nullptr});
+    EXPECT_EQ(box.read_fe().letter, 'w');
+    box.fill();
+    tulle::destroy_global(words);
 }
 
 TEST_F(stray_address, here_they_may_be_used) {
