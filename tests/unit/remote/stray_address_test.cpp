@@ -88,7 +88,7 @@ TEST_F(stray_address, in_results) {
 TEST_F(stray_address, of_activities) {
     static std::atomic<int> s_started;
     s_started = 0;
-    long const here = 5;
+    long here = 5;
     tulle::finish([&](tulle::activities& all) {
         auto const bad = [&here] { s_started += static_cast<int>(here); };
         EXPECT_THROW(all.async_at(m_there, bad), std::invalid_argument);
