@@ -197,7 +197,7 @@ private:
     detail::object_address<signal> m_object;
 };
 
-// Values travel. Those that fail to come home for want of memory, though they are larger than a message, are lost.
+// Values travel. One that was taken is lost if the caller has no memory for it.
 template <class T> class at_home<full_empty<T>> {
     static constexpr bool k_can_copy = requires(full_empty<T> const& object) { object.read_xx(); };
 

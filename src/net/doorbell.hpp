@@ -62,10 +62,11 @@ private:
 // Those of one process that watch: its doorbell, which all senders look at, changes with the first and the last of them only.
 template <class Machine> class watch_group {
 public:
-    // True: begins the watch of the bell. relaxed, both: what orders is the bell's; whoever makes the count zero looks for messages after that.
+    // True: begins the watch of the bell. relaxed: a sender that misses it rings in vain.
     [[nodiscard]] bool enter() noexcept { return m_count.fetch_add(1, std::memory_order_relaxed) == 0; }
-    // True: ends the watch of the bell (W2), and looks (W3).
-    [[nodiscard]] bool leave() noexcept { return m_count.fetch_sub(1, std::memory_order_relaxed) == 1; }
+    // True: ends the watch of the bell (W2), and looks (W3). acq_rel: pairs with itself. The bell's count goes up by who has begun, who has left, before
+    // it goes down by the last one; the other way round it would be below zero meanwhile, and a sender would take that for a watch.
+    [[nodiscard]] bool leave() noexcept { return m_count.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 private:
     typename Machine::template atomic<std::uint32_t> m_count{0};

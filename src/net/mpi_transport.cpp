@@ -19,7 +19,6 @@ constexpr std::size_t k_receives = 64;
 constexpr std::size_t k_sends = 64;
 constexpr int k_messages_of_poll = 64;
 constexpr std::uint64_t k_look_for_others_ns = 50'000;
-constexpr std::uint64_t k_look_for_streams_ns = 50'000;
 constexpr std::uint64_t k_patience_with_streams_ns = 2'000'000;
 
 } // namespace
@@ -213,9 +212,9 @@ bool mpi_transport::advance_streams(receiver* to) noexcept {
     }
 }
 
-std::uint64_t mpi_transport::soon_if_streams(std::uint64_t deadline) noexcept {
+bool mpi_transport::has_streams() noexcept {
     std::lock_guard const held(m_lock);
-    return m_streams.is_idle() ? deadline : std::min(deadline, os::monotonic_ns() + k_look_for_streams_ns);
+    return !m_streams.is_idle();
 }
 
 // --- the end ---------------------------------------------------------------------------------------------------------

@@ -15,8 +15,10 @@
 #include "net/network_watcher.hpp"
 #include "net/order_of_process.hpp"
 #include "net/transport.hpp"
+#include "os/clock.hpp"
 #include "os/machine.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -50,10 +52,13 @@ public:
 
     // Whether poll() would find something. Any OS thread.
     [[nodiscard]] bool has_message() noexcept;
-    // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise.
+    // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise. Streams go on by polls only: those that there are make the sleep
+    // short, and one that begins meanwhile ends it.
     template <class Bell> void sleep_at(Bell& bell, std::uint64_t deadline) noexcept {
+        bool const had_streams = has_streams();
+        std::uint64_t const until = had_streams ? std::min(deadline, os::monotonic_ns() + k_look_for_streams_ns) : deadline;
         sleep_between_looks(
-            bell, soon_if_streams(deadline), [this] { return has_message(); }, [this] { m_watcher.watch(); });
+            bell, until, [this, had_streams] { return has_message() || (!had_streams && has_streams()); }, [this] { m_watcher.watch(); });
     }
     // The end of a watch, likewise: who sleeps may have left the network to it.
     template <class Bell> void end_watch_at(Bell& bell) noexcept {
@@ -64,6 +69,8 @@ public:
     void wake_by(std::function<void()> other) { m_wake = std::move(other); }
 
 private:
+    static constexpr std::uint64_t k_look_for_streams_ns = 50'000;
+
     // What MPI carries. Open MPI sends 4096 bytes at once between processes of a host, with a header of its own; of what is larger it asks the receiver first.
     struct alignas(64) letter {
         packet head;
@@ -89,7 +96,7 @@ private:
     void listen_again() noexcept;
     [[nodiscard]] bool advance_streams(receiver* to) noexcept;
     [[nodiscard]] bool streams_move() noexcept;
-    [[nodiscard]] std::uint64_t soon_if_streams(std::uint64_t deadline) noexcept;
+    [[nodiscard]] bool has_streams() noexcept;
     [[nodiscard]] letter* reserve() noexcept;
     void post(rank to, std::size_t payload_bytes) noexcept;
     void collect_sent() noexcept;

@@ -221,8 +221,9 @@ bool balance::look_at(rank victim) noexcept {
     return false;
 }
 
+// relaxed: the exchange settles it.
 void balance::ask(rank victim) noexcept {
-    // relaxed: a hint. acquire: pairs with got_answer; the question is in no list any more
+    // acquire: pairs with those that make it false, who have taken the question out of the list that it was in
     if (m_has_asked.load(std::memory_order_relaxed) || m_has_asked.exchange(true, std::memory_order_acquire)) return;
     tell(victim, work_message::request, false, 0, &m_question);
 }
@@ -232,7 +233,7 @@ void balance::rest() noexcept {
     if (m_count == 1 || !m_is_used.load(std::memory_order_relaxed)) return; // relaxed: a hint
     set_hungry(true);
     for (auto const& l : m_lifelines) {
-        // relaxed: as in ask
+        // relaxed: it publishes nothing
         if (!l->is_told.exchange(true, std::memory_order_relaxed)) tell(l->end, work_message::request, true);
     }
     m_refusals.store(0, std::memory_order_relaxed);
@@ -241,7 +242,7 @@ void balance::rest() noexcept {
 void balance::wake_up() noexcept {
     if (!m_is_hungry.load(std::memory_order_relaxed) || sched::scheduler::instance().idle().sleeping() != 0) return; // relaxed: a hint
     set_hungry(false);
-    for (auto const& l : m_lifelines) l->is_told.store(false, std::memory_order_relaxed); // relaxed: as in ask
+    for (auto const& l : m_lifelines) l->is_told.store(false, std::memory_order_relaxed); // relaxed: as above
 }
 
 void balance::set_hungry(bool is_hungry) noexcept {

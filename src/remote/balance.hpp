@@ -69,7 +69,7 @@ private:
     struct question : awaited {
         explicit question(std::atomic<bool>& asked) noexcept
             : awaited([](awaited& self) noexcept {
-                  static_cast<question&>(self).has_asked.store(false, std::memory_order_release); // pairs with ask: it is in no list
+                  static_cast<question&>(self).has_asked.store(false, std::memory_order_release); // pairs with ask
               }),
               has_asked(asked) {}
         std::atomic<bool>& has_asked;

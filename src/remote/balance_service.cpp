@@ -202,11 +202,11 @@ bool balance::give_record(rank to, bool by_lifeline) noexcept {
 // --- getting -----------------------------------------------------------------------------------------------------------
 
 void balance::got_answer(rank from, bool by_lifeline, bool has_work) noexcept {
-    // relaxed, all: as in ask
     if (!by_lifeline) {
         m_carrier->cross_off(from, m_question);
         m_has_asked.store(false, std::memory_order_release); // pairs with ask
     }
+    // relaxed, all: they count, and publish nothing
     for (auto const& l : m_lifelines) {
         if (by_lifeline && l->end == from) l->is_told.store(false, std::memory_order_relaxed);
     }

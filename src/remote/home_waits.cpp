@@ -157,9 +157,10 @@ void let_object_go(std::uint64_t object, int place) { state_here().waits.let_go(
 void check_object(std::uint64_t object) { state_here().waits.check(object); }
 
 remote_result call_within(int place, remote_code code, wire_writer const& arguments, std::uint64_t number, limit until) {
-    auto const call = [&](remote::call_limit* within) {
-        return remote::engine_of_caller()->call(static_cast<remote::rank>(place), code, {arguments.data(), arguments.size()}, within);
-    };
+    remote::engine& here = *remote::engine_of_caller();
+    auto const to = static_cast<remote::rank>(place);
+    here.refuse_addresses(to, arguments);
+    auto const call = [&](remote::call_limit* within) { return here.call(to, code, {arguments.data(), arguments.size()}, within); };
     if (number == 0) return call(nullptr);
     remote::told_limit within(place, number, until);
     return call(&within);

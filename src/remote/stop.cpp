@@ -55,9 +55,10 @@ void finish_root::end_watch() noexcept {
 
 bool request_stop(governor& of) {
     if (of.stop.get() == nullptr) throw std::logic_error("tulle::finish: it cannot be cancelled: it has no limit");
-    if (!detail::request_cancellation(*of.stop.get())) return false;
+    if (is_stopped(of)) return false;
+    // First, as it may fail: of a part that is cancelled nobody would tell home any more.
     if (of.at != nullptr && of.home != of.at->here()) of.at->send_stop(static_cast<finish_part&>(of));
-    return true;
+    return detail::request_cancellation(*of.stop.get());
 }
 
 void engine::send_stop(finish_part& of) try {
@@ -103,12 +104,13 @@ void engine::watch(finish_root& root) {
 // Waits until it is cancelled, or over.
 void engine::tell_stop(finish_root& root) noexcept try {
     static_cast<void>(detail::wait_for_cancellation({detail::k_no_deadline, root.watch.get()}));
+    bool const stopped = is_stopped(root); // not under the lock: a deterministic run may go on with another thread here
     std::set<rank> parts;
     packet out;
     out.b = root.root;
     {
         std::lock_guard const held(root.lock);
-        if (!root.is_told && is_stopped(root)) {
+        if (!root.is_told && stopped) {
             root.has_told_stop = true;
             parts.swap(root.parts);
             std::erase_if(parts, [this](rank r) { return is_dead(r); });

@@ -118,8 +118,10 @@ private:
         if (!done) here.check_holder();
         return done;
     }
+    // Once.
     static void take_back(result& done, A&... arguments) {
         if (done) F::undo(done, arguments...);
+        done = result();
     }
     static std::uint64_t address_of(auto const& object, auto const&... /*others*/) noexcept { return object.address(); }
 };

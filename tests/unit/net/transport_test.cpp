@@ -280,6 +280,19 @@ TEST(mpi_streams, places_of_one_host_have_none) {
     EXPECT_NE(f.at(0).begin_receive(1, here, 0), 0U);
 }
 
+// Workers may be computing: then who sleeps has to see to it.
+TEST(mpi_streams, one_that_begins_ends_a_sleep) {
+    for (auto const make : {&call_mpi, &on_two_hosts}) {
+        fleet const f = make(2);
+        f.at(0).arm();
+        std::thread sleeper([&f] { f.at(0).sleep(os::k_no_deadline); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(10)); // it sleeps by then, most likely
+        std::vector<std::byte> here(100);
+        EXPECT_NE(f.at(0).begin_receive(1, here, 0), 0U);
+        sleeper.join();
+    }
+}
+
 TEST(looks, are_close_at_first_and_grow_rare) {
     std::uint64_t now = 1'000'000'000;
     looks when(now);

@@ -6,6 +6,7 @@
 #include "loopback_places.hpp"
 #include "worker_of_all_places.hpp"
 
+#include <tulle/at_home.hpp>
 #include <tulle/finish.hpp>
 #include <tulle/global_memory.hpp>
 #include <tulle/place.hpp>
@@ -88,7 +89,7 @@ TEST_F(stray_address, in_results) {
 TEST_F(stray_address, of_activities) {
     static std::atomic<int> s_started;
     s_started = 0;
-    long const here = 5;
+    long here = 5;
     tulle::finish([&](tulle::activities& all) {
         auto const bad = [&here] { s_started += static_cast<int>(here); };
         EXPECT_THROW(all.async_at(m_there, bad), std::invalid_argument);
@@ -97,6 +98,19 @@ TEST_F(stray_address, of_activities) {
         all.async_any([] { ++s_started; });
     });
     EXPECT_EQ(s_started, 2);
+}
+
+TEST_F(stray_address, in_what_is_written_there) {
+    auto const words = tulle::make_global<tulle::full_empty<named_address>>(m_there);
+    tulle::at_home const box(words);
+    long const here = 5;
+    box.empty();
+    EXPECT_NE(complaint([&] { box.write_ef(named_address{'w', &here}); }), "");
+    EXPECT_FALSE(box.is_full());
+    EXPECT_TRUE(box.try_write_ef(named_address{'w', nullptr}));
+    EXPECT_TRUE(box.try_read_fe());
+    box.fill();
+    tulle::destroy_global(words);
 }
 
 TEST_F(stray_address, here_they_may_be_used) {
