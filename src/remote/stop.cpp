@@ -56,9 +56,10 @@ void finish_root::end_watch() noexcept {
 bool request_stop(governor& of) {
     if (of.stop.get() == nullptr) throw std::logic_error("tulle::finish: it cannot be cancelled: it has no limit");
     if (is_stopped(of)) return false;
-    // First, as it may fail: of a part that is cancelled nobody would tell home any more.
-    if (of.at != nullptr && of.home != of.at->here()) of.at->send_stop(static_cast<finish_part&>(of));
-    return detail::request_cancellation(*of.stop.get());
+    bool const is_part = of.at != nullptr && of.home != of.at->here();
+    // First, as it may fail: of a part that is cancelled nobody would tell home any more. What home does then may come before the next line.
+    if (is_part) of.at->send_stop(static_cast<finish_part&>(of));
+    return detail::request_cancellation(*of.stop.get()) || is_part;
 }
 
 void engine::send_stop(finish_part& of) try {
