@@ -25,7 +25,7 @@
 namespace {
 
 struct named_address {
-    char letter = 'a';
+    char number = 1; // with zeros beside it a letter looks like an address to AddressSanitizer
     long const* where = nullptr;
 };
 
@@ -60,11 +60,11 @@ TEST_F(stray_address, in_captures) {
 TEST_F(stray_address, in_arguments) {
     auto const far = std::make_unique<long>(5);
     auto const use = [](named_address a) { return *a.where; };
-    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, use, named_address{'b', far.get()}); }), "the heap"));
+    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, use, named_address{2, far.get()}); }), "the heap"));
     static long const s_constant = 3;
-    EXPECT_NE(complaint([&] { tulle::at(m_there, use, named_address{'b', &s_constant}); }), "");
+    EXPECT_NE(complaint([&] { tulle::at(m_there, use, named_address{2, &s_constant}); }), "");
     auto const count = [](std::vector<named_address> const& all) { return all.size(); };
-    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, count, std::vector<named_address>{{}, {'c', far.get()}}); }), "byte 32 "));
+    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, count, std::vector<named_address>{{}, {3, far.get()}}); }), "byte 32 "));
 }
 
 TEST_F(stray_address, wherever_bytes_begin) {
@@ -72,7 +72,7 @@ TEST_F(stray_address, wherever_bytes_begin) {
     for (std::size_t before = 0; before < 9; ++before) {
         auto const call = [&] {
             tulle::at(
-                m_there, [](std::string const&, named_address) {}, std::string(before, 'x'), named_address{'b', &here});
+                m_there, [](std::string const&, named_address) {}, std::string(before, 'x'), named_address{2, &here});
         };
         EXPECT_NE(complaint(call), "") << before;
     }
@@ -82,7 +82,7 @@ TEST_F(stray_address, in_results) {
     static long s_there = 5;
     EXPECT_TRUE(
         says(complaint([&] { static_cast<void>(tulle::at(m_there, [] {
-                                 return named_address{'r', &s_there};
+                                 return named_address{2, &s_there};
                              })); }), "goes to place 0 "));
 }
 
