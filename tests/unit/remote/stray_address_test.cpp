@@ -105,9 +105,9 @@ TEST_F(stray_address, in_what_is_written_there) {
     tulle::at_home const box(words);
     long const here = 5;
     box.empty();
-    EXPECT_NE(complaint([&] { box.write_ef(named_address{'w', &here}); }), "");
+    EXPECT_NE(complaint([&] { box.write_ef(named_address{4, &here}); }), "");
     EXPECT_FALSE(box.is_full());
-    EXPECT_TRUE(box.try_write_ef(named_address{'w', nullptr}));
+    EXPECT_TRUE(box.try_write_ef(named_address{4, nullptr}));
     EXPECT_TRUE(box.try_read_fe());
     box.fill();
     tulle::destroy_global(words);
