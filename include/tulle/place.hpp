@@ -134,7 +134,7 @@ template <class T> class global_ref {
 public:
     using element_type = T;
     explicit global_ref(T& object) : m_place(detail::here_index()), m_address(~reinterpret_cast<std::uintptr_t>(std::addressof(object))) {}
-    [[nodiscard]] place home() const { return place(m_place); }
+    [[nodiscard]] place home() const { return place(static_cast<int>(m_place)); }
     [[nodiscard]] std::uint64_t address() const noexcept { return ~m_address; } // there
     // Errors: std::logic_error: the caller is at another place.
     [[nodiscard]] T& operator*() const {
@@ -144,7 +144,7 @@ public:
     [[nodiscard]] T* operator->() const { return std::addressof(**this); }
 
 private:
-    int m_place;
+    std::int64_t m_place;     // as wide as the address, so that nothing lies between the two
     std::uintptr_t m_address; // its complement: the option `check` looks for addresses that travel by mistake
 };
 

@@ -27,7 +27,7 @@ namespace tulle::detail {
 struct home_request {
     std::uint64_t number; // by which its limit will be told; 0: it has none
     int from;
-    bool waits; // else it only tries
+    std::uint32_t waits; // 1; 0: it only tries
 };
 
 // A wait at the calling thread's place, known there until it is over. It ends early when its limit is reached, when the place that asked has died, and when
@@ -72,8 +72,8 @@ TULLE_API remote_result call_within(int place, remote_code code, wire_writer con
 // Where an object is, as its home takes it.
 template <class T> class location {
 public:
-    location(std::uint64_t at, bool global) noexcept : is_global(global), m_address(~at) {}
-    bool is_global; // else of private memory
+    location(std::uint64_t at, bool global) noexcept : is_global(global ? 1 : 0), m_address(~at) {}
+    std::uint64_t is_global; // 1; 0: of private memory. A word, so that nothing lies between the two
 
     [[nodiscard]] std::uint64_t address() const noexcept { return ~m_address; }
     // At its home, which may not have used global memory so far. Throws std::system_error: it cannot be mapped.

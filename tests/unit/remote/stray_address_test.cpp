@@ -25,7 +25,7 @@
 namespace {
 
 struct named_address {
-    char number = 1; // with zeros beside it a letter looks like an address to AddressSanitizer
+    long number = 1; // nothing lies between the two, where old addresses could
     long const* where = nullptr;
 };
 
