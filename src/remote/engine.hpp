@@ -106,7 +106,9 @@ public:
     // An activity that lives here goes there instead; `of` may be gone then. Throws std::bad_alloc, with nothing done.
     void pass_on(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments);
     // std::invalid_argument: `sent` holds an address of this place, and is to be searched. Nothing: the place is not known yet.
-    void refuse_addresses(std::optional<rank> to, wire_writer const& sent);
+    void refuse_addresses(std::optional<rank> to, wire_writer const& sent) {
+        if (TULLE_UNLIKELY(m_searches)) search(to, sent);
+    }
     // The engine stays from the one to the other.
     void begin_use() noexcept { m_running.fetch_add(1, std::memory_order_relaxed); } // relaxed: only the end matters
     void end_use() noexcept { m_running.fetch_sub(1, std::memory_order_release); }   // pairs with ~engine
@@ -222,6 +224,7 @@ private:
     void keep(rank to, packet const& head, std::byte const* payload) noexcept;
     void send_what_was_kept() noexcept;
 
+    void search(std::optional<rank> to, wire_writer const& sent);
     void place_died(rank which, int wait_status) noexcept override;
     [[nodiscard]] awaited_list close_outbox(rank to) noexcept;
     void forget_what_is_lent(rank to) noexcept;

@@ -65,8 +65,7 @@ char const* kind_of(std::uint64_t address) noexcept {
 
 } // namespace
 
-void engine::refuse_addresses(std::optional<rank> to, wire_writer const& sent) {
-    if (!m_searches) return;
+void engine::search(std::optional<rank> to, wire_writer const& sent) {
     auto const found = address_search(m_memory).look_at(sent);
     if (!found) return;
     char text[32];

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Global memory from C, with one place. */
+#include "check.h"
+
 #include <tulle.h>
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                                                                   \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "%s:%d: %s is not true\n", __FILE__, __LINE__, #condition);                                                    \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
 
 static void allocate(void) {
     void* p = NULL;

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Synchronisation by global addresses from C, with one place. */
+#include "check.h"
+
 #include <tulle.h>
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#define CHECK(condition)                                                                                                                   \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "%s:%d: %s is not true\n", __FILE__, __LINE__, #condition);                                                    \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
 
 static tulle_limit_t const g_try = {0, NULL};
 static tulle_limit_t const g_soon = {1000000, NULL};

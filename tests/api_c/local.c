@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Values for each thread and for each worker, through the C interface. */
+#include "check.h"
+
 #include <tulle.h>
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#define CHECK(condition)                                                                                                                   \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                                \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
 
 static tulle_key key;
 static long freed;

@@ -533,7 +533,7 @@ TEST_P(any_transport, reads_memory_of_another_place) {
     std::vector<std::byte> const there = some_bytes(300'000, 1);
     std::vector<std::byte> here(there.size());
     int const error = f.at(0).read(1, here.data(), address_of(there.data()), there.size());
-    if (cannot_be_done(error)) GTEST_SKIP() << "not allowed: " << std::strerror(error);
+    if (!GetParam().is_one_memory && cannot_be_done(error)) GTEST_SKIP() << "not allowed: " << std::strerror(error);
     EXPECT_EQ(error, 0);
     EXPECT_EQ(here, there);
     EXPECT_EQ(f.at(0).read(1, nullptr, 0, 0), 0);

@@ -2,6 +2,8 @@
 /* The way in which a tasking layer of a language uses the library: it is initialised by an OS thread of its own, and called by others that are no
    workers; tasks have local memory of the layer's size, stacks of 8 MiB with guards, and argument bundles that are copied. */
 #define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
 #include <qthread/qthread.h>
 #include <qthread/qtimer.h>
 
@@ -11,13 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void check(int holds, const char* what, int line) {
-    if (holds) return;
-    fprintf(stderr, "chapel.c:%d: %s\n", line, what);
-    exit(1);
-}
-#define CHECK(condition) check((condition), #condition, __LINE__)
 
 enum { k_tasks = 64, k_deep = 1 << 20, k_local = 200 };
 

@@ -2,6 +2,8 @@
 /* Every function of the threads' part of the interface is called from C: it links, takes what the header says, and gives the result of a simple case.
    What each does is tested in C++. */
 #define _GNU_SOURCE
+#include "check.h"
+
 #include <qthread.h>
 
 #include <qthread/barrier.h>
@@ -16,17 +18,9 @@
 #include <qthread/sinc.h>
 #include <qthread/tls.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void check(int holds, const char* what, int line) {
-    if (holds) return;
-    fprintf(stderr, "functions.c:%d: %s\n", line, what);
-    exit(1);
-}
-#define CHECK(condition) check((condition), #condition, __LINE__)
 #define DONE(call) CHECK((call) == QTHREAD_SUCCESS)
 
 static aligned_t twice(void* number) { return 2 * *(aligned_t*)number; }

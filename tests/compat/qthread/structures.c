@@ -3,6 +3,8 @@
  * Each function of the queues, pools, heaps, arrays and loops of the Qthreads face, called from C. */
 #define _XOPEN_SOURCE 700 /* mkstemp */
 
+#include "check.h"
+
 #include <qthread/allpairs.h>
 #include <qthread/dictionary.h>
 #include <qthread/futurelib.h>
@@ -18,17 +20,8 @@
 #include <qthread/qutil.h>
 #include <qthread/wavefront.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                                                                   \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                                \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
 
 static int s_elements[100];
 

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Fourier transform by TNT threads on data in shared memory. Each thread transforms one residue class of the samples; then a thread for each pair joins
  * two halves, level by level. Checked against the sum that defines it, and by the way back. */
+#include "check.h"
+
 #include "kernels/fft.h"
 
 #include <tnt.h>
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#define CHECK(condition)                                                                                                                   \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "%s:%d: %s is not true\n", __FILE__, __LINE__, #condition);                                                    \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
 
 typedef fft_number number;
 

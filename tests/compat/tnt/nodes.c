@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads, shared memory, mutexes and barriers of all nodes, whatever their number: each placement. */
+#include "check.h"
+
 #include <tnt.h>
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                                                                   \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "%s:%d: %s is not true\n", __FILE__, __LINE__, #condition);                                                    \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
 
 enum { THREADS = 24, ROUNDS = 20, ADDS = 50 };
 
