@@ -17,9 +17,10 @@ inline constexpr std::size_t k_frame_pointer = 6;
 inline constexpr std::size_t k_stack_pointer = 7;
 [[nodiscard]] constexpr std::uint64_t slot_of(std::uint64_t dwarf_number) noexcept { return dwarf_number; }
 
-/// Where they are in gregset_t, in DWARF's order.
-inline constexpr std::array<int, 16> k_greg_of_register{REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-                                                        REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+/// Where they are in gregset_t, in DWARF's order. As the return address counts where the frame was stopped: the frame descriptions of the linker's stubs (.plt) compute with it.
+inline constexpr std::array<int, k_register_count> k_greg_of_register{REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                                                      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                                                      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
 
 [[nodiscard]] inline std::uintptr_t code_address(std::uintptr_t return_address) noexcept { return return_address; }
 

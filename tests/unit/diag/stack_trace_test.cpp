@@ -7,9 +7,11 @@
 
 #include <tulle/detail/attributes.hpp>
 
+#include <csignal>
 #include <vector>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -94,5 +96,54 @@ TEST(stack_trace, a_deep_stack_is_cut) {
     EXPECT_EQ(trace.count, diag::stack_trace::k_most);
     EXPECT_TRUE(trace.cut);
 }
+
+#ifdef __x86_64__
+
+// --- stopped at each instruction -------------------------------------------------------------------------------------------
+
+constexpr greg_t k_trap_flag = 0x100;
+
+struct steps {
+    volatile bool wanted = false;
+    std::size_t seen = 0, lost = 0;
+    std::uintptr_t lost_at = 0;
+} g_steps;
+
+TULLE_NOINLINE void step_through_a_call(diag::stack_trace&);
+
+void look_at_step(int, siginfo_t*, void* interrupted) {
+    auto& context = *static_cast<ucontext_t*>(interrupted);
+    if (!g_steps.wanted) context.uc_mcontext.gregs[REG_EFL] &= ~k_trap_flag;
+    diag::stack_trace trace;
+    diag::unwind(arch::registers_of(context), own_stack(), trace);
+    ++g_steps.seen;
+    if (passes_through(trace, &step_through_a_call)) return;
+    ++g_steps.lost;
+    g_steps.lost_at = arch::pc_of(context);
+}
+
+void step_through_a_call(diag::stack_trace&) {
+    g_steps.wanted = true;
+    // The first step ends behind the last instruction here, with the stack as it was.
+    asm volatile("lea -128(%%rsp), %%rsp\n pushfq\n orq %0, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp" ::"i"(k_trap_flag) : "memory", "cc");
+    ::getppid();
+    g_steps.wanted = false;
+}
+
+// By way of the linker's stub, into the C library and back.
+TEST(stack_trace, of_each_instruction_of_a_call) {
+    struct sigaction stepping = {}, before = {};
+    stepping.sa_sigaction = &look_at_step;
+    stepping.sa_flags = SA_SIGINFO;
+    ASSERT_EQ(::sigaction(SIGTRAP, &stepping, &before), 0);
+    diag::stack_trace unused;
+    ::getppid(); // the dynamic linker has done its work
+    step_through_a_call(unused);
+    ASSERT_EQ(::sigaction(SIGTRAP, &before, nullptr), 0);
+    EXPECT_GE(g_steps.seen, 5U); // the stub, two to four of the function, and the store
+    EXPECT_EQ(g_steps.lost, 0U) << "the last one at " << std::hex << g_steps.lost_at;
+}
+
+#endif
 
 } // namespace
