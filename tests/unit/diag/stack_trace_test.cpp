@@ -105,6 +105,7 @@ constexpr greg_t k_trap_flag = 0x100;
 
 struct steps {
     volatile bool wanted = false;
+    diag::stack_range stack;
     std::size_t seen = 0, lost = 0;
     std::uintptr_t lost_at = 0;
 } g_steps;
@@ -115,7 +116,7 @@ void look_at_step(int, siginfo_t*, void* interrupted) {
     auto& context = *static_cast<ucontext_t*>(interrupted);
     if (!g_steps.wanted) context.uc_mcontext.gregs[REG_EFL] &= ~k_trap_flag;
     diag::stack_trace trace;
-    diag::unwind(arch::registers_of(context), own_stack(), trace);
+    diag::unwind(arch::registers_of(context), g_steps.stack, trace);
     ++g_steps.seen;
     if (passes_through(trace, &step_through_a_call)) return;
     ++g_steps.lost;
@@ -136,6 +137,7 @@ TEST(stack_trace, of_each_instruction_of_a_call) {
     stepping.sa_sigaction = &look_at_step;
     stepping.sa_flags = SA_SIGINFO;
     ASSERT_EQ(::sigaction(SIGTRAP, &stepping, &before), 0);
+    g_steps.stack = own_stack();
     diag::stack_trace unused;
     ::getppid(); // the dynamic linker has done its work
     step_through_a_call(unused);
