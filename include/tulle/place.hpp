@@ -84,7 +84,7 @@ private:
 };
 
 // Something was wanted of a place that has died. By default the program ends when a place dies; with TULLE_ON_PLACE_DEATH=throw, and places that
-// `tulle run -n` has started, the others go on, unless it was place 0, and what needed that place throws this: calls, activities that are started there, collective
+// `tulle run -n` or Open MPI 5 has started, the others go on, unless it was place 0, and what needed that place throws this: calls, activities that are started there, collective
 // operations, clocks and mutexes whose members or owners were there, allocations that it managed; and a finish, once all activities of the survivors have ended. A
 // finish whose own place has died is not waited for by anybody; its activities go on.
 class dead_place : public std::runtime_error {

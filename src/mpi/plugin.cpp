@@ -20,6 +20,14 @@
 
 #include <unistd.h>
 
+// User-level failure mitigation (https://fault-tolerance.org), which Open MPI has from version 5 on: null where it is not there.
+extern "C" {
+[[gnu::weak]] int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failed);
+[[gnu::weak]] int MPIX_Comm_ack_failed(MPI_Comm comm, int wanted, int* acknowledged);
+[[gnu::weak]] int MPIX_Comm_agree(MPI_Comm comm, int* flag);
+[[gnu::weak]] int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request);
+}
+
 struct tulle::net::mpi_endpoint {
     MPI_Comm all = MPI_COMM_NULL;
 };
@@ -29,6 +37,7 @@ namespace tulle::mpi {
 namespace {
 
 using net::mpi_endpoint;
+using net::mpi_functions;
 using net::mpi_request;
 using net::mpi_threads;
 using net::mpi_world;
@@ -36,6 +45,7 @@ using net::mpi_world;
 constexpr int k_tag_of_prepared = 0;
 
 bool s_is_ours = false;
+bool s_tells_deaths = false;
 bool s_has_several_hosts = false; // as far as somebody has asked
 
 static_assert(sizeof(MPI_Request) <= sizeof(mpi_request::word));
@@ -104,6 +114,14 @@ void put_descriptors(mpi_world& in, std::vector<int> const& before) noexcept {
             in.descriptors[in.descriptor_count++] = d;
 }
 
+// `mpirun --with-ft ulfm` says so to the processes; without it MPI ends them all.
+bool tells_deaths() noexcept {
+    if (&MPIX_Comm_get_failed == nullptr || &MPIX_Comm_ack_failed == nullptr || &MPIX_Comm_agree == nullptr || &MPIX_Comm_iagree == nullptr)
+        return false;
+    char const* const enabled = std::getenv("OMPI_MCA_mpi_ft_enable"); // NOLINT(concurrency-mt-unsafe)
+    return enabled != nullptr && std::string_view(enabled) != "0" && std::string_view(enabled) != "false";
+}
+
 int start(mpi_world& found) noexcept {
     int is_started = 0;
     int level = MPI_THREAD_SINGLE;
@@ -121,7 +139,15 @@ int start(mpi_world& found) noexcept {
     int count = 0;
     if (int const error = MPI_Comm_rank(MPI_COMM_WORLD, &here)) return error;
     if (int const error = MPI_Comm_size(MPI_COMM_WORLD, &count)) return error;
-    found = {static_cast<std::uint32_t>(here), static_cast<std::uint32_t>(count), threads_at(level), s_is_ours, library_name(), 0, {}};
+    s_tells_deaths = s_is_ours && tells_deaths();
+    found = {static_cast<std::uint32_t>(here),
+             static_cast<std::uint32_t>(count),
+             threads_at(level),
+             s_is_ours,
+             s_tells_deaths,
+             library_name(),
+             0,
+             {}};
     if (s_is_ours) put_descriptors(found, before);
     return MPI_SUCCESS;
 }
@@ -144,10 +170,24 @@ bool end_without_mpi() noexcept {
 bool end_without_mpi() noexcept { return false; }
 #endif
 
+int s_agreed = 1;
+
+// When all that live have come. False: some are dead.
+bool meet_all() noexcept {
+    if (!s_tells_deaths) return MPI_Barrier(MPI_COMM_WORLD), true;
+    MPI_Group failed = MPI_GROUP_EMPTY;
+    int count = 0;
+    static_cast<void>(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    static_cast<void>(MPIX_Comm_agree(MPI_COMM_WORLD, &s_agreed));
+    static_cast<void>(MPIX_Comm_get_failed(MPI_COMM_WORLD, &failed));
+    static_cast<void>(MPI_Group_size(failed, &count));
+    return count == 0;
+}
+
 void finish() noexcept {
     if (!s_is_ours) return;
-    static_cast<void>(MPI_Barrier(MPI_COMM_WORLD));
-    if (!end_without_mpi()) static_cast<void>(MPI_Finalize());
+    bool const all_live = meet_all(); // otherwise MPI_Finalize of Open MPI 5.0 hangs now and then: its launcher waits for the dead
+    if (all_live && !end_without_mpi()) static_cast<void>(MPI_Finalize());
     s_is_ours = false;
 }
 
@@ -170,9 +210,23 @@ void close(mpi_endpoint* closed) noexcept {
     delete closed;
 }
 
+// What an error means where MPI tells of deaths: numbers of Open MPI 5.
+int without_the_dead(int error, bool& is_done) noexcept {
+    constexpr int k_failed = 75;
+    constexpr int k_failed_pending = 76;
+    if (!s_tells_deaths || error == MPI_SUCCESS) return error;
+    int kind = error;
+    static_cast<void>(MPI_Error_class(error, &kind));
+    if (kind == k_failed_pending) return is_done = false, mpi_functions::k_somebody_is_dead;
+    if (kind == k_failed) return is_done = true, mpi_functions::k_peer_is_dead;
+    return error;
+}
+
 int send(mpi_endpoint* over, std::uint32_t to, std::uint32_t tag, void const* bytes, std::size_t size, mpi_request& begun) noexcept {
     request_of_call request(begun);
-    return MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(to), static_cast<int>(tag), over->all, request.get());
+    bool is_done = false;
+    return without_the_dead(
+        MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(to), static_cast<int>(tag), over->all, request.get()), is_done);
 }
 
 int receive(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes, std::size_t size, mpi_request& begun) noexcept {
@@ -195,7 +249,27 @@ int test(mpi_request& of, bool& is_done) noexcept {
     int done = 0;
     int const error = MPI_Test(request.get(), &done, MPI_STATUS_IGNORE);
     is_done = done != 0;
-    return error;
+    return without_the_dead(error, is_done);
+}
+
+int find_dead(mpi_endpoint* over, std::uint32_t* dead, std::uint32_t& count) noexcept {
+    count = 0;
+    if (!s_tells_deaths) return MPI_SUCCESS;
+    MPI_Group failed = MPI_GROUP_NULL;
+    MPI_Group all = MPI_GROUP_NULL;
+    int size = 0;
+    int acknowledged = 0;
+    if (int const error = MPIX_Comm_get_failed(over->all, &failed)) return error;
+    if (int const error = MPI_Comm_group(over->all, &all)) return error;
+    static_cast<void>(MPI_Group_size(failed, &size));
+    for (int k = 0; k < size; ++k) {
+        int place = 0;
+        static_cast<void>(MPI_Group_translate_ranks(failed, 1, &k, all, &place));
+        dead[count++] = static_cast<std::uint32_t>(place);
+    }
+    static_cast<void>(MPI_Group_free(&failed));
+    static_cast<void>(MPI_Group_free(&all));
+    return MPIX_Comm_ack_failed(over->all, size, &acknowledged);
 }
 
 void forget_receive(mpi_request& started) noexcept {
@@ -215,7 +289,7 @@ int gather(mpi_endpoint* over, void const* own, std::size_t size, void* all) noe
 
 int meet(mpi_endpoint* over, mpi_request& begun) noexcept {
     request_of_call request(begun);
-    return MPI_Ibarrier(over->all, request.get());
+    return s_tells_deaths ? MPIX_Comm_iagree(over->all, &s_agreed, request.get()) : MPI_Ibarrier(over->all, request.get());
 }
 
 int find_hosts(mpi_endpoint* over, std::uint32_t& lowest) noexcept {
@@ -260,6 +334,7 @@ tulle::net::mpi_functions const tulle_mpi_functions{tulle::net::mpi_functions::k
                                                     &tulle::mpi::test,
                                                     &tulle::mpi::forget_receive,
                                                     &tulle::mpi::abandon,
+                                                    &tulle::mpi::find_dead,
                                                     &tulle::mpi::gather,
                                                     &tulle::mpi::meet,
                                                     &tulle::mpi::find_hosts,

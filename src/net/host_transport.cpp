@@ -27,6 +27,27 @@ private:
     std::vector<rank> const& m_ranks;
 };
 
+// MPI tells of deaths at this host, too. Those are left to the memory, out of which the last messages of the dead still come.
+class burying_near_by final : public receiver {
+public:
+    burying_near_by(receiver& to, session const& host, std::vector<rank> const& near_of) noexcept
+        : m_to(to), m_host(host), m_near_of(near_of) {}
+    void deliver(packet const& head, std::byte const* payload) noexcept override { m_to.deliver(head, payload); }
+    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override { m_to.moved(peer, what, was_sent); }
+    void place_died(rank which, int wait_status) noexcept override {
+        if (m_near_of[which] >= m_host.places()) return m_to.place_died(which, wait_status);
+        m_host.declare_dead(m_near_of[which], wait_status);
+        m_has_buried = true;
+    }
+    [[nodiscard]] bool has_buried() const noexcept { return m_has_buried; }
+
+private:
+    receiver& m_to;
+    session const& m_host;
+    std::vector<rank> const& m_near_of;
+    bool m_has_buried = false;
+};
+
 } // namespace
 
 host_transport::host_transport(std::unique_ptr<shm_transport> near, std::vector<rank> ranks, std::unique_ptr<mpi_transport> far)
@@ -34,7 +55,7 @@ host_transport::host_transport(std::unique_ptr<shm_transport> near, std::vector<
       m_far(std::move(far)),
       m_ranks(std::move(ranks)),
       m_near_of(m_far->count(), k_elsewhere),
-      m_is_alone(m_ranks.size() == m_far->count()) {
+      m_is_alone(m_ranks.size() == m_far->count() && !m_far->tells_deaths()) {
     for (rank k = 0; k < m_ranks.size(); ++k) m_near_of[m_ranks[k]] = k;
     m_far->wake_by([this] { wake(); });
 }
@@ -50,7 +71,10 @@ bool host_transport::poll(receiver& to) noexcept {
     renumbering renumbered(to, m_ranks);
     bool const is_found = m_near->poll(renumbered);
     if (m_is_alone || (is_found && ++m_polls % k_near_polls_per_far != 0)) return is_found;
-    return m_far->poll(to) || is_found;
+    burying_near_by far(to, m_near->joined(), m_near_of);
+    bool const is_found_far = m_far->poll(far);
+    if (far.has_buried()) static_cast<void>(m_near->poll(renumbered));
+    return is_found_far || is_found;
 }
 
 void host_transport::sleep(std::uint64_t deadline) noexcept {

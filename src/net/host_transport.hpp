@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places on several hosts: those of this host by memory that they share, the others over a network. While no other host takes part, nobody looks at the
-// network at all.
+// Places on several hosts: those of this host by memory that they share, the others over a network. While no other host takes part, and the
+// network does not tell of deaths, nobody looks at it at all.
 #pragma once
 
 #include "net/mpi_transport.hpp"
@@ -49,7 +49,7 @@ private:
     std::vector<rank> m_ranks;   // of the places here
     std::vector<rank> m_near_of; // their numbers in m_near, by rank; k_elsewhere
     std::uint32_t m_polls = 0;
-    bool m_is_alone; // no other host takes part
+    bool m_is_alone; // nobody has to look at the network
 };
 
 } // namespace tulle::net

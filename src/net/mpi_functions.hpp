@@ -26,6 +26,7 @@ struct mpi_world {
     std::uint32_t count = 0;
     mpi_threads threads = mpi_threads::only_main;
     bool is_ours = false;          // nobody had started MPI
+    bool tells_deaths = false;     // a place that dies does not end the others, which can ask for it
     char const* library = nullptr; // which one, and its version
     // Descriptors that can be polled and become readable when something comes, as far as they are known.
     std::uint32_t descriptor_count = 0;
@@ -36,13 +37,16 @@ struct mpi_world {
 struct mpi_endpoint;
 
 struct mpi_functions {
-    static constexpr std::uint32_t k_version = 2; // of this table
+    static constexpr std::uint32_t k_version = 3; // of this table
+    // Of send() and test(), where MPI tells of deaths.
+    static constexpr int k_peer_is_dead = -1;     // the request is over, and has not done what it should
+    static constexpr int k_somebody_is_dead = -2; // a receive from whomever waits on; ask find_dead()
 
     std::uint32_t version;
 
     // Once, by the main thread. A program that has started MPI itself keeps it, and shares it.
     int (*start)(mpi_world& found) noexcept;
-    // Ends MPI if start() has begun it; all places call it. No endpoint is left.
+    // Ends MPI if start() has begun it; all places that live call it. No endpoint is left.
     void (*finish)() noexcept;
 
     // The first `count` places; all places call it. Those that are not of them get null.
@@ -60,9 +64,12 @@ struct mpi_functions {
     void (*forget_receive)(mpi_request& started) noexcept; // whatever has arrived in it
     void (*abandon)(mpi_request& begun) noexcept;          // a send, or a receive that is not prepared; it may still go on
 
+    // Those that have died so far, at most as many as the endpoint has places.
+    int (*find_dead)(mpi_endpoint* over, std::uint32_t* dead, std::uint32_t& count) noexcept;
+
     // --- by all places of an endpoint
     int (*gather)(mpi_endpoint* over, void const* own, std::size_t size, void* all) noexcept; // `size` bytes of each
-    int (*meet)(mpi_endpoint* over, mpi_request& begun) noexcept;                             // done when all have begun it
+    int (*meet)(mpi_endpoint* over, mpi_request& begun) noexcept;                             // done when all that live have begun it
     // Gives each place the lowest one that it can share memory with, as far as MPI knows.
     int (*find_hosts)(mpi_endpoint* over, std::uint32_t& lowest) noexcept;
 

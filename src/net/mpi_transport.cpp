@@ -4,6 +4,8 @@
 #include "base/assert.hpp"
 #include "base/error.hpp"
 
+#include <tulle/detail/attributes.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -21,16 +23,21 @@ constexpr int k_messages_of_poll = 64;
 constexpr std::uint64_t k_look_for_others_ns = 50'000;
 constexpr std::uint64_t k_patience_with_streams_ns = 2'000'000;
 
+bool tells_death(int error) noexcept { return error == mpi_functions::k_peer_is_dead || error == mpi_functions::k_somebody_is_dead; }
+
 } // namespace
 
-mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, std::vector<int> descriptors)
+mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, bool tells_deaths,
+                             std::vector<int> descriptors)
     : m_mpi(mpi),
       m_over(over),
       m_here(here),
+      m_tells_deaths(tells_deaths),
       m_letters(k_receives + k_sends),
       m_receives(k_receives),
       m_sends(k_sends),
       m_peers(count),
+      m_dead(count),
       m_streams(mpi, over),
       m_watcher(std::move(descriptors), [this] { m_wake(); }) {
     for (std::size_t k = 0; k < k_receives; ++k) {
@@ -51,9 +58,12 @@ void mpi_transport::check(int error, char const* what) const noexcept {
     base::fatal("place %u cannot %s: %s", m_here, what, text);
 }
 
-bool mpi_transport::is_done(mpi_request& of) const noexcept {
+// Or it will never be, as its peer is dead.
+bool mpi_transport::is_done(mpi_request& of) noexcept {
     bool done = false;
-    check(m_mpi.test(of, done), "look at a message");
+    int const error = m_mpi.test(of, done);
+    m_somebody_died |= tells_death(error);
+    if (!tells_death(error)) check(error, "look at a message");
     return done;
 }
 
@@ -65,6 +75,7 @@ bool mpi_transport::try_send(rank to, packet head, std::byte const* payload) noe
     m_order.before_send();
     std::lock_guard const held(m_lock);
     peer& p = m_peers[to];
+    if (TULLE_UNLIKELY(p.is_dead)) return true;
     if (m_is_closed || p.sent - p.polled_there >= k_credit) return false;
     letter* const l = reserve();
     if (l == nullptr) return false;
@@ -87,7 +98,9 @@ void mpi_transport::post(rank to, std::size_t payload_bytes) noexcept {
     box& b = m_sends[m_under_way];
     peer& p = m_peers[to];
     b.contents->polled = p.told = p.polled_here;
-    check(m_mpi.send(m_over, to, 0, b.contents, offsetof(letter, payload) + payload_bytes, b.request), "send");
+    int const error = m_mpi.send(m_over, to, 0, b.contents, offsetof(letter, payload) + payload_bytes, b.request);
+    if (tells_death(error)) return static_cast<void>(m_somebody_died = true);
+    check(error, "send");
     if (!is_done(b.request)) ++m_under_way;
 }
 
@@ -104,7 +117,7 @@ void mpi_transport::collect_sent() noexcept {
 void mpi_transport::tell_polled() noexcept {
     m_owes_news = false;
     for (rank r = 0; r < count(); ++r) {
-        if (m_peers[r].polled_here - m_peers[r].told < k_credit / 2) continue;
+        if (m_peers[r].is_dead || m_peers[r].polled_here - m_peers[r].told < k_credit / 2) continue;
         letter* const l = reserve();
         if (l == nullptr) {
             m_owes_news = true;
@@ -127,7 +140,7 @@ bool mpi_transport::oldest_has_come() noexcept {
 
 bool mpi_transport::has_message() noexcept {
     std::lock_guard const held(m_lock);
-    return oldest_has_come();
+    return oldest_has_come() || m_somebody_died;
 }
 
 // False: nothing has come.
@@ -141,7 +154,7 @@ bool mpi_transport::take_one(receiver* to, bool& was_message) noexcept {
     std::uint32_t const polled = l.polled;
     was_message = l.is_message != 0;
     m_order.before_delivery();
-    if (was_message && to != nullptr) to->deliver(l.head, l.payload);
+    if (was_message && to != nullptr && !m_peers[from].is_dead) to->deliver(l.head, l.payload);
     std::lock_guard const held(m_lock);
     peer& p = m_peers[from];
     p.polled_there = polled;
@@ -163,15 +176,37 @@ bool mpi_transport::poll(receiver& to) noexcept {
     for (int k = 0; k < k_messages_of_poll && take_one(&to, was_message); ++k) found |= was_message;
     found |= advance_streams(&to);
     if (found) m_watcher.tell_message();
-    std::lock_guard const held(m_lock);
-    if (m_is_closed) return found;
-    if (m_under_way != 0) collect_sent();
-    if (m_owes_news) tell_polled();
-    return found;
+    bool somebody_died = false;
+    {
+        std::lock_guard const held(m_lock);
+        if (m_is_closed) return found;
+        if (m_under_way != 0) collect_sent();
+        if (m_owes_news) tell_polled();
+        somebody_died = m_somebody_died;
+    }
+    return (TULLE_UNLIKELY(somebody_died) && find_the_dead(to)) || found;
 }
 
-int mpi_transport::read(rank /*from*/, void* /*to*/, std::uint64_t /*address*/, std::size_t bytes) noexcept {
-    return bytes == 0 ? 0 : ENOTSUP;
+// What they have sent is delivered before, as far as it has come.
+bool mpi_transport::find_the_dead(receiver& to) noexcept {
+    for (bool was_message = false; take_one(&to, was_message);) {}
+    rank count = 0;
+    rank new_ones = 0;
+    {
+        std::lock_guard const held(m_lock);
+        m_somebody_died = false;
+        check(m_mpi.find_dead(m_over, m_dead.data(), count), "tell which places have died");
+        for (rank k = 0; k < count; ++k)
+            if (!std::exchange(m_peers[m_dead[k]].is_dead, true)) m_dead[new_ones++] = m_dead[k];
+    }
+    for (rank k = 0; k < new_ones; ++k) to.place_died(m_dead[k], k_unknown_status);
+    return new_ones != 0;
+}
+
+int mpi_transport::read(rank from, void* /*to*/, std::uint64_t /*address*/, std::size_t bytes) noexcept {
+    if (bytes == 0) return 0;
+    std::lock_guard const held(m_lock);
+    return m_peers[from].is_dead ? ESRCH : ENOTSUP;
 }
 
 // --- streams ---------------------------------------------------------------------------------------------------------
@@ -203,7 +238,9 @@ bool mpi_transport::advance_streams(receiver* to) noexcept {
         {
             std::lock_guard const held(m_lock);
             if (m_streams.is_idle()) return any;
-            check(m_streams.advance(one, is_found), "go on with a large payload");
+            int const error = m_streams.advance(one, is_found);
+            if (tells_death(error)) return m_somebody_died = true; // nobody survives that has streams
+            check(error, "go on with a large payload");
             is_moving = streams_move();
         }
         if (!is_found) return any || is_moving;

@@ -4,6 +4,7 @@
 //   Flow control: of one place to another at most k_credit messages have been sent that have not been polled; so what a place holds for others is
 //   bounded. How many have been polled stands in each header that goes back, or in a header of its own when nothing goes back.
 //   Sleep: MPI cannot wake anybody, so a sleeper looks now and then (net/looks.hpp), and has the network watched where that can be done. Senders ring for nobody.
+//   Deaths: known where MPI tells of them, by the receives that stand ready. What is sent to the dead is dropped, as is what comes from them later.
 //   MPI is called by one OS thread at a time, whatever it would allow.
 #pragma once
 
@@ -32,7 +33,8 @@ public:
     static constexpr std::uint32_t k_credit = 32;
 
     // The endpoint is its own from then on. Throws std::bad_alloc. What MPI refuses, here and later, ends the process with a message.
-    mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, std::vector<int> descriptors = {});
+    mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, bool tells_deaths = false,
+                  std::vector<int> descriptors = {});
     ~mpi_transport() override; // close(), if that has not been called
 
     [[nodiscard]] rank here() const noexcept override { return m_here; }
@@ -50,6 +52,7 @@ public:
     [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept override;
     void close() noexcept override;
 
+    [[nodiscard]] bool tells_deaths() const noexcept { return m_tells_deaths; }
     // Whether poll() would find something. Any OS thread.
     [[nodiscard]] bool has_message() noexcept;
     // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise. Streams go on by polls only: those that there are make the sleep
@@ -83,6 +86,7 @@ private:
         std::uint32_t polled_there = 0; // of these, as far as it has told
         std::uint32_t polled_here = 0;
         std::uint32_t told = 0; // of these
+        bool is_dead = false;
     };
     struct box {
         mpi_request request{};
@@ -90,7 +94,7 @@ private:
     };
 
     void check(int error, char const* what) const noexcept;
-    [[nodiscard]] bool is_done(mpi_request& of) const noexcept;
+    [[nodiscard]] bool is_done(mpi_request& of) noexcept;
     [[nodiscard]] bool oldest_has_come() noexcept;
     [[nodiscard]] bool take_one(receiver* to, bool& was_message) noexcept;
     void listen_again() noexcept;
@@ -101,11 +105,13 @@ private:
     void post(rank to, std::size_t payload_bytes) noexcept;
     void collect_sent() noexcept;
     void tell_polled() noexcept;
+    [[nodiscard]] bool find_the_dead(receiver& to) noexcept;
     [[nodiscard]] bool all_have_come(mpi_request& meeting) noexcept;
 
     mpi_functions const& m_mpi;
     mpi_endpoint* m_over;
     rank m_here;
+    bool m_tells_deaths;
     order_of_process m_order;
     doorbell<os::machine> m_bell;
     base::spin_lock m_lock; // of MPI, and guards the rest; what has been received belongs to who polls until it listens again
@@ -117,6 +123,8 @@ private:
     std::vector<box> m_sends; // the first m_under_way are
     std::size_t m_under_way = 0;
     std::vector<peer> m_peers;
+    std::vector<rank> m_dead; // room for as many as there are
+    bool m_somebody_died = false;
     mpi_streams m_streams;
     std::uint64_t m_steps_of_streams = 0; // when somebody looked, at
     std::uint64_t m_streams_moved_at = 0; // ns

@@ -106,9 +106,10 @@ std::span<std::byte> session::shelf(rank of) const noexcept {
 
 void session::declare_dead(rank which, int wait_status) const noexcept {
     place_entry& e = entry(which);
-    e.wait_status.store(wait_status, std::memory_order_relaxed); // relaxed: published by the next line
-    e.state.store(place_state::dead, std::memory_order_release); // pairs with who reads the state
-    head().deaths.fetch_add(1, std::memory_order_release);       // pairs with who looks for deaths
+    if (e.state.load(std::memory_order_relaxed) == place_state::dead) return; // relaxed: only so that it is not counted twice
+    e.wait_status.store(wait_status, std::memory_order_relaxed);              // relaxed: published by the next line
+    if (e.state.exchange(place_state::dead, std::memory_order_release) == place_state::dead) return; // pairs with who reads the state
+    head().deaths.fetch_add(1, std::memory_order_release);                                           // pairs with who looks for deaths
     wake_all();
 }
 

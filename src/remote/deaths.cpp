@@ -21,6 +21,7 @@ namespace tulle::remote {
 namespace {
 
 std::string how_it_ended(int status) {
+    if (status == net::k_unknown_status) return "nobody knows how";
     if (WIFSIGNALED(status)) return "ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
     return "ended with exit code " + std::to_string(WEXITSTATUS(status));
 }
@@ -35,6 +36,7 @@ void engine::throw_death(rank of, std::uint64_t lost) const {
 
 // By who polls. Whoever learns of it by is_dead() may rely on nothing but that; sends are dropped a moment later.
 void engine::place_died(rank which, int wait_status) noexcept try {
+    if (m_dies_with_others && (!m_survives || which == 0)) base::fatal("place %u has died, and place %u ends with it", which, here());
     if (!m_survives) return; // who has started the places ends them
     m_deaths[which].wait_status = wait_status;
     m_deaths[which].is_dead.store(true, std::memory_order_release); // pairs with is_dead

@@ -59,6 +59,7 @@ public:
     void share_processors() noexcept { m_traffic.share_processors(); }
     // The others go on when a place dies, and what needed it throws dead_place. Before start().
     void survive_deaths() noexcept { m_survives = true; }
+    void die_with_others() noexcept { m_dies_with_others = true; } // nobody else ends this process, nor its MPI
     [[nodiscard]] bool survives_deaths() const noexcept { return m_survives; }
     // Arguments and results that hold addresses of this place are refused. Before start().
     void search_for_addresses() noexcept { m_searches = true; }
@@ -280,6 +281,7 @@ private:
     std::vector<std::uint64_t> m_reports; // by their homes, so far
     std::uint32_t m_deaths_known = 0;     // when parts begin and end
     bool m_survives = false;
+    bool m_dies_with_others = false;
     bool m_searches = false;           // for addresses
     std::unique_ptr<death[]> m_deaths; // by places
     base::spin_lock m_roots_lock;      // guards the next two; before the lock of a root

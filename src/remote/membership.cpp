@@ -170,10 +170,11 @@ void join_by_mpi() {
     mpi_job job = join_mpi_job();
     s_finish_network = job.finish;
     engine& e = become_engine(std::move(job.transport));
-    if (s_survives && e.here() == 0)
+    if (job.tells_deaths) e.die_with_others();
+    if (job.tells_deaths && s_survives) e.survive_deaths();
+    if (s_survives && !job.tells_deaths && e.here() == 0)
         base::warn("TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places, and its launcher ends them all when one dies; "
-                   "those that "
-                   "`tulle run -n` starts on one host can go on");
+                   "those that `tulle run -n` starts on one host can go on, and those of Open MPI 5 with `mpirun --with-ft ulfm`");
     take_part(e);
 }
 

@@ -188,7 +188,7 @@ std::unique_ptr<net::transport> connect(net::mpi_functions const& mpi, net::mpi_
     host_finder host(mpi, all, world);
     std::unique_ptr<net::shm_transport> near = host.connect();
     std::vector<int> descriptors(world.descriptors, world.descriptors + world.descriptor_count);
-    auto far = std::make_unique<net::mpi_transport>(mpi, all, world.here, world.count, std::move(descriptors));
+    auto far = std::make_unique<net::mpi_transport>(mpi, all, world.here, world.count, world.tells_deaths, std::move(descriptors));
     if (near == nullptr) return far;
     return std::make_unique<net::host_transport>(std::move(near), host.ranks(), std::move(far));
 }
@@ -218,7 +218,7 @@ mpi_job join_mpi_job() {
     net::mpi_endpoint* all = nullptr;
     check(mpi, mpi.open(world.count, all), "connect the places");
     compare_programs_of_all(mpi, all, world);
-    return {connect(mpi, all, world), mpi.finish};
+    return {connect(mpi, all, world), mpi.finish, world.tells_deaths};
 }
 
 } // namespace tulle::remote

@@ -21,6 +21,7 @@ namespace tulle::remote {
 struct mpi_job {
     std::unique_ptr<net::transport> transport;
     void (*finish)() noexcept; // MPI, when the transport has been closed
+    bool tells_deaths;         // instead of ending all places when one dies
 };
 
 // By the main thread, once. Waits for the other places, which do the same. Whatever is wrong ends the process with a message. Throws std::bad_alloc.

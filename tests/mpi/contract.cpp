@@ -74,7 +74,7 @@ std::unique_ptr<mpi_transport> take_part(mpi_functions const& mpi, rank count) {
     check(mpi.open(count, over));
     if (over == nullptr) return nullptr;
     std::vector<int> const descriptors(world.descriptors, world.descriptors + world.descriptor_count);
-    return std::make_unique<mpi_transport>(mpi, over, world.here, count, descriptors);
+    return std::make_unique<mpi_transport>(mpi, over, world.here, count, false, descriptors);
 }
 
 int run_tests(std::vector<address> const& addresses) {

@@ -22,6 +22,7 @@ TULLE = os.path.abspath(sys.argv.pop())
 CONDUCT, WORK, CONTRACT = (os.path.join(FOLDER, name) for name in ("conduct", "work", "contract"))
 OPEN_MPI = mpi.is_open_mpi(MPIRUN)
 FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
+SURVIVES = mpi.survives_deaths(MPIRUN)
 MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # sanitizers take time
 PATIENCE = 60  # seconds, for what must not hang
 IDLE_SHARE = 0.05  # of a processor; less than half of it on a quiet machine
@@ -167,6 +168,7 @@ class RunHosts(MpiTest):
         self.on_hosts(self.HOST, 2, CONDUCT, "exits", "0", code=5)
         self.assertEqual(processes(self.mark, "conduct"), [])
 
+    @unittest.skipIf(SURVIVES, "this MPI can")
     def test_that_deaths_cannot_be_survived_is_told(self):
         options = ["--set", "on_place_death=throw"]
         out, err = self.on_hosts(self.HOST, 2, CONDUCT, "count", options=options)
@@ -201,6 +203,46 @@ class RunHosts(MpiTest):
     def test_no_launcher(self):
         _, err = self.run_words([TULLE, "run", "--hosts", "localhost", "true"], code=1, PATH="/nowhere")
         self.assertRegex(err, r"places on several hosts need an MPI, and none can be used:\n.*Open MPI.*openmpi-bin.*\n.*MPICH.*Debian: mpich")
+
+
+SURVIVAL = ("--set", "on_place_death=throw")
+
+
+def survivors_say(lost, ended, left):
+    return (f"tulle: place {lost} has died: nobody knows how; 1 activity is lost\n"
+            f"call: place {lost}\nfinish: place {lost}, 1 lost, {ended} ended\nleft: {left}\n")
+
+
+@unittest.skipUnless(SURVIVES, "this MPI ends all places when one dies")
+class Survival(MpiTest):
+    def test_the_others_go_on(self):
+        for how, reason in (("exits", "exit code 5"), ("aborts", "ended by signal 6 (Aborted)"), ("is-killed", "ended by signal 9 (Killed)")):
+            for way in ({}, {"TULLE_ON_HOST": "mpi"}):
+                out, err = self.on_hosts("localhost:4", 4, CONDUCT, "survives", "2", how, options=SURVIVAL, **way)
+                self.assertEqual(out, survivors_say(2, 30, "0 1 3"), way)
+                self.assertEqual(err, f"tulle: run: place 2: {reason}; the others go on\n", way)
+
+    def test_two_deaths(self):
+        out, _ = self.on_hosts("localhost:3", 3, CONDUCT, "forks-to-the-dead", "0", options=SURVIVAL)
+        self.assertEqual(sorted(out.splitlines()), [f"tulle: place {k} has died: nobody knows how; 1 activity is lost" for k in (1, 2)])
+
+    def test_not_without_place_0(self):
+        _, err = self.on_hosts("localhost:3", 3, CONDUCT, "is-killed", "0", options=SURVIVAL, code=128 + signal.SIGKILL)
+        self.assertIn("tulle: run: place 0: ended by signal 9 (Killed); the others are stopped\n", err)
+        self.assertEqual(processes(self.mark, "conduct"), [])
+
+    def test_nobody_dies(self):
+        out, err = self.on_hosts("localhost:4", 4, WORK, "exchange", options=SURVIVAL)
+        self.assertEqual((out, err), ("4 places have exchanged\n", ""))
+
+    def test_by_mpirun_alone(self):
+        """Without being asked to, nobody goes on."""
+        launcher = [*mpi.launch(MPIRUN), "--with-ft", "ulfm", "-n", "3", CONDUCT]
+        out, _ = self.run_words([*launcher, "survives", "2", "is-killed"], TULLE_ON_PLACE_DEATH="throw")
+        self.assertEqual(out, survivors_say(2, 20, "0 1"))
+        process = self.start([*launcher, "is-killed", "2"], {})
+        _, err = process.communicate("", timeout=PATIENCE)
+        self.assertIn("tulle: place 2 has died, and place 0 ends with it", err)
 
 
 class Network:
@@ -261,7 +303,8 @@ class TwoHosts(MpiTest):
     def on_two(self, places, *words, **more):
         shell = os.path.join(HERE, "on_host.sh")
         remote = {"OMPI_MCA_plm_rsh_agent": shell, "OMPI_MCA_oob_tcp_if_include": self.net.network,
-                  "OMPI_MCA_btl_tcp_if_include": self.net.network} if OPEN_MPI else {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": shell}
+                  "OMPI_MCA_btl_tcp_if_include": self.net.network, "PRTE_MCA_plm_ssh_agent": shell,
+                  "PRTE_MCA_prte_if_include": self.net.network} if OPEN_MPI else {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": shell}
         command = " ".join([TULLE, "run", "--hosts", ",".join(self.net.names), "-n", str(places), "--mpi", FLAVOUR, "--", *words])
         return self.run_words([shell, self.net.names[0], command], **{**remote, **more})
 
@@ -287,6 +330,12 @@ class TwoHosts(MpiTest):
         self.on_two(4, CONDUCT, "count", "3", code=3)
         _, err = self.on_two(4, CONDUCT, "is-killed", "3", code=128 + 9)
         self.assertIn("tulle: run: place 3: ended by signal 9 (Killed); the others are stopped\n", err)
+
+    @unittest.skipUnless(SURVIVES, "this MPI ends all places when one dies")
+    def test_survivors_go_on(self):
+        for dead in (1, 3):
+            out, _ = self.on_two(4, CONDUCT, "survives", str(dead), "is-killed", TULLE_ON_PLACE_DEATH="throw")
+            self.assertEqual(out, survivors_say(dead, 30, " ".join(str(k) for k in range(4) if k != dead)))
 
     @unittest.skipUnless(MEASURES, "a build with a sanitizer")
     def test_who_computes_answers(self):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An MPI of one process: what net/mpi_transport.hpp asks of one, with a network that keeps everything in order and takes as much as comes. Nobody
-// waits for anybody at the end.
+// An MPI of one process: what net/mpi_transport.hpp asks of one, with a network that keeps everything in order and takes as much as comes. It tells of
+// deaths as user-level failure mitigation has it. Nobody waits for anybody at the end.
 #pragma once
 
 #include "net/mpi_functions.hpp"
@@ -30,7 +30,7 @@ public:
     using request = tulle::net::mpi_request;
     using endpoint = tulle::net::mpi_endpoint;
 
-    explicit fake_mpi(rank places) : m_inboxes(places) {}
+    explicit fake_mpi(rank places) : m_inboxes(places), m_is_dead(places), m_known(places) {}
 
     // It is the transport's.
     [[nodiscard]] endpoint* join(rank as) { return new endpoint{this, as}; }
@@ -44,6 +44,12 @@ public:
             s.of->is_done = true;
         }
         m_held.clear();
+    }
+    // What it has sent so far arrives; what is on its way to it does not.
+    void kill(rank which) {
+        std::lock_guard const held(m_lock);
+        m_is_dead[which] = true;
+        ++m_deaths;
     }
     // Messages that no receive was ready for, at most at one time and place.
     [[nodiscard]] std::size_t most_unexpected() const { return m_most_unexpected; }
@@ -62,6 +68,7 @@ public:
             &test,
             &forget_receive,
             &forget_receive,
+            &find_dead,
             [](auto*, auto const*, std::size_t, void*) noexcept { return 0; },
             &meet,
             [](auto*, auto&) noexcept { return 0; },
@@ -70,6 +77,8 @@ public:
     }
 
 private:
+    static constexpr rank k_anybody = tulle::net::k_most_places;
+
     using bytes = std::vector<std::byte>;
     struct operation {
         fake_mpi* network;
@@ -77,6 +86,7 @@ private:
         void* into; // of a receive
         bool is_done;
         bool is_once = false; // a receive that is not prepared
+        rank peer = k_anybody;
     };
     struct inbox {
         std::deque<bytes> unexpected;
@@ -104,7 +114,8 @@ private:
         fake_mpi& all = *over->network;
         std::lock_guard const held(all.m_lock);
         auto const* const first = static_cast<std::byte const*>(from);
-        auto* const o = new operation{&all, over->here, nullptr, !all.m_holds};
+        if (all.m_is_dead[to]) return tulle::net::mpi_functions::k_peer_is_dead;
+        auto* const o = new operation{&all, over->here, nullptr, !all.m_holds, false, to};
         if (all.m_holds)
             all.m_held.push_back({o, &all.inbox_of(to, over->here, tag), first, size});
         else
@@ -128,6 +139,7 @@ private:
     static int receive(endpoint* over, rank from, std::uint32_t tag, void* into, std::size_t size, request& begun) noexcept {
         static_cast<void>(prepare_receive(over, into, size, begun));
         in(begun)->is_once = true;
+        in(begun)->peer = from;
         std::lock_guard const held(over->network->m_lock);
         return start_in(over->network->inbox_of(over->here, from, tag), *in(begun));
     }
@@ -149,11 +161,23 @@ private:
         operation* const o = in(of);
         is_done = true;
         if (o == nullptr) return 0;
-        std::lock_guard const held(o->network->m_lock);
+        fake_mpi& all = *o->network;
+        std::lock_guard const held(all.m_lock);
         is_done = o->is_done;
+        if (!is_done && o->peer != k_anybody && all.m_is_dead[o->peer]) return is_done = true, tulle::net::mpi_functions::k_peer_is_dead;
+        if (!is_done && o->peer == k_anybody && all.m_known[o->at] != all.m_deaths) return tulle::net::mpi_functions::k_somebody_is_dead;
         if (!is_done || (o->into != nullptr && !o->is_once)) return 0;
         delete o;
         of = {};
+        return 0;
+    }
+    static int find_dead(endpoint* over, std::uint32_t* dead, std::uint32_t& count) noexcept {
+        fake_mpi& all = *over->network;
+        std::lock_guard const held(all.m_lock);
+        count = 0;
+        for (rank r = 0; r < all.m_is_dead.size(); ++r)
+            if (all.m_is_dead[r]) dead[count++] = r;
+        all.m_known[over->here] = all.m_deaths;
         return 0;
     }
     static void forget_receive(request& started) noexcept {
@@ -174,5 +198,8 @@ private:
     std::vector<inboxes> m_inboxes; // by their places
     std::vector<held_send> m_held;
     bool m_holds = false;
+    std::vector<bool> m_is_dead;
+    std::size_t m_deaths = 0;
+    std::vector<std::size_t> m_known; // of these, by who has asked
     std::size_t m_most_unexpected = 0;
 };

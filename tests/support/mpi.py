@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """How tests start programs by the mpirun of an MPI: as root too, more processes than processors, none bound to one."""
 import os
+import re
 import subprocess
 
 
 def is_open_mpi(mpirun):
     done = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=False)
     return any(name in done.stdout for name in ("Open MPI", "OpenRTE", "PRTE"))
+
+
+def survives_deaths(mpirun):
+    """Open MPI, from version 5 on."""
+    done = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=False)
+    version = re.search(r"\(Open MPI\) (\d+)", done.stdout)
+    return version is not None and int(version[1]) >= 5
 
 
 def launch(mpirun):

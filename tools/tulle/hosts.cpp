@@ -38,6 +38,7 @@ struct launcher {
     std::array<char const*, 3> names; // of its program, the surest first
     std::string_view says;            // what it says of itself, with --version
     arguments (*command)(std::string const& program, std::vector<host> const& hosts, unsigned places);
+    int survives_from; // the version that can go on without a place that has died; 0: none
 };
 
 // --- their options -----------------------------------------------------------------------------------------------------
@@ -73,38 +74,47 @@ arguments mpich_command(std::string const& program, std::vector<host> const& hos
 }
 
 constexpr std::array<launcher, 2> k_launchers{{
-    {"openmpi", "Open MPI", "openmpi-bin", {"mpirun.openmpi", "orterun", "mpirun"}, "(Open", &open_mpi_command},
-    {"mpich", "MPICH", "mpich", {"mpirun.mpich", "mpiexec.hydra", "mpirun"}, "HYDRA", &mpich_command},
+    {"openmpi", "Open MPI", "openmpi-bin", {"mpirun.openmpi", "orterun", "mpirun"}, "(Open MPI) ", &open_mpi_command, 5},
+    {"mpich", "MPICH", "mpich", {"mpirun.mpich", "mpiexec.hydra", "mpirun"}, "HYDRA", &mpich_command, 0},
 }};
 
 // --- which one ---------------------------------------------------------------------------------------------------------
 
-std::optional<std::string> find_launcher(launcher const& wanted) {
+struct found_launcher {
+    std::string program;
+    bool can_survive; // deaths of places
+};
+
+std::optional<found_launcher> find_launcher(launcher const& wanted) {
     for (char const* const name : wanted.names) {
         auto const path = find_program(name);
         if (!path) continue;
         limits limit{std::chrono::seconds(10)};
         limit.merge = true;
-        if (capture({path->string(), "--version"}, limit).output.find(wanted.says) != std::string::npos) return path->string();
+        std::string const version = capture({path->string(), "--version"}, limit).output;
+        std::size_t const at = version.find(wanted.says);
+        if (at == std::string::npos) continue;
+        int const number = std::atoi(version.c_str() + at + wanted.says.size()); // NOLINT: 0 is none
+        return found_launcher{path->string(), wanted.survives_from != 0 && number >= wanted.survives_from};
     }
     return std::nullopt;
 }
 
 struct choice {
     launcher const* what;
-    std::string program;
+    found_launcher found;
 };
 
 choice choose(std::string const& asked) {
     std::string missing;
     for (launcher const& l : k_launchers) {
         if (!asked.empty() && asked != l.flavour) continue;
-        auto const program = find_launcher(l);
+        auto const found = find_launcher(l);
         net::mpi_plugin const plugin = net::load_mpi_plugin(l.flavour);
-        if (program && plugin.functions != nullptr) return {&l, *program};
+        if (found && plugin.functions != nullptr) return {&l, *found};
         missing += std::string("\n  ") + l.title + ": ";
-        missing += !program ? std::string("its mpirun is not in PATH (Debian: ") + l.package + ", on each host)"
-                            : "this Tulle was built without it (" + plugin.why + "): install its compiler wrapper and build again";
+        missing += !found ? std::string("its mpirun is not in PATH (Debian: ") + l.package + ", on each host)"
+                          : "this Tulle was built without it (" + plugin.why + "): install its compiler wrapper and build again";
     }
     throw failure(k_exit_failed, "run: places on several hosts need an MPI, and none can be used:" + missing);
 }
@@ -173,7 +183,8 @@ int run_on_hosts(hosts_request const& request) {
     if (places > net::k_most_places) throw failure(k_exit_usage, "run: at most " + std::to_string(net::k_most_places) + " places");
     choice const chosen = choose(request.mpi);
     setenv("TULLE_TRANSPORT", chosen.what->flavour, 1); // NOLINT(concurrency-mt-unsafe)
-    arguments words = chosen.what->command(chosen.program, hosts, places);
+    arguments words = chosen.what->command(chosen.found.program, hosts, places);
+    if (chosen.found.can_survive && wants_survivors()) words.insert(words.end(), {"--with-ft", "ulfm"});
     words.insert(words.end(),
                  {std::filesystem::read_symlink("/proc/self/exe").string(), "run", "--place-of-job", word_of(request.tags), "--"});
     words.insert(words.end(), request.words.begin(), request.words.end());

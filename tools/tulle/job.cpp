@@ -26,7 +26,7 @@ namespace tulle::tool {
 namespace {
 
 constexpr std::string_view k_words_begin = "\x1etulle-exit:"; // a record separator, so that no program prints it by chance
-constexpr char k_words_end = '\x1f';
+constexpr char k_words_end = '\n'; // launchers hold back what is no line yet
 constexpr int k_ended_by_signal = 128; // as the shell has it
 constexpr int k_cannot_start = 126;
 
@@ -130,6 +130,11 @@ private:
 };
 
 } // namespace
+
+bool wants_survivors() {
+    char const* const asked = std::getenv("TULLE_ON_PLACE_DEATH"); // NOLINT(concurrency-mt-unsafe)
+    return asked != nullptr && std::string_view(asked) == "throw";
+}
 
 std::string exit_words(int code) { return std::string(k_words_begin) + std::to_string(code) + k_words_end; }
 

@@ -12,6 +12,9 @@
 
 namespace tulle::tool {
 
+// Whether the user has asked that places go on when another one dies; some launchers can do that.
+[[nodiscard]] bool wants_survivors();
+
 // What a place writes to standard error for run_job, which takes it out again.
 [[nodiscard]] std::string exit_words(int code);
 

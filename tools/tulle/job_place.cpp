@@ -37,6 +37,12 @@ unsigned own_place() {
     throw failure(k_exit_usage, "run: --place-of-job is for the launchers of MPIs");
 }
 
+// Open MPI says so to its processes.
+bool launcher_lets_others_go_on() {
+    char const* const enabled = std::getenv("OMPI_MCA_mpi_ft_enable"); // NOLINT(concurrency-mt-unsafe)
+    return enabled != nullptr && std::strcmp(enabled, "1") == 0;
+}
+
 class job_place {
 public:
     job_place(arguments const& words, tagging tags) : m_words(words), m_place(own_place()), m_has_tag(is_tagged(tags, m_place)) {
@@ -118,11 +124,14 @@ private:
         int const status = *m_status;
         int const code = WIFSIGNALED(status) ? k_signals_begin + WTERMSIG(status) : WEXITSTATUS(status);
         bool const is_told = m_place == 0 && !WIFSIGNALED(status); // its exit code is the job's
+        bool const others_go_on = m_place != 0 && wants_survivors() && launcher_lets_others_go_on();
         if (code != 0 && !m_is_stopped && !is_told) {
             outcome how;
             how.status = status;
-            std::fprintf(stderr, "tulle: run: place %u: %s; the others are stopped\n", m_place, how.reason().c_str());
+            std::fprintf(stderr, "tulle: run: place %u: %s; the others %s\n", m_place, how.reason().c_str(),
+                         others_go_on ? "go on" : "are stopped");
         }
+        if (others_go_on) return 0;
         if (code != 0 && !m_is_stopped) write_all(STDERR_FILENO, exit_words(code));
         return is_told ? 0 : code; // which a launcher takes for a failure of the job
     }

@@ -57,7 +57,7 @@ fleet loop_back(rank count, loopback_options const& chosen) {
 }
 
 std::unique_ptr<mpi_transport> join(fake_mpi& network, rank as, rank count) {
-    return std::make_unique<mpi_transport>(fake_mpi::functions(), network.join(as), as, count);
+    return std::make_unique<mpi_transport>(fake_mpi::functions(), network.join(as), as, count, true);
 }
 
 fleet call_mpi(rank count) {
@@ -84,11 +84,12 @@ fleet on_two_hosts(rank count) {
 }
 
 void kill_in_session(fleet const& f, rank which) { dynamic_cast<shm_transport&>(f.at(0)).joined().declare_dead(which, SIGKILL); }
+void kill_in_mpi(fleet const& f, rank which) { f.mpi->kill(which); }
 void kill_in_loopback(fleet const& f, rank which) { f.network->kill(which, SIGKILL); }
 
 constexpr kind k_shm{"shm", &share_memory, false, &kill_in_session};
-constexpr kind k_mpi{"mpi", &call_mpi, true};
-constexpr kind k_hosts{"hosts", &on_two_hosts, true};
+constexpr kind k_mpi{"mpi", &call_mpi, true, &kill_in_mpi, k_most_places, nullptr, false};
+constexpr kind k_hosts{"hosts", &on_two_hosts, true, &kill_in_mpi, k_most_places, nullptr, false};
 constexpr kind k_in_order{"loopback", [](rank count) { return loop_back(count, {.most_waiting = 100}); }, true, &kill_in_loopback};
 constexpr kind k_seeded{"loopback_seeded", [](rank count) { return loop_back(count, {.seed = 7, .most_waiting = 100}); }, true,
                         &kill_in_loopback};
