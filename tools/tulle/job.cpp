@@ -26,8 +26,8 @@ namespace tulle::tool {
 namespace {
 
 constexpr std::string_view k_words_begin = "\x1etulle-exit:"; // a record separator, so that no program prints it by chance
-constexpr char k_words_end = '\n'; // launchers hold back what is no line yet
-constexpr int k_ended_by_signal = 128; // as the shell has it
+constexpr char k_words_end = '\n';                            // launchers hold back what is no line yet
+constexpr int k_ended_by_signal = 128;                        // as the shell has it
 constexpr int k_cannot_start = 126;
 
 class job {
