@@ -21,11 +21,11 @@ public:
         std::uint64_t const gap = std::min(now - m_last, k_far_apart_ns);
         m_last = now;
         m_gap = gap >= m_gap ? gap : m_gap - (m_gap - gap) / 8; // messages come in bursts, and what counts is the time between these
-        std::uint64_t const until = m_gap < k_worth_waiting_ns && !m_shares_processors ? now + k_patience * m_gap : 0;
-        m_until.store(until, std::memory_order_relaxed); // relaxed: a hint
+        m_until.store(m_gap < k_worth_waiting_ns ? now + k_patience * m_gap : 0, std::memory_order_relaxed); // relaxed: a hint
     }
-    [[nodiscard]] std::uint64_t expects_until() const noexcept { return m_until.load(std::memory_order_relaxed); } // relaxed: as above
-    [[nodiscard]] bool is_dense() const noexcept { return os::monotonic_ns() < expects_until(); }
+    // So long is it worth looking: not at all where others wait for the processor.
+    [[nodiscard]] std::uint64_t expects_until() const noexcept { return m_shares_processors ? 0 : expected_until(); }
+    [[nodiscard]] bool is_dense() const noexcept { return os::monotonic_ns() < expected_until(); }
 
     // Before anybody polls.
     void share_processors() noexcept { m_shares_processors = true; }
@@ -37,6 +37,8 @@ private:
     static constexpr std::uint64_t k_far_apart_ns = 2'000'000;
     static constexpr std::uint64_t k_worth_waiting_ns = 400'000;
     static constexpr std::uint64_t k_patience = 2;
+
+    [[nodiscard]] std::uint64_t expected_until() const noexcept { return m_until.load(std::memory_order_relaxed); } // relaxed: as above
 
     std::uint64_t m_last = 0;
     std::uint64_t m_gap = k_far_apart_ns; // the longest of the last ones, which is forgotten by and by
