@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import uuid
@@ -300,18 +301,29 @@ class TwoHosts(MpiTest):
         except (OSError, subprocess.CalledProcessError) as error:
             raise unittest.SkipTest(f"no network namespaces here: {getattr(error, 'stderr', None) or error}")
 
-    def on_two(self, places, *words, **more):
+    def on_two(self, places, *words, where=None, **more):
+        """On the hosts that `where` tells `tulle run`; nothing: by their names."""
         shell = os.path.join(HERE, "on_host.sh")
         remote = {"OMPI_MCA_plm_rsh_agent": shell, "OMPI_MCA_oob_tcp_if_include": self.net.network,
                   "OMPI_MCA_btl_tcp_if_include": self.net.network, "PRTE_MCA_plm_ssh_agent": shell,
                   "PRTE_MCA_prte_if_include": self.net.network} if OPEN_MPI else {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": shell}
-        command = " ".join([TULLE, "run", "--hosts", ",".join(self.net.names), "-n", str(places), "--mpi", FLAVOUR, "--", *words])
+        command = " ".join([TULLE, "run", *(["--hosts", ",".join(self.net.names)] if where is None else where), "-n", str(places), "--mpi", FLAVOUR, "--", *words])
         return self.run_words([shell, self.net.names[0], command], **{**remote, **more})
 
     def test_places_are_where_they_should(self):
         out, err = self.on_two(4, CONDUCT, "hosts")
         a, b = self.net.names
         self.assertEqual((out.splitlines(), err), ([f"{k}: {name}" for k, name in enumerate((a, a, b, b))], ""))
+
+    def test_an_allocation_of_pbs(self):
+        """It tells by a file."""
+        a, b = self.net.names
+        with tempfile.NamedTemporaryFile("w", suffix=".nodes") as file:
+            file.write(f"{a}\n{b}\n{b}\n")
+            file.flush()
+            for places, where in ((3, (a, b, b)), (2, (a, b)), (6, (a, a, b, b, b, b))):
+                out, _ = self.on_two(places, CONDUCT, "hosts", where=[], PBS_NODEFILE=file.name)
+                self.assertEqual(out.splitlines(), [f"{k}: {name}" for k, name in enumerate(where)])
 
     def test_work_of_all_kinds(self):
         for places in (2, 4):

@@ -162,24 +162,39 @@ unsigned distribute(std::vector<host>& hosts, unsigned places) {
     return places;
 }
 
-unsigned hosts_of_pbs() {
+// A line with the name of its host for each process that PBS has room for.
+std::vector<std::string> room_in_pbs() {
     char const* const file = std::getenv("PBS_NODEFILE"); // NOLINT(concurrency-mt-unsafe)
     std::ifstream lines(file != nullptr ? file : "");
-    std::set<std::string> names;
-    for (std::string name; std::getline(lines, name);) names.insert(name);
-    return static_cast<unsigned>(names.size());
+    std::vector<std::string> names;
+    for (std::string name; std::getline(lines, name);)
+        if (!name.empty()) names.push_back(name);
+    return names;
+}
+
+// As many on each host as its share of the room; none if this is not PBS. Not every launcher asks PBS: that of Debian's Open MPI does not.
+std::vector<host> hosts_of_pbs(unsigned places) {
+    std::vector<std::string> const room = room_in_pbs();
+    std::vector<host> hosts;
+    for (std::size_t k = 0; !room.empty() && k < places; ++k) {
+        std::string const& name = room[k * room.size() / places];
+        auto const known = std::find_if(hosts.begin(), hosts.end(), [&name](host const& h) { return h.name == name; });
+        known != hosts.end() ? static_cast<void>(++known->places) : hosts.push_back({name, 1});
+    }
+    return hosts;
 }
 
 } // namespace
 
 bool has_allocation() {
     char const* const nodes = std::getenv("SLURM_JOB_NUM_NODES"); // NOLINT(concurrency-mt-unsafe)
-    return (nodes != nullptr && std::atoi(nodes) > 1) || hosts_of_pbs() > 1;
+    std::vector<std::string> const room = room_in_pbs();
+    return (nodes != nullptr && std::atoi(nodes) > 1) || std::set<std::string>(room.begin(), room.end()).size() > 1;
 }
 
 int run_on_hosts(hosts_request const& request) {
-    std::vector<host> hosts = request.hosts.empty() ? std::vector<host>() : hosts_in(request.hosts);
-    unsigned const places = hosts.empty() ? request.places : distribute(hosts, request.places);
+    std::vector<host> hosts = request.hosts.empty() ? hosts_of_pbs(request.places) : hosts_in(request.hosts);
+    unsigned const places = request.hosts.empty() ? request.places : distribute(hosts, request.places);
     if (places > net::k_most_places) throw failure(k_exit_usage, "run: at most " + std::to_string(net::k_most_places) + " places");
     choice const chosen = choose(request.mpi);
     setenv("TULLE_TRANSPORT", chosen.what->flavour, 1); // NOLINT(concurrency-mt-unsafe)
