@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the macros of parmacs.m4 become; programs use those. A PARMACS program runs as several processes, each with variables of its own, that share the memory of
  * G_MALLOC: `tulle run -n 4 PROG` starts main and three that CREATE may take. For C11 and C++20; tulle_parmacs(7) has the macros.
- * Contexts: the thread of main, or of what was created; what waits lets no other thread of its process run but Tulle's. Errors end the program with a message,
- * as a macro has no result: before MAIN_INITENV; an object that was not initialised; no memory.
+ * Contexts: any thread of Tulle in a process, main's among them. Who waits does not keep other threads of Tulle in its process from running. Errors end the program
+ * with a message, as a macro has no result: before MAIN_INITENV; an object that was not initialised; no memory.
  * Source: the macros of the Argonne National Laboratory as SPLASH-2 uses them; CREATE as in DSZOOM, where processes get the variables of their creator. */
 #ifndef TULLE_COMPAT_PARMACS_H
 #define TULLE_COMPAT_PARMACS_H
