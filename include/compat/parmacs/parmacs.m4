@@ -6,11 +6,14 @@ divert(-1)
 define(`tulle_if', defn(`ifelse'))
 changequote([[[,]]])
 
-define([[[MAIN_ENV]]], [[[
+define([[[EXTERN_ENV]]], [[[
 #include <tulle_parmacs.h>
 ]]])
-define([[[EXTERN_ENV]]], defn([[[MAIN_ENV]]]))
-define([[[MAIN_INITENV]]], [[[{ tulle_parmacs_begin(tulle_if([[[$2]]],,0,[[[$2]]])); }]]])
+define([[[MAIN_ENV]]], [[[
+#define TULLE_PARMACS_MAIN
+#include <tulle_parmacs.h>
+]]])
+define([[[MAIN_INITENV]]], [[[{ tulle_parmacs_begin(); }]]])
 define([[[MAIN_END]]], [[[{ tulle_parmacs_end(); }]]])
 
 define([[[CLOCK]]], [[[{ ($1) = tulle_parmacs_clock(); }]]])

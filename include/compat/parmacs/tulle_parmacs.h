@@ -31,9 +31,10 @@ typedef struct {
 
 /* --- the program ---------------------------------------------------------------------------------------------------- */
 
-/* Goes on in main's process alone; the others serve, and end with it. So many bytes of shared memory are expected. Errors: processes that do not reach each other's
-   memory, or have the program at another address; code in the program whose variables must not be copied. */
-TULLE_API void tulle_parmacs_begin(size_t shared_bytes);
+/* Before main, of which these are the arguments: the program begins as several processes. It returns in main's; the others serve, and end with that one. MAIN_ENV sees to it. */
+TULLE_API void tulle_parmacs_before_main(char* const* arguments);
+/* Errors: processes that do not reach each other's memory, or have the program at another address; code in the program whose variables must not be copied. */
+TULLE_API void tulle_parmacs_begin(void);
 /* By main's process, which goes on. Errors: created processes that nobody has waited for. */
 TULLE_API void tulle_parmacs_end(void);
 /* Microseconds, of one clock for all processes of a host. */
@@ -73,6 +74,13 @@ TULLE_API void tulle_parmacs_event_clear(tulle_parmacs_event_t event);
 TULLE_API void tulle_parmacs_event_wait(tulle_parmacs_event_t event);     /* until it is set */
 TULLE_API void tulle_parmacs_event_take(tulle_parmacs_event_t event);     /* until it is set; one of those that wait clears it */
 TULLE_API void tulle_parmacs_event_announce(tulle_parmacs_event_t event); /* until it is cleared; one of those that wait sets it */
+
+#ifdef TULLE_PARMACS_MAIN /* by MAIN_ENV */
+static __attribute__((constructor)) void tulle_parmacs_constructor(int count, char** arguments) {
+    (void)count;
+    tulle_parmacs_before_main(arguments);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before main: the program begins again, once, as processes that have it at the same address. Addresses of variables mean the same in all of them then, also if it
 // is position-independent. If nobody has started it as places, `tulle run` does, with one for each processor. What the system
-// refuses is told by MAIN_INITENV or CREATE.
+// refuses is told by MAIN_INITENV or CREATE. Then the processes become places, so that main runs in one of them only.
+#include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/program_data.hpp"
 
+#include <tulle.h>
 #include <tulle/detail/remote.hpp>
+#include <tulle_parmacs.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -24,6 +30,7 @@ namespace tulle::parmacs {
 namespace {
 
 constexpr unsigned long k_ask = 0xFFFFFFFF;
+constexpr std::uint64_t k_memory = std::uint64_t{1} << 32U; // of addresses; pages take memory when they are used
 
 // Run by the dynamic linker as its argument, or with another user's rights: then it is not ours to start.
 bool may_begin_again() noexcept { return getauxval(AT_SECURE) == 0 && getauxval(AT_BASE) != 0; }
@@ -74,12 +81,27 @@ void begin_again(char* const* arguments) {
     personality(kept);
 }
 
-[[gnu::constructor]] void before_main(int /*count*/, char** arguments, char** /*environment*/) try {
-    if (may_begin_again()) begin_again(arguments);
-    static_cast<void>(program_data::of_process());
-} catch (std::bad_alloc const&) {
-    return; // looked at later
+void choose(char const* name, std::string const& value) {
+    if (int const error = tulle_set_option(name, value.c_str())) fail("start: option %s: %s", name, std::strerror(-error));
+}
+
+// A process has one thread, that of main or of what was created; it stays on one OS thread. Whoever dies ends the program. Returns at place 0.
+void become_place() {
+    choose("workers", "1");
+    choose("on_place_death", "end");
+    if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr) choose("global_memory", std::to_string(k_memory));
+    if (int const error = tulle_init(nullptr)) fail("start: Tulle does not start: %s", std::strerror(-error));
 }
 
 } // namespace
 } // namespace tulle::parmacs
+
+using namespace tulle::parmacs;
+
+void tulle_parmacs_before_main(char* const* arguments) try {
+    static_cast<void>(program_data::of_process());
+    if (may_begin_again()) begin_again(arguments);
+    become_place();
+} catch (std::bad_alloc const&) {
+    fail("start: no memory");
+}

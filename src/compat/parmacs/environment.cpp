@@ -8,23 +8,18 @@
 #include <tulle/place.hpp>
 #include <tulle_parmacs.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <string>
 
 #include <dlfcn.h>
 
 namespace tulle::parmacs {
 
 namespace {
-
-constexpr std::size_t k_least_memory = std::size_t{1} << 30U; // of addresses; pages take memory when they are used
 
 world* s_world = nullptr;
 
@@ -41,20 +36,6 @@ void refuse_foreign_variables() {
     if (program_data::of_process().has(reinterpret_cast<void const*>(&refuse_foreign_variables)))
         fail("MAIN_INITENV: the program is linked with static libraries of Tulle, and CREATE would overwrite their variables: link the "
              "shared ones instead");
-}
-
-void choose(char const* name, std::string const& value) {
-    if (int const error = tulle_set_option(name, value.c_str()); error != 0 && error != -EALREADY)
-        fail("MAIN_INITENV: option %s: %s", name, std::strerror(-error));
-}
-
-// A process has one thread, that of main or of what was created; it stays on one OS thread. Whoever dies ends the program.
-void start_places(std::size_t bytes) {
-    choose("workers", "1");
-    choose("on_place_death", "end");
-    if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr) choose("global_memory", std::to_string(std::max(k_least_memory, bytes)));
-    if (int const error = tulle_init(nullptr); error != 0 && error != -EALREADY)
-        fail("MAIN_INITENV: Tulle does not start: %s", std::strerror(-error));
 }
 
 world& make_world() {
@@ -108,9 +89,8 @@ process_slot& own_slot(world& all) noexcept { return all.slots[tulle_here()]; }
 
 using namespace tulle::parmacs;
 
-void tulle_parmacs_begin(size_t shared_bytes) try {
+void tulle_parmacs_begin(void) try {
     if (find_world() != nullptr) fail("MAIN_INITENV: for the second time");
-    start_places(shared_bytes); // returns at place 0
     refuse_foreign_variables();
     world& shared = make_world();
     for (int place = 1; place < tulle_place_count(); ++place) take_in(place, shared);
