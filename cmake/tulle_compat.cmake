@@ -44,16 +44,21 @@ file(RELATIVE_PATH program_from_library /${CMAKE_INSTALL_LIBDIR} /${CMAKE_INSTAL
 target_compile_definitions(tulle_parmacs_objects PRIVATE TULLE_PROGRAM_FROM_LIBRARY="${program_from_library}")
 target_link_libraries(tulle_parmacs_shared PRIVATE ${CMAKE_DL_LIBS})
 
-# A program with the macros: TARGET of `source`, expanded by m4. Does nothing where there is no m4.
+# A program with the macros: TARGET of sources that m4 expands. Does nothing where there is no m4.
 find_program(m4_program m4)
-function(tulle_add_parmacs_program target source)
+function(tulle_add_parmacs_program target)
     if(NOT m4_program)
         return()
     endif()
     set(macros ${PROJECT_SOURCE_DIR}/include/compat/parmacs/parmacs.m4)
-    cmake_path(ABSOLUTE_PATH source)
-    set(expanded ${CMAKE_CURRENT_BINARY_DIR}/${target}.c)
-    add_custom_command(OUTPUT ${expanded} COMMAND ${m4_program} ${macros} ${source} > ${expanded} DEPENDS ${macros} ${source} VERBATIM)
-    add_executable(${target} ${expanded})
+    add_executable(${target})
+    foreach(source IN LISTS ARGN)
+        cmake_path(ABSOLUTE_PATH source)
+        cmake_path(GET source STEM name)
+        set(expanded ${CMAKE_CURRENT_BINARY_DIR}/${target}/${name}.c)
+        add_custom_command(OUTPUT ${expanded} COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/${target}
+            COMMAND ${m4_program} ${macros} ${source} > ${expanded} DEPENDS ${macros} ${source} VERBATIM)
+        target_sources(${target} PRIVATE ${expanded})
+    endforeach()
     target_link_libraries(${target} PRIVATE tulle_parmacs_shared tulle_flags)
 endfunction()

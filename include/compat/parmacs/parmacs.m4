@@ -23,9 +23,12 @@ define([[[WAIT_FOR_END]]], [[[{ tulle_parmacs_wait_for_end($1); }]]])
 define([[[START_TIME]]], [[[tulle_if([[[$#]]],0,[[[[[[START_TIME]]]]]],[[[
 { tulle_parmacs_start_time($1, $2); }]]])]]])
 
-define([[[G_MALLOC]]], [[[tulle_parmacs_malloc($1)]]])
+# Programs leave out the semicolon here, too; with _F it is an expression.
+define([[[G_MALLOC]]], [[[tulle_parmacs_malloc($1);]]])
+define([[[G_MALLOC_F]]], [[[tulle_parmacs_malloc($1)]]])
 define([[[G_FREE]]], [[[{ tulle_parmacs_free($1); }]]])
 define([[[NU_MALLOC]]], defn([[[G_MALLOC]]]))
+define([[[NU_MALLOC_F]]], defn([[[G_MALLOC_F]]]))
 define([[[NU_FREE]]], defn([[[G_FREE]]]))
 
 define([[[LOCKDEC]]], [[[tulle_parmacs_lock_t $1;]]])

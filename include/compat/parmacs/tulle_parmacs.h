@@ -75,15 +75,17 @@ TULLE_API void tulle_parmacs_event_wait(tulle_parmacs_event_t event);     /* unt
 TULLE_API void tulle_parmacs_event_take(tulle_parmacs_event_t event);     /* until it is set; one of those that wait clears it */
 TULLE_API void tulle_parmacs_event_announce(tulle_parmacs_event_t event); /* until it is cleared; one of those that wait sets it */
 
-#ifdef TULLE_PARMACS_MAIN /* by MAIN_ENV */
-static __attribute__((constructor)) void tulle_parmacs_constructor(int count, char** arguments) {
-    (void)count;
-    tulle_parmacs_before_main(arguments);
-}
-#endif
-
 #ifdef __cplusplus
 }
 #endif
 
+#endif
+
+/* By MAIN_ENV, which may come after an EXTERN_ENV. */
+#if defined(TULLE_PARMACS_MAIN) && !defined(TULLE_PARMACS_HAS_CONSTRUCTOR)
+#define TULLE_PARMACS_HAS_CONSTRUCTOR
+static __attribute__((constructor)) void tulle_parmacs_constructor(int count, char** arguments) {
+    (void)count;
+    tulle_parmacs_before_main(arguments);
+}
 #endif

@@ -62,7 +62,8 @@ void run_places(std::string const& program, char* const* arguments) {
     std::vector<std::string> words{path_of_tulle(), "run", "--tags", "none", "-n", places_of_machine(), "--", program};
     std::vector<char*> list;
     for (std::string& each : words) list.push_back(each.data());
-    for (char* const* each = arguments; *each != nullptr && *++each != nullptr;) list.push_back(*each);
+    if (*arguments != nullptr)
+        for (char* const* each = arguments + 1; *each != nullptr; ++each) list.push_back(*each);
     list.push_back(nullptr);
     execvp(list.front(), list.data());
 }
@@ -99,6 +100,7 @@ void become_place() {
 using namespace tulle::parmacs;
 
 void tulle_parmacs_before_main(char* const* arguments) try {
+    if (tulle_is_initialized() != 0) return; // MAIN_ENV is in another source file, too
     static_cast<void>(program_data::of_process());
     if (may_begin_again()) begin_again(arguments);
     become_place();

@@ -4,10 +4,12 @@
 #include "compat/parmacs/failure.hpp"
 
 #include <tulle/detail/global_memory.h>
+#include <tulle/detail/machine.hpp>
 #include <tulle/detail/place.h>
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <utility>
 
@@ -16,6 +18,15 @@ namespace tulle::parmacs {
 namespace {
 
 constexpr std::size_t k_lines_at_once = 64;
+constexpr std::uint64_t k_spin_ns = 2000;
+constexpr int k_pauses = 4;
+
+std::uint64_t now_ns() noexcept {
+    constexpr std::uint64_t k_second_ns = 1'000'000'000;
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * k_second_ns + static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 // Of this process: lines that nobody has had, and waiters that nobody uses.
 base::spin_lock s_lock; // guards the rest
@@ -118,20 +129,30 @@ void shared_value::append(waiter& w) noexcept {
     *end = &w;
 }
 
-void shared_value::wait(wish what, std::int64_t amount) noexcept {
-    wait_entry own(what, amount);
+// Otherwise `own` is put on the list, if there is one.
+bool shared_value::try_once(wish what, std::int64_t amount, waiter* own) noexcept {
     waiter* others = nullptr;
-    bool is_granted = false;
     {
         std::lock_guard const held(m_lock);
-        is_granted = grant(what, amount);
-        if (is_granted)
-            others = take_granted();
-        else
-            append(own.get());
+        if (!grant(what, amount)) {
+            if (own != nullptr) append(*own);
+            return false;
+        }
+        others = take_granted();
     }
     wake(others);
-    if (!is_granted) own.wait();
+    return true;
+}
+
+// Most locks are held for less time than a message takes.
+void shared_value::wait(wish what, std::int64_t amount) noexcept {
+    std::uint64_t const end = now_ns() + k_spin_ns;
+    do {
+        if (try_once(what, amount, nullptr)) return;
+        for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
+    } while (now_ns() < end);
+    wait_entry own(what, amount);
+    if (!try_once(what, amount, &own.get())) own.wait();
 }
 
 bool shared_value::change(std::int64_t to) noexcept {

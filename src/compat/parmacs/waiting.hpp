@@ -66,6 +66,7 @@ public:
     void add(std::int64_t amount) noexcept;
 
 private:
+    [[nodiscard]] bool try_once(wish what, std::int64_t amount, waiter* own) noexcept;
     [[nodiscard]] bool grant(wish what, std::int64_t amount) noexcept;
     [[nodiscard]] waiter* take_granted() noexcept;
     void append(waiter& w) noexcept;
