@@ -101,6 +101,10 @@ class Addresses(unittest.TestCase):
             self.assertEqual((found, err), (0, ""))
             self.assertEqual(out.count("created process"), 6)
 
+    def test_travel_though_what_is_sent_is_searched_for_addresses(self):
+        found, _, err = run_places(2, "variables", "2", variables={"TULLE_CHECK": "1"})
+        self.assertEqual((found, err), (0, ""))
+
     def test_without_a_launcher(self):
         found, out, err = run(program("variables"), str(max(len(os.sched_getaffinity(0)), 2)))
         self.assertEqual((found, err), (0, ""))
