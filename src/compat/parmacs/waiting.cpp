@@ -41,16 +41,21 @@ std::byte* take_line() noexcept {
     return std::exchange(s_next_line, s_next_line + k_line);
 }
 
+// `memory` has one line more than are kept, as it need not begin with one. False: another thread was as quick.
+bool keep_lines(std::byte* memory) noexcept {
+    std::lock_guard const held(s_lock);
+    if (s_lines != 0) return false;
+    s_next_line = memory + (k_line - reinterpret_cast<std::uintptr_t>(memory) % k_line);
+    s_lines = k_lines_at_once;
+    return true;
+}
+
 void take_more_lines() noexcept {
     void* made = nullptr;
     int const error = tulle_global_calloc(&made, k_lines_at_once + 1, k_line);
     if (error == -ENOMEM) fail("no global memory is left for locks, barriers and events: set TULLE_GLOBAL_MEMORY");
     if (error != 0) fail("no global memory: %s", std::strerror(-error));
-    std::size_t const skew = k_line - reinterpret_cast<std::uintptr_t>(made) % k_line;
-    std::lock_guard const held(s_lock);
-    if (s_lines != 0) return; // another thread was as quick; so many lines are lost
-    s_next_line = static_cast<std::byte*>(made) + skew;
-    s_lines = k_lines_at_once;
+    if (!keep_lines(static_cast<std::byte*>(made))) static_cast<void>(tulle_global_free(made));
 }
 
 waiter* take_waiter() noexcept {

@@ -24,8 +24,9 @@ struct world {
     process_slot* slots = nullptr; // one for each place
 };
 
-// Null: not yet, or not any more. `macro` not null: then the program ends with a message.
+// Null: before MAIN_INITENV, or after MAIN_END.
 [[nodiscard]] world* find_world() noexcept;
+// The same for a macro, which ends the program with a message then.
 [[nodiscard]] world& world_for(char const* macro) noexcept;
 void set_world(world* shared) noexcept;
 
