@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tulle)
 
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp PATTERN *.m4)
 # Two export sets: only programs that link the static library need hwloc.
 install(TARGETS tulle_shared EXPORT tulle_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tulle_static EXPORT tulle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -14,6 +14,7 @@ install(TARGETS tulle_qthread_shared EXPORT tulle_shared LIBRARY DESTINATION ${C
 install(TARGETS tulle_qthread_static EXPORT tulle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tulle_tnt_shared EXPORT tulle_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tulle_tnt_static EXPORT tulle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tulle_parmacs_shared EXPORT tulle_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tulle_shared NAMESPACE tulle:: FILE tulle-shared.cmake DESTINATION ${package_dir})
 install(EXPORT tulle_static NAMESPACE tulle:: FILE tulle-static.cmake DESTINATION ${package_dir})
 
@@ -33,7 +34,7 @@ set(pc_hwloc "")
 if(tulle_hwloc)
     set(pc_hwloc " -lhwloc")
 endif()
-foreach(package tulle tulle-qthread tulle-tnt)
+foreach(package tulle tulle-qthread tulle-tnt tulle-parmacs)
     configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

@@ -3,6 +3,7 @@
 #include "remote/calls.hpp"
 #include "remote/governor.hpp"
 #include "remote/image.hpp"
+#include "remote/membership.hpp"
 #include "sched/switch.hpp"
 
 #include <tulle/finish.hpp>
@@ -55,6 +56,8 @@ void add_losses(finish_root& root) {
 }
 
 } // namespace
+
+bool is_asked_to_join() noexcept { return remote::is_asked_to_join(); }
 
 int here_index() {
     remote::engine const* const e = remote::engine_of_caller();

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import mpi  # noqa: E402
@@ -134,6 +135,23 @@ class OverPlaces(unittest.TestCase):
         done = run(4, "hpccg_places", "3", "3", "3")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("fewer planes than places", done.stderr)
+
+    @unittest.skipUnless(os.path.exists(os.path.join(FOLDER, "lu")), "there is no m4")
+    @unittest.skipIf("TULLE_ON_HOST" in os.environ, "places share no memory")
+    def test_lu(self):
+        for n in (1, 2, 5, 100):
+            for places in PLACES:
+                done = run(places, "lu", str(n), str(places))
+                self.assertEqual(done.returncode, 0, (n, places, done))
+                self.assertRegex(done.stdout, rf"\A{n} x {n}, {places} processes: as the serial version\nParallel section: \d+ us\n\Z")
+        done = run(2, "lu", "10", "3")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("CREATE: all 2 processes of the program run already: start it with more", done.stderr)
+        if os.path.basename(LAUNCHER) != "tulle":
+            with unittest.mock.patch.dict(os.environ, TULLE_ON_HOST="mpi"):
+                done = run(2, "lu", "10", "2")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("MAIN_INITENV: place 1 does not reach the memory of place 0", done.stderr)
 
 
 if __name__ == "__main__":

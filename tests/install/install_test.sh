@@ -67,6 +67,14 @@ qthread=$consumer/qthread.c
 [ "$("$work/qthread-static")" = 42 ] || fail "the program for Qthreads fails, linked statically"
 [ "$("$work/cmake/qthread")" = 42 ] || fail "the program for Qthreads fails, made by CMake"
 
+if command -v m4 >/dev/null; then
+    echo "install_test: a program with PARMACS macros"
+    m4 "$(pkg-config --variable=macros tulle-parmacs)" "$consumer/parmacs.c.in" >"$work/parmacs.c"
+    # shellcheck disable=SC2046
+    "$compiler" -x c -std=c11 "$work/parmacs.c" -x none -o "$work/parmacs" $(pkg-config --cflags --libs tulle-parmacs)
+    [ "$(LD_LIBRARY_PATH=$prefix/$libdir "$work/parmacs")" = 42 ] || fail "the program with PARMACS macros fails"
+fi
+
 echo "install_test: exported symbols"
 foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle-qthread.so" | awk '$2 != "A"' | cut -d' ' -f3- |
     grep -vE '^(q(thread|t|timer|util|array|dqueue|lfqueue|swsrqueue|pool|alloc)_|future_|spr_)' || true)

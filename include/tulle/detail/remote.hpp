@@ -86,6 +86,9 @@ template <class F, class... A> struct remote_call {
 [[nodiscard]] TULLE_API std::uint64_t name_of_code(void const* code) noexcept;
 [[nodiscard]] TULLE_API void* code_of_name(std::uint64_t name) noexcept;
 
+// Whether `tulle run` or an MPI's launcher has started this process as a place, which it has not become yet.
+[[nodiscard]] TULLE_API bool is_asked_to_join() noexcept;
+
 TULLE_API int here_index();
 TULLE_API int place_count();
 // Throws std::out_of_range.

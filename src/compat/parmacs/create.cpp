@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// CREATE and WAIT_FOR_END. A place takes the variables of its creator, and then runs the function in a thread of its own.
+#include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/program_data.hpp"
+#include "compat/parmacs/world.hpp"
+
+#include <tulle.h>
+#include <tulle/place.hpp>
+#include <tulle_parmacs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include <sys/resource.h>
+
+namespace tulle::parmacs {
+
+namespace {
+
+using function = void (*)();
+
+struct created {
+    function body = nullptr;
+    int creator = 0;
+};
+created s_created; // at this place
+
+// As main's, but for one without a limit.
+std::size_t stack_size() noexcept {
+    constexpr rlim_t k_least = rlim_t{1} << 20U;
+    constexpr rlim_t k_most = rlim_t{64} << 20U;
+    rlimit limit{};
+    getrlimit(RLIMIT_STACK, &limit);
+    return std::clamp(limit.rlim_cur, k_least, k_most);
+}
+
+void end_process() noexcept {
+    world& all = world_for("CREATE");
+    std::fflush(nullptr);
+    std::int64_t const left = own_slot(all).created;
+    if (left != 0) fail("a created process has ended without WAIT_FOR_END for %lld that it has created", static_cast<long long>(left));
+    shared_value& ended = all.slots[s_created.creator].ended;
+    {
+        std::lock_guard const held(all.lock);
+        own_slot(all).is_taken = false; // another one may begin here
+    }
+    ended.add(1);
+}
+
+void* run(void* /*unused*/) {
+    s_created.body();
+    end_process();
+    return nullptr;
+}
+
+using values = std::vector<std::uint64_t>;
+
+// Addresses travel as complements (<tulle/place.hpp>).
+values complements(values all) {
+    for (std::uint64_t& each : all) each = ~each;
+    return all;
+}
+values complements(ranges const& all) {
+    values made;
+    for (range const& r : all) made.insert(made.end(), {~r.begin, ~r.end});
+    return made;
+}
+ranges ranges_of(values const& sent) {
+    ranges made;
+    for (std::size_t k = 0; k + 1 < sent.size(); k += 2) made.push_back({~sent[k], ~sent[k + 1]});
+    return made;
+}
+
+// At the place that becomes the process. 0, or a negative errno value.
+int begin_here(std::uint64_t code, int creator, values const& touched, values const& links) {
+    if (int const error = program_data::of_process().replace(creator, ranges_of(touched), complements(links))) return error;
+    s_created = {reinterpret_cast<function>(detail::code_of_name(code)), creator}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    tulle_attr const attributes{stack_size(), -1, 0, nullptr};
+    return tulle_spawn(nullptr, &attributes, &run, nullptr);
+}
+
+// In turn, from the one after the last on. -1: all are taken.
+int take_place(world& all) noexcept {
+    int const others = tulle_place_count() - 1;
+    std::lock_guard const held(all.lock);
+    for (int k = 0; k < others; ++k) {
+        int const place = 1 + (all.last_created + k) % others;
+        if (std::exchange(all.slots[place].is_taken, true)) continue;
+        return all.last_created = place;
+    }
+    return -1;
+}
+
+void create(world& all, function body) {
+    std::uint64_t const code =
+        program_data::of_process().has(reinterpret_cast<void const*>(body)) ? detail::name_of_code(reinterpret_cast<void const*>(body)) : 0;
+    if (code == 0) fail("CREATE: the function is not in the program itself");
+    int const place = take_place(all);
+    if (place < 0)
+        fail("CREATE: all %d processes of the program run already: start it with more, tulle run -n %d PROG", tulle_place_count(),
+             tulle_place_count() + 1);
+    std::fflush(stdout); // lines of before come before those of the new process
+    program_data const& own = program_data::of_process();
+    int const error = at(
+        tulle::place(place),
+        [](std::uint64_t c, int by, values const& touched, values const& links) { return begin_here(c, by, touched, links); }, code,
+        tulle_here(), complements(own.touched()), complements(own.links_at_start()));
+    if (error != 0) fail("CREATE: place %d cannot take the variables of place %d: %s", place, tulle_here(), std::strerror(-error));
+    ++own_slot(all).created;
+}
+
+} // namespace
+} // namespace tulle::parmacs
+
+using namespace tulle::parmacs;
+
+void tulle_parmacs_create(void (*function)(void)) try {
+    world& all = world_for("CREATE");
+    if (function == nullptr) fail("CREATE: no function");
+    create(all, function);
+} catch (std::exception const& e) {
+    fail("CREATE: %s", e.what());
+}
+
+void tulle_parmacs_wait_for_end(int processes) {
+    world& all = world_for("WAIT_FOR_END");
+    process_slot& own = own_slot(all);
+    if (processes < 0 || processes > own.created)
+        fail("WAIT_FOR_END: of %d processes, but %lld were created and not waited for", processes, static_cast<long long>(own.created));
+    own.ended.wait(wish::to_take, processes);
+    own.created -= processes;
+    if (all.started_at != 0) all.timed_us = tulle_parmacs_clock() - all.started_at;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/parmacs/waiting.hpp"
+
+#include "compat/parmacs/failure.hpp"
+
+#include <tulle/detail/global_memory.h>
+#include <tulle/detail/machine.hpp>
+#include <tulle/detail/place.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <utility>
+
+namespace tulle::parmacs {
+
+namespace {
+
+constexpr std::size_t k_lines_at_once = 64;
+constexpr std::uint64_t k_spin_ns = 2000;
+constexpr int k_pauses = 4;
+
+std::uint64_t now_ns() noexcept {
+    constexpr std::uint64_t k_second_ns = 1'000'000'000;
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * k_second_ns + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Of this process: lines that nobody has had, and waiters that nobody uses.
+base::spin_lock s_lock; // guards the rest
+std::byte* s_next_line = nullptr;
+std::size_t s_lines = 0;
+waiter* s_free = nullptr;
+
+std::byte* take_line() noexcept {
+    std::lock_guard const held(s_lock);
+    if (s_lines == 0) return nullptr;
+    --s_lines;
+    return std::exchange(s_next_line, s_next_line + k_line);
+}
+
+// `memory` has one line more than are kept, as it need not begin with one. False: another thread was as quick.
+bool keep_lines(std::byte* memory) noexcept {
+    std::lock_guard const held(s_lock);
+    if (s_lines != 0) return false;
+    s_next_line = memory + (k_line - reinterpret_cast<std::uintptr_t>(memory) % k_line);
+    s_lines = k_lines_at_once;
+    return true;
+}
+
+void take_more_lines() noexcept {
+    void* made = nullptr;
+    int const error = tulle_global_calloc(&made, k_lines_at_once + 1, k_line);
+    if (error == -ENOMEM) fail("no global memory is left for locks, barriers and events: set TULLE_GLOBAL_MEMORY");
+    if (error != 0) fail("no global memory: %s", std::strerror(-error));
+    if (!keep_lines(static_cast<std::byte*>(made))) static_cast<void>(tulle_global_free(made));
+}
+
+waiter* take_waiter() noexcept {
+    {
+        std::lock_guard const held(s_lock);
+        if (s_free != nullptr) return std::exchange(s_free, s_free->next);
+    }
+    return new_shared<waiter>();
+}
+
+void give_back(waiter& w) noexcept {
+    std::lock_guard const held(s_lock);
+    w.next = std::exchange(s_free, &w);
+}
+
+// All of a list. Who is told may be gone, and use its entry again.
+void wake(waiter* list) noexcept {
+    while (list != nullptr) {
+        waiter const each = *list;
+        if (int const error = tulle_signal_notify_at(each.place, each.signal))
+            fail("process %d cannot be woken: %s", each.place, std::strerror(-error));
+        list = each.next;
+    }
+}
+
+} // namespace
+
+void* new_line() noexcept {
+    std::byte* found = nullptr;
+    while ((found = take_line()) == nullptr) take_more_lines();
+    return found;
+}
+
+wait_entry::wait_entry(wish what, std::int64_t amount) noexcept : m_waiter(take_waiter()), m_signal(TULLE_SIGNAL_INIT(1)) {
+    *m_waiter = {nullptr, &m_signal, tulle_here(), what, amount};
+}
+wait_entry::~wait_entry() { give_back(*m_waiter); }
+
+void wait_entry::wait() noexcept {
+    if (int const error = tulle_signal_wait(&m_signal)) fail("a wait has failed: %s", std::strerror(-error));
+}
+
+bool shared_value::grant(wish what, std::int64_t amount) noexcept {
+    switch (what) {
+        case wish::set_already: return m_value != 0;
+        case wish::to_clear: return m_value != 0 && std::exchange(m_value, 0) != 0;
+        case wish::to_set: return m_value == 0 && std::exchange(m_value, 1) == 0;
+        case wish::to_take: break;
+    }
+    if (m_value < amount) return false;
+    m_value -= amount;
+    return true;
+}
+
+// Off the list, in the order in which they came. Each may let one go on that came before it.
+waiter* shared_value::take_granted() noexcept {
+    waiter* granted = nullptr;
+    waiter** end = &granted;
+    for (waiter** at = &m_first; *at != nullptr;) {
+        waiter& each = **at;
+        if (!grant(each.what, each.amount)) {
+            at = &each.next;
+            continue;
+        }
+        *at = std::exchange(each.next, nullptr);
+        *end = &each;
+        end = &each.next;
+        at = &m_first;
+    }
+    return granted;
+}
+
+void shared_value::append(waiter& w) noexcept {
+    waiter** end = &m_first;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = &w;
+}
+
+// Otherwise `own` is put on the list, if there is one.
+bool shared_value::try_once(wish what, std::int64_t amount, waiter* own) noexcept {
+    waiter* others = nullptr;
+    {
+        std::lock_guard const held(m_lock);
+        if (!grant(what, amount)) {
+            if (own != nullptr) append(*own);
+            return false;
+        }
+        others = take_granted();
+    }
+    wake(others);
+    return true;
+}
+
+// Most locks are held for less time than a message takes.
+void shared_value::wait(wish what, std::int64_t amount) noexcept {
+    std::uint64_t const end = now_ns() + k_spin_ns;
+    do {
+        if (try_once(what, amount, nullptr)) return;
+        for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
+    } while (now_ns() < end);
+    wait_entry own(what, amount);
+    if (!try_once(what, amount, &own.get())) own.wait();
+}
+
+bool shared_value::change(std::int64_t to) noexcept {
+    waiter* granted = nullptr;
+    {
+        std::lock_guard const held(m_lock);
+        if (m_value == to) return false;
+        m_value = to;
+        granted = take_granted();
+    }
+    wake(granted);
+    return true;
+}
+
+void shared_value::add(std::int64_t amount) noexcept {
+    waiter* granted = nullptr;
+    {
+        std::lock_guard const held(m_lock);
+        m_value += amount;
+        granted = take_granted();
+    }
+    wake(granted);
+}
+
+bool shared_barrier::is_last(std::int64_t processes, waiter& own, waiter*& all) noexcept {
+    if (++m_arrived < processes) {
+        own.next = std::exchange(m_first, &own);
+        return false;
+    }
+    m_arrived = 0;
+    m_next = 0;
+    all = std::exchange(m_first, nullptr);
+    return true;
+}
+
+void shared_barrier::wait(std::int64_t processes) noexcept {
+    wait_entry own;
+    waiter* all = nullptr;
+    {
+        std::unique_lock held(m_lock);
+        if (!is_last(processes, own.get(), all)) {
+            held.unlock();
+            return own.wait();
+        }
+    }
+    wake(all);
+}
+
+std::int64_t shared_barrier::next_subscript(std::int64_t most, std::int64_t processes) noexcept {
+    {
+        std::lock_guard const held(m_lock);
+        if (m_next <= most) return m_next++;
+    }
+    wait(processes);
+    return -1;
+}
+
+} // namespace tulle::parmacs

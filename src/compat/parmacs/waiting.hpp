@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects in global memory on which processes wait. Each is a few words and a list of who waits, behind a spin lock; who may go on is taken off the list by
+// whoever makes that so, and told by a message. So nothing needs a worker of another place, and what need not wait sends nothing. Global memory lies
+// at the same address in all processes; of what it holds only `signal` means something to one alone.
+#pragma once
+
+#include "base/spin_lock.hpp"
+
+#include <tulle/detail/sync.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace tulle::parmacs {
+
+// What a process waits for.
+enum class wish : std::uint32_t {
+    set_already, // a value that is not 0
+    to_clear,    // likewise, and makes it 0
+    to_set,      // 0, and makes it 1
+    to_take,     // at least an amount, and takes that away
+};
+
+struct waiter {
+    waiter* next = nullptr;
+    tulle_signal_t* signal = nullptr; // at its place
+    std::int32_t place = 0;
+    wish what = wish::set_already;
+    std::int64_t amount = 0;
+};
+
+// So many bytes of a cache line of its own in global memory, of zeros; it is not given back. Ends the program if there is none.
+inline constexpr std::size_t k_line = 64;
+[[nodiscard]] void* new_line() noexcept;
+template <class T> [[nodiscard]] T* new_shared() noexcept {
+    static_assert(sizeof(T) <= k_line);
+    return ::new (new_line()) T;
+}
+
+// The caller's place in a list.
+class wait_entry {
+public:
+    explicit wait_entry(wish what = wish::set_already, std::int64_t amount = 0) noexcept;
+    wait_entry(wait_entry const&) = delete;
+    wait_entry& operator=(wait_entry const&) = delete;
+    ~wait_entry();
+
+    [[nodiscard]] waiter& get() noexcept { return *m_waiter; }
+    // Until it is woken.
+    // Memory ordering: what happens before that happens before the return.
+    void wait() noexcept;
+
+private:
+    waiter* m_waiter;
+    tulle_signal_t m_signal;
+};
+
+// A value, and who waits for it to change. Zero bytes are a valid one of value 0. Any thread of any process.
+// Nobody is in the list whose wish could be granted, so that who comes later overtakes no one.
+class shared_value {
+public:
+    void wait(wish what, std::int64_t amount = 0) noexcept;
+    // False: it was that already.
+    bool change(std::int64_t to) noexcept;
+    void add(std::int64_t amount) noexcept;
+
+private:
+    [[nodiscard]] bool try_once(wish what, std::int64_t amount, waiter* own) noexcept;
+    [[nodiscard]] bool grant(wish what, std::int64_t amount) noexcept;
+    [[nodiscard]] waiter* take_granted() noexcept;
+    void append(waiter& w) noexcept;
+
+    base::spin_lock m_lock; // guards the rest
+    std::int64_t m_value = 0;
+    waiter* m_first = nullptr;
+};
+
+// A barrier of as many as each call says, and the subscripts of a loop that ends with one. Zero bytes are a valid one.
+class shared_barrier {
+public:
+    void wait(std::int64_t processes) noexcept;
+    // From 0 to `most`; then waits as above, and returns -1. Begins again with 0 when all have.
+    [[nodiscard]] std::int64_t next_subscript(std::int64_t most, std::int64_t processes) noexcept;
+
+private:
+    [[nodiscard]] bool is_last(std::int64_t processes, waiter& own, waiter*& all) noexcept;
+
+    base::spin_lock m_lock; // guards the rest
+    std::int64_t m_arrived = 0;
+    std::int64_t m_next = 0;
+    waiter* m_first = nullptr;
+};
+
+} // namespace tulle::parmacs

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with PARMACS macros: mistakes and deaths end them with a message, and addresses are compared. Arguments: the paths of the program `tulle`, of the
+folder of the programs, and whether this machine chooses addresses at random (0: a sanitizer does not let it)."""
+import os
+import subprocess
+import sys
+import unittest
+
+RANDOM = sys.argv.pop() == "1"
+FOLDER = os.path.abspath(sys.argv.pop())
+TULLE = os.path.abspath(sys.argv.pop())
+PATIENCE = 60  # seconds, for what must not hang
+
+
+def program(name):
+    return os.path.join(FOLDER, f"parmacs-{name}")
+
+
+def run(*words, variables=None):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False, env={**kept, **(variables or {})})
+    return done.returncode, done.stdout, done.stderr
+
+
+def run_places(count, name, *words, **more):
+    return run(TULLE, "run", "-n", str(count), "--", program(name), *words, **more)
+
+
+class Mistakes(unittest.TestCase):
+    def fails(self, what, message, places=2, code=134, **more):
+        found, _, err = run_places(places, "mistakes", what, **more)
+        self.assertIn(message, err, what)
+        self.assertEqual(found, code, (what, err))
+
+    def test_none(self):
+        self.assertEqual(run_places(2, "mistakes"), (0, "", ""))
+
+    def test_before_the_environment(self):
+        for what, macro in (("early-create", "CREATE"), ("early-malloc", "G_MALLOC"), ("early-lock", "LOCK")):
+            found, _, err = run(program("mistakes"), what)
+            self.assertIn(f"tulle: parmacs: {macro}: before MAIN_INITENV", err)
+            self.assertNotEqual(found, 0)
+
+    def test_of_create(self):
+        self.fails("null", "CREATE: no function")
+        self.fails("library", "CREATE: the function is not in the program itself")
+        self.fails("too-many", "CREATE: all 2 processes of the program run already: start it with more, tulle run -n 3 PROG")
+        self.fails("twice", "MAIN_INITENV: for the second time")
+
+    def test_of_waiting(self):
+        self.fails("waits-too-much", "WAIT_FOR_END: of 2 processes, but 0 were created and not waited for")
+        self.fails("not-waited-for", "MAIN_END: nobody has waited for 1 created processes")
+        self.fails("ends-all", "MAIN_END: only main may end the program, and this is process 1")
+        self.fails("does-not-wait", "a created process has ended without WAIT_FOR_END for 1 that it has created", places=3)
+
+    def test_of_objects(self):
+        self.fails("no-lock", "LOCK: of something that has not been initialised")
+        self.fails("wrong-kind", "BARRIER: of something that has not been initialised")
+        self.fails("free-lock", "UNLOCK: nobody holds it")
+        self.fails("free-twice", "G_FREE: Invalid argument")
+        self.fails("nobody", "BARRIER: of 0 processes")
+
+    def test_more_memory_than_there_is(self):
+        self.assertEqual(run_places(2, "mistakes", "much-memory")[0], 7)
+
+
+class Deaths(unittest.TestCase):
+    """A process that dies while others wait, which nobody survives."""
+
+    def dies(self, what, how, code, **more):
+        found, _, err = run_places(2, "mistakes", what, **more)
+        self.assertIn(f"tulle: run: place 1: {how}", err)
+        self.assertEqual(found, code, err)
+
+    def test_by_a_signal(self):
+        for variables in (None, {"TULLE_ON_PLACE_DEATH": "throw"}):
+            self.dies("killed", "ended by signal 9", 137, variables=variables)
+            self.dies("holds", "ended by signal 9", 137, variables=variables)
+            self.dies("aborts", "ended by signal 6", 134, variables=variables)
+
+    def test_by_exit(self):
+        self.dies("exits", "exit code 3", 3)
+        self.dies("exits-well", "exit code 0", 1)
+
+
+class Addresses(unittest.TestCase):
+    def test_static_libraries_are_refused(self):
+        found, _, err = run(program("static"), "1")
+        self.assertIn("MAIN_INITENV: the program is linked with static libraries of Tulle", err)
+        self.assertNotEqual(found, 0)
+
+    @unittest.skipUnless(RANDOM, "addresses are not random")
+    def test_that_the_system_chooses_at_random(self):
+        refusing = program("refuse_personality")
+        for _ in range(3):
+            found, _, err = run(refusing, TULLE, "run", "-n", "2", "--", program("variables"), "2", "apart")
+            self.assertIn("MAIN_INITENV: the program is at address 0x", err)
+            self.assertIn("link it with -no-pie", err)
+            self.assertNotEqual(found, 0)
+            found, out, err = run(refusing, TULLE, "run", "-n", "2", "--tags", "none", "--", program("variables_fixed"), "2", "apart")
+            self.assertEqual((found, err), (0, ""))
+            self.assertEqual(out.count("created process"), 6)
+
+    def test_travel_though_what_is_sent_is_searched_for_addresses(self):
+        found, _, err = run_places(2, "variables", "2", variables={"TULLE_CHECK": "1"})
+        self.assertEqual((found, err), (0, ""))
+
+    def test_without_a_launcher(self):
+        found, out, err = run(program("variables"), str(max(len(os.sched_getaffinity(0)), 2)))
+        self.assertEqual((found, err), (0, ""))
+        self.assertEqual(out, "".join(f"created process {k}\nby a pointer\n" for k in range(6)))
+
+
+if __name__ == "__main__":
+    unittest.main()
