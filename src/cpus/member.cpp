@@ -30,7 +30,7 @@ void close_one(int& descriptor) noexcept {
 
 int member::join(std::string path, std::vector<int> may, wish const& wanted, follower const& program) {
     std::lock_guard const held(m_lock);
-    if (m_registry) return EALREADY;
+    if (m_registry || m_has_thread) return EALREADY;
     m_registry.emplace(std::move(path));
     m_program = program;
     m_wanted = wanted;

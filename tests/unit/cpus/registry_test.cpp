@@ -71,11 +71,11 @@ protected:
     }
     void expect_refused(int error, std::string const& why) const { expect_refused(error, why, m_file.get()); }
     [[nodiscard]] std::set<int> processes() const {
-        std::set<int> numbers;
+        std::set<int> found;
         auto const rows = registry(m_file.get()).list();
         EXPECT_TRUE(rows);
-        for (auto const& row : rows.value_or(std::vector<registry::row>())) numbers.insert(row.process);
-        return numbers;
+        for (auto const& row : rows.value_or(std::vector<registry::row>())) found.insert(row.process);
+        return found;
     }
 
     temporary_path m_file;
