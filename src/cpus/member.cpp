@@ -21,6 +21,9 @@ namespace {
 
 constexpr int k_look_ms = 1000;
 
+// Later it may be otherwise.
+bool is_passing(int error) noexcept { return error == EBUSY || error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR; }
+
 void close_one(int& descriptor) noexcept {
     if (descriptor >= 0) ::close(descriptor);
     descriptor = -1;
@@ -31,26 +34,29 @@ void close_one(int& descriptor) noexcept {
 int member::join(std::string path, std::vector<int> may, wish const& wanted, follower const& program) {
     std::lock_guard const held(m_lock);
     if (m_registry || m_has_thread) return EALREADY;
-    m_registry.emplace(std::move(path));
+    registry shared(std::move(path));
     m_program = program;
     m_wanted = wanted;
     m_has = may;
     m_may = std::move(may);
+    m_registry = std::move(shared);
     int error = visit();
-    m_why = m_registry->why();
     if (error == 0) error = start_thread();
     if (error == 0) return 0;
     if (m_has != m_may) static_cast<void>(m_program.moves(m_has, m_may));
+    m_why = m_registry->take_why();
     forget();
     return error;
 }
 
 // What the registry says, and the program follows.
-int member::visit() {
-    auto const now = m_registry->visit(m_may, m_wanted);
+int member::visit() noexcept try {
+    auto now = m_registry->visit(m_may, m_wanted);
     if (!now) return errno;
-    if (*now != m_has && m_program.moves(m_has, *now)) m_has = *now;
+    if (*now != m_has && m_program.moves(m_has, *now)) m_has = std::move(*now);
     return 0;
+} catch (std::bad_alloc const&) {
+    return ENOMEM;
 }
 
 // It handles no signals of the program.
@@ -110,14 +116,13 @@ void member::watch() noexcept {
 bool member::look() noexcept try {
     std::lock_guard const held(m_lock);
     if (m_changes >= 0) static_cast<void>(::inotify_add_watch(m_changes, m_registry->path().c_str(), IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF));
-    int const error = visit();
-    if (error != 0 && error != EBUSY) give_up();
+    if (int const error = visit(); error != 0 && !is_passing(error)) give_up();
     return m_registry.has_value();
 } catch (std::bad_alloc const&) {
     return true; // later
 }
 
-void member::give_up() noexcept {
+void member::give_up() {
     std::string const why = m_registry->why();
     if (m_has != m_may) static_cast<void>(m_program.moves(m_has, m_may));
     m_has = m_may;

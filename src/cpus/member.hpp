@@ -47,9 +47,9 @@ private:
     static void* run(void* self) noexcept;
     void watch() noexcept;
     [[nodiscard]] bool look() noexcept;
-    [[nodiscard]] int visit();
+    [[nodiscard]] int visit() noexcept;
     [[nodiscard]] int start_thread() noexcept;
-    void give_up() noexcept;
+    void give_up();
     void forget() noexcept;
     void spread() noexcept;
     [[nodiscard]] bool sleep() const noexcept;

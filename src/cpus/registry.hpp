@@ -77,6 +77,7 @@ public:
 
     [[nodiscard]] std::string const& path() const noexcept { return m_path; }
     [[nodiscard]] std::string const& why() const noexcept { return m_why; }
+    [[nodiscard]] std::string take_why() noexcept { return std::move(m_why); }
 
 private:
     class image;
