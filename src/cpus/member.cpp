@@ -20,6 +20,7 @@ namespace tulle::cpus {
 namespace {
 
 constexpr int k_look_ms = 1000;
+constexpr int k_pause_ms = 10; // after a change, for others that come with it
 
 // Later it may be otherwise.
 bool is_passing(int error) noexcept { return error == EBUSY || error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR; }
@@ -134,6 +135,7 @@ void member::give_up() {
 bool member::sleep() const noexcept {
     std::array<pollfd, 2> wanted{{{m_end, POLLIN, 0}, {m_changes, POLLIN, 0}}};
     static_cast<void>(::poll(wanted.data(), wanted.size(), k_look_ms));
+    static_cast<void>(::poll(wanted.data(), 1, k_pause_ms));
     if (wanted[0].revents != 0) return false;
     std::array<char, 4096> events; // which ones does not matter
     while (m_changes >= 0 && ::read(m_changes, events.data(), events.size()) > 0) {}
@@ -170,6 +172,12 @@ std::vector<int> member::has() {
 std::vector<int> member::may() {
     std::lock_guard const held(m_lock);
     return m_may;
+}
+
+std::vector<int> member::may_now() {
+    std::lock_guard const held(m_lock); // nobody moves the thread
+    std::vector<int> now = os::affinity_of(::getpid());
+    return now.empty() || now == m_has ? m_may : now;
 }
 
 void member::after_process_fork(bool in_child) noexcept {

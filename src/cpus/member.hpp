@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::optional<wish> wanted();                       // nothing: it has not joined, or has given up
     [[nodiscard]] std::vector<int> has();
     [[nodiscard]] std::vector<int> may();
+    [[nodiscard]] std::vector<int> may_now(); // if somebody has restricted the process's first thread meanwhile, as it is now
     [[nodiscard]] std::string const& why() const noexcept { return m_why; } // of join
 
     // Around fork(2); the child is no member, and has all that it may use again.

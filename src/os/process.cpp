@@ -25,26 +25,28 @@ bool read_file(char const* path, char* text, std::size_t size) noexcept {
     return got > 0;
 }
 
+/// The number that follows so many spaces; 0: there is none.
+std::uint64_t field_after(char const* text, int spaces) noexcept {
+    for (; spaces > 0 && text != nullptr; --spaces) {
+        text = std::strchr(text + 1, ' ');
+    }
+    return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+}
+
 } // namespace
 
-// proc(5): "number (name) state parent ..."; the start is field 22. The name may hold anything, but what follows has no parenthesis.
+// proc(5): "number (name) state parent ..."; the name may hold anything, but what follows has no parenthesis. The number of threads is field 20, the
+// start field 22. A zombie that has other threads is a process whose first thread has ended.
 std::uint64_t start_of_process(int process) noexcept {
-    constexpr int k_fields_after_state = 19;
     char path[32];
     char text[1024];
     static_cast<void>(std::snprintf(path, sizeof path, "/proc/%d/stat", process));
-    if (!read_file(path, text, sizeof text)) {
+    char const* const state = read_file(path, text, sizeof text) ? std::strrchr(text, ')') : nullptr;
+    if (state == nullptr || std::strlen(state) < 3) {
         return 0;
     }
-    char const* field = std::strrchr(text, ')');
-    if (field == nullptr || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X') {
-        return 0;
-    }
-    field += 2;
-    for (int k = 0; k < k_fields_after_state && field != nullptr; ++k) {
-        field = std::strchr(field + 1, ' ');
-    }
-    return field == nullptr ? 0 : std::strtoull(field, nullptr, 10);
+    bool const has_ended = state[2] == 'X' || (state[2] == 'Z' && field_after(state, 18) <= 1);
+    return has_ended ? 0 : field_after(state, 20);
 }
 
 std::uint64_t process_namespace() noexcept {

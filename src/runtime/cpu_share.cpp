@@ -42,11 +42,15 @@ std::vector<int> cpus_of(os::topology const& machine) {
     return all;
 }
 
+void leave_reserved(std::vector<int>& cpus) {
+    if (cpus.size() > 1) std::erase(cpus, sched::scheduler::instance().chosen().machine.reserved_cpu);
+}
+
 } // namespace
 
 os::allowance allowance_now(os::cgroup_files const& cgroups) {
     os::allowance now = os::look_again(cgroups);
-    if (now.cpus.size() > 1) std::erase(now.cpus, sched::scheduler::instance().chosen().machine.reserved_cpu);
+    leave_reserved(now.cpus);
     return now;
 }
 
@@ -75,16 +79,15 @@ int cpu_share::want(cpu_wish const& wanted) {
     return most > limit ? EINVAL : m_member.want({wanted.least, most, wanted.weight});
 }
 
-// The first thread may run on what the program has, unless somebody has restricted it otherwise.
 int cpu_share::set_workers(int most, os::cgroup_files const& cgroups) {
     auto const before = m_member.wanted();
     if (!before) return ENOTSUP;
     int const limit = sched::scheduler::instance().chosen().max_workers;
     if (most < 0 || most > limit) return EINVAL;
     if (most != 0) return m_member.want({std::min(before->least, most), most, before->weight});
-    os::allowance const now = allowance_now(cgroups);
-    std::vector<int> const may = now.cpus == m_member.has() ? m_member.may() : now.cpus;
-    int const all = std::min(os::workers_for(count(may), now.quota_cpus), limit);
+    std::vector<int> may = m_member.may_now();
+    leave_reserved(may);
+    int const all = std::min(os::workers_for(count(may), os::cgroup_quota(cgroups)), limit);
     return m_member.want({std::min(before->least, all), all, before->weight}, may);
 }
 

@@ -150,6 +150,30 @@ TEST_F(cpu_share_test, wishes) {
     EXPECT_EQ(worker_count(), all() - 1);
 }
 
+// Beside one who makes it move all the time.
+TEST_F(cpu_share_test, what_it_may_use_stays_as_it_was_when_workers_are_wanted_anew) {
+    initialize();
+    for (int k = 0; k < 50; ++k) {
+        visit(m_other, {1 + k % 2, 1 + k % 2, 1000});
+        set_worker_count(0);
+    }
+    m_other.kill();
+    await_workers(all());
+    EXPECT_EQ(own_cpus(), m_all);
+}
+
+TEST_F(cpu_share_test, who_restricts_the_first_thread_restricts_the_program) {
+    initialize();
+    ASSERT_EQ(os::pin_to(pthread_self(), {m_all.data(), 1}), 0);
+    set_worker_count(0);
+    EXPECT_EQ(own_cpus(), std::vector<int>(1, m_all[0]));
+    EXPECT_EQ(worker_count(), 1);
+    ASSERT_EQ(os::pin_to(pthread_self(), m_all), 0);
+    set_worker_count(0);
+    EXPECT_EQ(own_cpus(), m_all);
+    EXPECT_EQ(worker_count(), all());
+}
+
 TEST_F(cpu_share_test, the_number_of_workers_that_was_asked_for_is_what_is_wanted) {
     initialize({.workers = 1});
     EXPECT_EQ(worker_count(), 1);
