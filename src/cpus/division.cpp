@@ -235,6 +235,7 @@ std::vector<std::vector<int>> division::divide() {
     count_up_to([](program const& p) { return p.most; });
     m_owners.assign(m_cpus.size(), k_nobody);
     std::vector<int> missing;
+    missing.reserve(m_programs.size());
     for (int p = 0; p < programs(); ++p) missing.push_back(keep(p));
     for (int p = 0; p < programs(); ++p)
         for (int& n = missing[static_cast<std::size_t>(p)]; n > 0; --n) static_cast<void>(grow(p)); // it can: so many were counted

@@ -6,6 +6,7 @@
 #include "forked_child.hpp"
 #include "os/thread.hpp"
 #include "resting_process.hpp"
+#include "sched/scheduler.hpp"
 #include "temporary_path.hpp"
 
 #include <tulle.h>
@@ -127,6 +128,23 @@ TEST_F(cpu_share_test, nothing_is_lost_while_it_follows) {
     }
     m_other.kill();
     await_workers(all());
+}
+
+TEST_F(cpu_share_test, shepherds_have_their_own_processors_again) {
+    set_option("shepherds", "2");
+    initialize();
+    auto const& last = *sched::scheduler::instance().workers()[m_all.size() - 1];
+    auto const where = [&last] { return os::affinity_of(last.tid.load(std::memory_order_relaxed)); }; // relaxed: it does not change
+    while (last.tid.load(std::memory_order_relaxed) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // relaxed: likewise
+    while (where() == m_all) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    auto const before = where();
+    visit(m_other, {k_enough, k_enough, 1});
+    await_workers(1);
+    m_other.kill();
+    await_workers(all());
+    while (where() != before) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // a test that hangs fails
+    finalize();
+    set_option("shepherds", "auto");
 }
 
 TEST_F(cpu_share_test, wishes) {
