@@ -139,6 +139,7 @@ class Cpus(unittest.TestCase):
         two.tell(f"want {len(ALL)} {len(ALL)} 1")
         self.await_count(one, 1)
         one.tell("want 1 1 1000")
+        self.await_count(one, 1)  # it has obeyed when it answers
         self.await_count(two, len(ALL) - 1)
         rows = self.shares()
         self.assertEqual([rows[one.pid][name] for name in ("least", "most", "weight")], [1, 1, 1000])

@@ -67,10 +67,10 @@ int main(int argc, char** argv) {
     std::thread listener(&listen);
     long rounds = 0;
     long wrong = 0;
-    while (!s_ends.load()) {
+    do {
         ++rounds;
         wrong += compute() ? 0 : 1;
-    }
+    } while (!s_ends.load());
     listener.join();
     tulle::finalize();
     std::printf("%ld rounds, %ld wrong\n", rounds, wrong);
