@@ -51,6 +51,12 @@ TULLE_API int tulle_max_workers(void); /* fixed at the start: the option max_wor
 /* While threads run; 0: as the affinity mask and the CPU quota say now. Returns at once: workers that are too many finish what they run.
    -EINVAL: not from 0 to tulle_max_workers(); -ENOMEM; -EAGAIN: no OS threads; -EBUSY: the run time is ending. Not on a compact stack. */
 TULLE_API int tulle_set_workers(int workers);
+/* What the program wants of the processors that it shares with others (the option share_cpus); `most` 0: as many as there may be workers.
+   -EINVAL: not 1 <= least <= most <= tulle_max_workers(), or the weight is not from 1 to 1000; -ENOTSUP: it shares none; -ENOMEM; errors of
+   open(2) and write(2). Not on a compact stack. */
+TULLE_API int tulle_cpus_want(int least, int most, int weight);
+/* Writes at most `capacity` of the numbers of those that it has, ascending; how many these are. -EINVAL; -ENOMEM. */
+TULLE_API int tulle_cpus(int* out, size_t capacity);
 TULLE_API int tulle_shepherd_count(void);
 TULLE_API const char* tulle_version(void);
 

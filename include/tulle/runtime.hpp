@@ -44,6 +44,7 @@ TULLE_API void finalize();
 // Returns at once. A worker that is one too many finishes what it runs until that waits, ends, or yields a while; what else it has is
 // stolen or handed over, and then it sleeps at no cost until it is wanted again. Threads that were placed at a shepherd run anywhere as
 // long as it has no worker. Worker 0 stays. A deterministic run keeps to one.
+// Where programs share the processors of the machine (<tulle/cpus.hpp>) it says how many this one wants at most.
 // Memory ordering: none.
 // Errors, after which the number is as it was: std::system_error: not from 0 to max_worker_count() (EINVAL), no memory (ENOMEM), no OS
 // threads (EAGAIN), the run time is ending (EBUSY).

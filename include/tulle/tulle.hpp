@@ -13,6 +13,7 @@
 #include <tulle/clock.hpp>
 #include <tulle/condition_variable.hpp>
 #include <tulle/condition_variable_any.hpp>
+#include <tulle/cpus.hpp>
 #include <tulle/feb.hpp>
 #include <tulle/finish.hpp>
 #include <tulle/fork.hpp>

@@ -175,6 +175,15 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      1,
      nullptr,
      {}},
+    {"share_cpus",
+     "0|1",
+     "1: the user's programs that say so divide the processors of the machine among them; `tulle cpus` shows how.",
+     value_kind::number,
+     0,
+     0,
+     1,
+     nullptr,
+     {}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }

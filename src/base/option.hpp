@@ -32,9 +32,10 @@ enum class option_id : std::uint8_t {
     global_report,
     on_place_death,
     reserve_cpu,
-    check
+    check,
+    share_cpus
 };
-inline constexpr std::size_t k_option_count = 17;
+inline constexpr std::size_t k_option_count = 18;
 
 enum class option_source : std::uint8_t { built_in, environment, command_line, api };
 [[nodiscard]] char const* text(option_source source) noexcept;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include <dirent.h>
 #include <sched.h>
@@ -28,17 +29,8 @@ constexpr int k_sanitizer_threads = 0;
 constexpr int k_sanitizer_threads = 0;
 #endif
 
-} // namespace
-
-int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept {
-    int const error = ::pthread_create(&started, nullptr, run, argument);
-    if (error == 0) {
-        set_name(started, name);
-    }
-    return error;
-}
-
-int pin_to(pthread_t thread, std::span<int const> cpus) noexcept {
+// What `use(bytes, set)` returns, or ENOMEM.
+template <class Use> int with_set(std::span<int const> cpus, Use use) noexcept {
     int largest = 0;
     for (int const cpu : cpus) {
         largest = cpu > largest ? cpu : largest;
@@ -52,9 +44,62 @@ int pin_to(pthread_t thread, std::span<int const> cpus) noexcept {
     for (int const cpu : cpus) {
         CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set);
     }
-    int const error = ::pthread_setaffinity_np(thread, bytes, set);
+    int const error = use(bytes, set);
     CPU_FREE(set);
     return error;
+}
+
+bool move_thread(int tid, std::span<int const> from, std::span<int const> to) {
+    std::vector<int> const now = affinity_of(tid);
+    if (!std::equal(now.begin(), now.end(), from.begin(), from.end())) {
+        return false;
+    }
+    return with_set(to, [tid](std::size_t bytes, cpu_set_t* set) { return ::sched_setaffinity(tid, bytes, set); }) == 0;
+}
+
+// Whether one has moved.
+bool move_threads_once(std::span<int const> from, std::span<int const> to) {
+    std::unique_ptr<DIR, int (*)(DIR*)> const tasks(::opendir("/proc/self/task"), &::closedir);
+    bool has_moved = false;
+    while (dirent const* const entry = tasks ? ::readdir(tasks.get()) : nullptr) {
+        int const tid = std::atoi(entry->d_name); // 0 for . and ..
+        has_moved = (tid != 0 && move_thread(tid, from, to)) || has_moved;
+    }
+    return has_moved;
+}
+
+} // namespace
+
+int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept {
+    int const error = ::pthread_create(&started, nullptr, run, argument);
+    if (error == 0) {
+        set_name(started, name);
+    }
+    return error;
+}
+
+int pin_to(pthread_t thread, std::span<int const> cpus) noexcept {
+    return with_set(cpus, [thread](std::size_t bytes, cpu_set_t* set) { return ::pthread_setaffinity_np(thread, bytes, set); });
+}
+
+std::vector<int> affinity_of(int tid) {
+    constexpr int k_most_cpus = 8192;
+    std::vector<int> cpus;
+    cpu_set_t set[k_most_cpus / CPU_SETSIZE];
+    if (::sched_getaffinity(tid, sizeof set, set) != 0) {
+        return cpus;
+    }
+    for (int cpu = 0; cpu < k_most_cpus; ++cpu) {
+        if (CPU_ISSET_S(static_cast<std::size_t>(cpu), sizeof set, set)) {
+            cpus.push_back(cpu);
+        }
+    }
+    return cpus;
+}
+
+void move_threads(std::span<int const> from, std::span<int const> to) {
+    constexpr int k_most_rounds = 8; // a new thread has what its maker had, which may be seen after the maker has moved
+    for (int round = 0; round < k_most_rounds && move_threads_once(from, to); ++round) {}
 }
 
 int thread_id() noexcept { return static_cast<int>(::syscall(SYS_gettid)); }

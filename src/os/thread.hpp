@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <pthread.h>
 
@@ -14,6 +15,13 @@ namespace tulle::os {
 
 /// Restricts an OS thread to the given CPUs.
 [[nodiscard]] int pin_to(pthread_t thread, std::span<int const> cpus) noexcept;
+
+/// The CPUs that an OS thread may run on, ascending; 0: the caller; the number of a process: its first thread. Empty: the system does not say.
+[[nodiscard]] std::vector<int> affinity_of(int tid);
+
+/// Restricts those OS threads of this process to `to` that may run on just `from` so far, also those that are made meanwhile; threads that
+/// were restricted otherwise stay so. Throws std::bad_alloc.
+void move_threads(std::span<int const> from, std::span<int const> to);
 
 /// The number of the calling OS thread, as in /proc/self/task.
 [[nodiscard]] int thread_id() noexcept;

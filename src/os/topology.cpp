@@ -7,11 +7,12 @@
 #include <cstdio>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include "os/locality.hpp"
+#include "os/thread.hpp"
 
 namespace tulle::os {
 namespace {
@@ -20,16 +21,7 @@ int online_cpus() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSO
 
 /// The affinity mask of a thread; 0: the caller; all online CPUs where it cannot be read. Never empty.
 std::vector<int> allowed_cpus(pid_t thread) {
-    constexpr std::size_t k_most_cpus = 8192;
-    std::vector<int> cpus;
-    cpu_set_t set[k_most_cpus / CPU_SETSIZE];
-    if (::sched_getaffinity(thread, sizeof set, set) == 0) {
-        for (std::size_t cpu = 0; cpu < k_most_cpus; ++cpu) {
-            if (CPU_ISSET_S(cpu, sizeof set, set)) {
-                cpus.push_back(static_cast<int>(cpu));
-            }
-        }
-    }
+    std::vector<int> cpus = affinity_of(thread);
     if (cpus.empty()) {
         cpus.resize(static_cast<std::size_t>(online_cpus()));
         std::iota(cpus.begin(), cpus.end(), 0);
@@ -53,13 +45,17 @@ private:
     static constexpr locality k_unknown = k_unknown_locality;
     static constexpr locality k_nowhere{-1, -1};
 
-    /// Again if there is a CPU that this process was not allowed to see before; what is not seen now is looked for when it is asked for.
+    /// Again if there is a CPU that this process was not allowed to see before; one that was looked for in vain does not make it look again.
     void look(std::size_t wanted) {
-        m_of_cpu = find_localities();
-        m_of_cpu.resize(std::max(wanted + 1, m_of_cpu.size()), k_unknown);
-        if (m_of_cpu[wanted] == k_unknown) {
-            m_of_cpu[wanted] = k_nowhere;
+        std::vector<locality> found = find_localities();
+        found.resize(std::max({wanted + 1, found.size(), m_of_cpu.size()}), k_unknown);
+        for (std::size_t place = 0; place < found.size(); ++place) {
+            bool const was_nowhere = place < m_of_cpu.size() && m_of_cpu[place] == k_nowhere;
+            if (found[place] == k_unknown && (was_nowhere || place == wanted)) {
+                found[place] = k_nowhere;
+            }
         }
+        m_of_cpu = std::move(found);
     }
 
     std::mutex m_lock;

@@ -3,6 +3,7 @@
 #include "sync/c_limit.hpp"
 
 #include <tulle.h>
+#include <tulle/cpus.hpp>
 #include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/fork.hpp>
@@ -130,6 +131,19 @@ int tulle_worker_count(void) { return tulle::worker_count(); }
 int tulle_max_workers(void) { return tulle::max_worker_count(); }
 int tulle_set_workers(int workers) {
     return guarded([workers] { tulle::set_worker_count(workers); });
+}
+int tulle_cpus_want(int least, int most, int weight) {
+    return guarded([=] { tulle::want_cpus({least, most, weight}); });
+}
+int tulle_cpus(int* out, size_t capacity) {
+    if (out == nullptr && capacity != 0) return -EINVAL;
+    int found = 0;
+    int const error = guarded([&] {
+        std::vector<int> const own = tulle::own_cpus();
+        std::copy_n(own.begin(), std::min(capacity, own.size()), out);
+        found = static_cast<int>(own.size());
+    });
+    return error != 0 ? error : found;
 }
 int tulle_shepherd_count(void) { return tulle::shepherd_count(); }
 char const* tulle_version(void) { return tulle::version(); }

@@ -164,6 +164,7 @@ void on_fork_in_child() { the().after_process_fork(true); }
 
 void instance::before_process_fork() noexcept {
     m_lock.lock(); // nobody waits for a thread of ours while holding it
+    m_cpus.before_process_fork();
     sched::scheduler::instance().before_process_fork();
 }
 
@@ -172,6 +173,7 @@ void instance::after_process_fork(bool in_child) noexcept {
     in_child ? s.after_process_fork_in_child() : s.after_process_fork_in_parent();
     if (in_child) m_owes_report = false; // the parent's
     if (in_child) remote::forget();
+    m_cpus.after_process_fork(in_child);
     m_lock.unlock();
 }
 
@@ -207,6 +209,7 @@ int instance::start_as(base::option_table const& options, bool adopt_caller) {
     if (error == 0) diag::explain_overflows();
     if (error == 0) remote::reserve_processor(chosen->machine.reserved_cpu);
     if (error == 0 && chosen->adopt_caller) use_cpus(chosen->machine, false);
+    if (error == 0 && options.number(option_id::share_cpus) != 0 && chosen->seed == 0) m_cpus.join(*chosen);
     if (error == 0) remote::set_memory_settings(memory_settings_of(options));
     if (error == 0) remote::set_survival(options.number(option_id::on_place_death) == base::k_on_place_death_throw);
     if (error == 0) remote::set_check(options.number(option_id::check) != 0);
@@ -259,6 +262,7 @@ int instance::stop() {
             remote::leave();
             diag::stop_answering();
             diag::stop_explaining_overflows();
+            m_cpus.leave();
             if (s.chosen().adopt_caller) use_cpus(s.chosen().machine, true);
             s.stop();
             write_stack_report();
@@ -277,10 +281,10 @@ std::string instance::describe_live_threads() {
 
 // Without m_lock: stop() holds it while threads of the caller's worker run.
 int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
+    if (int const error = the().cpus().set_workers(wanted, cgroups); error != ENOTSUP) return error;
     sched::scheduler& s = sched::scheduler::instance();
     if (wanted != 0) return s.set_active_workers(wanted);
-    os::allowance now = os::look_again(cgroups);
-    if (now.cpus.size() > 1) std::erase(now.cpus, s.chosen().machine.reserved_cpu);
+    os::allowance const now = allowance_now(cgroups);
     s.move_to(now.cpus);
     return s.set_active_workers(std::min(os::workers_for(static_cast<int>(now.cpus.size()), now.quota_cpus), s.chosen().max_workers));
 } catch (std::bad_alloc const&) {
@@ -347,6 +351,16 @@ int max_worker_count() { return running().chosen().max_workers; }
 void set_worker_count(int wanted) {
     static_cast<void>(running());
     check(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
+}
+
+void want_cpus(cpu_wish const& wanted) {
+    static_cast<void>(running());
+    check(runtime::the().cpus().want(wanted), "tulle::want_cpus");
+}
+
+std::vector<int> own_cpus() {
+    static_cast<void>(running());
+    return runtime::the().cpus().own();
 }
 
 int shepherd_count() { return static_cast<int>(running().shepherds().size()); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/option.hpp"
+#include "runtime/cpu_share.hpp"
 #include "sched/scheduler.hpp"
 
 #include <mutex>
@@ -32,6 +33,7 @@ public:
     [[nodiscard]] int stop();
     // 0: as many as the affinity mask and the quota call for now; these are read from `cgroups`, for tests.
     [[nodiscard]] static int set_workers(int wanted, os::cgroup_files const& cgroups = {});
+    [[nodiscard]] cpu_share& cpus() noexcept { return m_cpus; }
     [[nodiscard]] std::string describe_live_threads();
     // At the end of the process, or after stop(): what the option `stack_report` asks for, unless it has been done or somebody is at it.
     void report_stacks() noexcept;
@@ -49,6 +51,7 @@ private:
 
     std::mutex m_lock;
     base::option_table m_options;
+    cpu_share m_cpus;               // joined and left with the lock held
     bool m_reports_at_exit = false; // report_stacks is registered
     bool m_owes_report = false;     // of what has run since the start; both guarded by m_lock
 };

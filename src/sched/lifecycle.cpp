@@ -110,6 +110,7 @@ void scheduler::make_shepherds() {
         cpus.insert(cpus.end(), groups[k].cpus.begin(), groups[k].cpus.end());
     }
     for (auto const& s : m_shepherds) s->first_cpu = s->cpus.empty() ? -1 : s->cpus.front();
+    for (auto const& s : m_shepherds) s->domain = s->cpus;
 }
 
 // Workers go to the shepherds in turn, each weighed by its processors unless their number was asked for.

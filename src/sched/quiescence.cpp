@@ -73,6 +73,7 @@ bool scheduler::stands_still(worker& looks) noexcept {
 }
 
 bool scheduler::is_ours(int tid) const noexcept {
+    if (tid == m_helper.load(std::memory_order_relaxed)) return true;                                 // relaxed: as below
     auto const has = [tid](worker const& w) { return w.tid.load(std::memory_order_relaxed) == tid; }; // relaxed: numbers do not change
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) {            // pairs with attach_guest
         if (has(g->as_worker)) return true;

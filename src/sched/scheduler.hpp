@@ -47,6 +47,7 @@ struct shepherd {
     int first_cpu = -1;                                            // at the start
     std::atomic<bool> is_disabled{false};                          // written under scheduler::m_resizing
     std::vector<int> cpus;                                         // guarded by scheduler::m_resizing
+    std::vector<int> domain;                                       // the same at the start
     growing_list<worker*> workers;                                 // active or standing by
     std::atomic<int> active{0};                                    // of these; 0: anyone may run what was placed here
     base::spin_lock lock;                                          // guards the lists
@@ -90,6 +91,8 @@ public:
     [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
     // Workers may run on these from now on, each on those of its shepherd where it has any.
     void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
+    // An OS thread of the library that wakes no thread: where all others wait, it is no hope. 0: none.
+    void set_helper(int tid) noexcept { m_helper.store(tid, std::memory_order_relaxed); } // relaxed: as the numbers of workers
     // Whether this worker should stand by. If so, it finds its shepherd orphaned, if it is.
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept {
         // relaxed: written before the change of m_limit, which is looked at first.
@@ -265,6 +268,7 @@ private:
     std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
     std::mutex m_guests_lock;
     guest* m_free_guests = nullptr;
+    std::atomic<int> m_helper{0};
     std::int64_t m_guests_surplus = 0; // threads that guests had made more than ended when the scheduler started
 
     friend class census;

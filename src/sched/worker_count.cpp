@@ -115,13 +115,16 @@ void scheduler::stand_by(worker& w) noexcept {
     w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers has changed, which tells as much
 }
 
+// Each CPU goes to the shepherd that had it at the start; one that nobody had, where the fewest are.
 void scheduler::move_to(std::vector<int> const& allowed) {
     std::lock_guard const held(m_resizing);
-    auto const is_allowed = [&](int cpu) { return std::find(allowed.begin(), allowed.end(), cpu) != allowed.end(); };
     std::vector<int> unknown = allowed;
     for (auto const& s : m_shepherds) {
-        std::erase_if(s->cpus, [&](int cpu) { return !is_allowed(cpu); });
-        std::erase_if(unknown, [&](int cpu) { return std::find(s->cpus.begin(), s->cpus.end(), cpu) != s->cpus.end(); });
+        s->cpus.clear();
+        for (int const cpu : s->domain) {
+            if (std::find(allowed.begin(), allowed.end(), cpu) != allowed.end()) s->cpus.push_back(cpu);
+            std::erase(unknown, cpu);
+        }
     }
     for (int const cpu : unknown) {
         auto const by_cpus = [](auto const& a, auto const& b) { return a->cpus.size() < b->cpus.size(); };

@@ -8,7 +8,8 @@ import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "deadlock", "stack_report",
-           "global_memory", "global_group", "global_algorithm", "global_report", "on_place_death", "reserve_cpu", "check"}
+           "global_memory", "global_group", "global_algorithm", "global_report", "on_place_death", "reserve_cpu", "check",
+           "share_cpus"}
 
 
 def tulle(*words, **variables):
@@ -27,11 +28,12 @@ class Usage(unittest.TestCase):
     def test_help_names_the_commands(self):
         done = tulle("--help")
         self.assertEqual(done.returncode, 0)
-        for command in ("info", "bench", "run", "ps"):
+        for command in ("info", "bench", "run", "ps", "cpus"):
             self.assertRegex(done.stdout, rf"(?m)^\s+{command}\s")
 
     def test_each_command_has_help(self):
-        for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("run", "--explore"), ("ps", "PID")):
+        for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("run", "--explore"), ("ps", "PID"),
+                                ("cpus", "--json"), ("run", "--share-cpus")):
             done = tulle(command, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn(option, done.stdout)

@@ -11,7 +11,7 @@ _tulle_run() {
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             -n | --places | --hosts | --mpi | --tags | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
-            --stack-report | --check | --no-bind | -n* | --places=* | --hosts=* | --mpi=* | --tags=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
+            --stack-report | --check | --share-cpus | --no-bind | -n* | --places=* | --hosts=* | --mpi=* | --tags=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -25,7 +25,7 @@ _tulle_run() {
         --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
         --tags) COMPREPLY=($(compgen -W "others all none" -- "$cur")) ;;
         -n | --places | --hosts | --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--places --hosts --mpi --tags --workers --stack-size --stack-report --check --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        *) COMPREPLY=($(compgen -W "--places --hosts --mpi --tags --workers --stack-size --stack-report --check --share-cpus --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 
@@ -45,11 +45,11 @@ _tulle() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "info bench run ps --help --version" -- "$cur"))
+        COMPREPLY=($(compgen -W "info bench run ps cpus --help --version" -- "$cur"))
         return
     fi
     case ${COMP_WORDS[1]} in
-        info) COMPREPLY=($(compgen -W "--json --help" -- "$cur")) ;;
+        info | cpus) COMPREPLY=($(compgen -W "--json --help" -- "$cur")) ;;
         bench) _tulle_bench ;;
         run) _tulle_run ;;
         ps) COMPREPLY=($(compgen -W "$(_tulle_processes "${COMP_WORDS[0]}") --help" -- "$cur")) ;;

@@ -13,16 +13,17 @@ function __tulle_processes
     tulle ps 2>/dev/null | string replace -r '^ *(\d+) +' '$1\t'
 end
 
-set -l commands info bench run ps
+set -l commands info bench run ps cpus
 complete -c tulle -f
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a info -d 'Show the machine and the options'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure the library beside its peers'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run a program with options of the library'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a ps -d 'Show what the threads of a process are doing'
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a cpus -d 'Show who shares the processors'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c tulle -s h -l help -d 'Print help'
 
-complete -c tulle -n '__fish_seen_subcommand_from info' -l json -d 'Print one JSON object'
+complete -c tulle -n '__fish_seen_subcommand_from info cpus' -l json -d 'Print one JSON object'
 
 complete -c tulle -n '__fish_seen_subcommand_from bench' -a '(__tulle_benches)'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l list -d 'List the benchmarks'
@@ -44,6 +45,7 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS thre
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l no-bind -d 'Places share all processors'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-report -d 'How much of their stacks threads have used'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l share-cpus -d 'Shares the processors with other programs'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l check -d 'Finds pointers that are sent to other places'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l seed -x -d 'Seed of a deterministic run'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l explore -x -d 'Deterministic runs under so many seeds'

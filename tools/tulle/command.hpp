@@ -37,5 +37,6 @@ command add_info(CLI::App& program);
 command add_bench(CLI::App& program);
 command add_run(CLI::App& program);
 command add_ps(CLI::App& program);
+command add_cpus(CLI::App& program);
 
 } // namespace tulle::tool

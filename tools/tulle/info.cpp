@@ -2,6 +2,7 @@
 // `tulle info`: the machine as the library sees it, what it would do here, and its options.
 #include "command.hpp"
 #include "options.hpp"
+#include "processor_ranges.hpp"
 
 #include <cstdio>
 #include <iostream>
@@ -85,19 +86,6 @@ json to_json(findings const& found) {
             {"membarrier", found.membarrier},
             {"context", context_name()},
             {"options", options_json(found.options)}};
-}
-
-// "0-3,8" for {0, 1, 2, 3, 8}.
-std::string ranges(std::vector<int> const& numbers) {
-    std::string text;
-    for (std::size_t i = 0; i < numbers.size();) {
-        std::size_t last = i;
-        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-        text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
-        if (last > i) text += "-" + std::to_string(numbers[last]);
-        i = last + 1;
-    }
-    return text;
 }
 
 void print_line(char const* name, std::string const& value) { std::printf("%-13s %s\n", name, value.c_str()); }

@@ -33,7 +33,7 @@ int explain(CLI::App const& program, CLI::ParseError const& outcome) {
     return tool::k_exit_usage;
 }
 
-int dispatch(std::array<tool::command, 4> const& commands) {
+int dispatch(std::array<tool::command, 5> const& commands) {
     for (tool::command const& command : commands)
         if (command.app->parsed()) return command.run();
     throw tool::failure(tool::k_exit_usage, "which command? `tulle --help` names them");
@@ -44,7 +44,8 @@ int dispatch(std::array<tool::command, 4> const& commands) {
 int main(int argc, char** argv) {
     CLI::App program("Lightweight threads at the price of a task", "tulle");
     describe(program);
-    std::array const commands{tool::add_info(program), tool::add_bench(program), tool::add_run(program), tool::add_ps(program)};
+    std::array const commands{tool::add_info(program), tool::add_bench(program), tool::add_run(program), tool::add_ps(program),
+                              tool::add_cpus(program)};
     try {
         program.parse(argc, argv);
         return dispatch(commands);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <system_error>
 
@@ -93,5 +96,12 @@ std::optional<std::filesystem::path> find_program(std::string const& name) {
 }
 
 void become(arguments const& words) { execvp(words[0].c_str(), to_argv(words).data()); }
+
+std::string command_line(int process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::replace(text.begin(), text.end(), '\0', ' ');
+    return text.substr(0, 100);
+}
 
 } // namespace tulle::tool

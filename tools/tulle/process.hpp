@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other programs: run one and collect what it prints, become one, find one in PATH.
+// Other programs: run one and collect what it prints, become one, find one in PATH, and what a running one was started by.
 #pragma once
 
 #include <chrono>
@@ -33,6 +33,9 @@ outcome capture(arguments const& words, limits const& limit);
 
 // The path of a program of that name in PATH.
 std::optional<std::filesystem::path> find_program(std::string const& name);
+
+// What was typed to start a process, as far as one line goes; empty: it has ended.
+std::string command_line(int process);
 
 // Replaces this process; returns only when that failed, with errno set.
 void become(arguments const& words);

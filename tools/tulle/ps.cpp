@@ -2,6 +2,7 @@
 // `tulle ps`: which processes use the library, and what the threads of one of them are doing. The process writes that itself, into a
 // pipe of ours that it is told of with the signal (diag/report_request.hpp).
 #include "command.hpp"
+#include "process.hpp"
 
 #include <array>
 #include <cerrno>
@@ -43,16 +44,6 @@ answers ask_map(int process) {
         if (line.find(std::string("/memfd:") + diag::k_answering_mark + ' ') != std::string::npos) return answers::yes;
     }
     return answers::no;
-}
-
-// What was typed to start it, as far as one line goes.
-std::string command_line(int process) {
-    std::ifstream file(folder_of(process) + "/cmdline");
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    for (char& c : text) {
-        if (c == '\0') c = ' ';
-    }
-    return text.substr(0, 100);
 }
 
 std::optional<int> as_number(std::string const& text) {

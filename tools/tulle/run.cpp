@@ -29,6 +29,7 @@ struct run_request {
     bool stack_report = false;
     bool check = false;
     bool no_bind = false;
+    bool share_cpus = false;
     std::string seed;
     std::uint64_t explore = 0; // so many seeds; 0: not asked for
     unsigned time_limit = 60;  // seconds for each of them
@@ -55,6 +56,7 @@ base::option_table hand_over_all(run_request const& request) {
     if (!request.stack_size.empty()) hand_over(table, "stack_size=" + request.stack_size);
     if (request.stack_report) hand_over(table, "stack_report=1");
     if (request.check) hand_over(table, "check=1");
+    if (request.share_cpus) hand_over(table, "share_cpus=1");
     if (!request.seed.empty()) hand_over(table, "seed=" + request.seed);
     return table;
 }
@@ -136,6 +138,7 @@ command add_run(CLI::App& program) {
     app->add_option("--workers", request->workers, "OS threads that run threads, at each place")->type_name("N");
     app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
     app->add_flag("--stack-report", request->stack_report, "At the end, how much of their stacks threads have used");
+    app->add_flag("--share-cpus", request->share_cpus, "Shares the processors with the user's other programs that do (`tulle cpus`)");
     app->add_flag("--check", request->check, "Finds pointers that are sent to other places, where they mean nothing");
     app->add_option("--seed", request->seed, "A deterministic run: one worker, and the seed decides the order of threads")->type_name("N");
     app->add_option("--explore", request->explore, "Deterministic runs under N seeds, from 1 or --seed on, until one fails")

@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "os/topology.hpp"
 
@@ -71,6 +74,55 @@ TEST(thread, pins_to_one_cpu_and_refuses_none) {
         all.insert(all.end(), group.cpus.begin(), group.cpus.end());
     }
     EXPECT_EQ(pin_to(pthread_self(), all), 0);
+}
+
+// --- moving those that are together -------------------------------------------------------------------------------------------
+
+// An OS thread that restricts itself, if it is to, and rests until the end of the scope.
+class resting_thread {
+public:
+    explicit resting_thread(std::vector<int> cpus = {}) : m_cpus(std::move(cpus)), m_thread([this] { rest(); }) {
+        while (m_tid.load(std::memory_order_acquire) == 0) sched_yield(); // pairs with rest
+    }
+    ~resting_thread() {
+        m_ends.store(true, std::memory_order_relaxed); // relaxed: it orders nothing
+        m_thread.join();
+    }
+    resting_thread(resting_thread const&) = delete;
+    resting_thread& operator=(resting_thread const&) = delete;
+    [[nodiscard]] std::vector<int> affinity() const { return affinity_of(m_tid.load(std::memory_order_relaxed)); } // relaxed: seen above
+
+private:
+    void rest() {
+        if (!m_cpus.empty()) static_cast<void>(pin_to(pthread_self(), m_cpus));
+        m_tid.store(tulle::os::thread_id(), std::memory_order_release); // pairs with the constructor
+        while (!m_ends.load(std::memory_order_relaxed)) usleep(1000);   // relaxed: it orders nothing
+    }
+
+    std::vector<int> m_cpus;
+    std::atomic<int> m_tid{0};
+    std::atomic<bool> m_ends{false};
+    std::thread m_thread;
+};
+
+TEST(thread, moves_those_that_were_not_restricted_otherwise) {
+    TULLE_SKIP_IF_EMULATED("/proc/self/task lists its own threads");
+    std::vector<int> const all = affinity_of(0);
+    if (all.size() < 2) GTEST_SKIP() << "one CPU";
+    std::vector<int> const first{all[0]};
+    std::vector<int> const second{all[1]};
+    resting_thread const free;
+    resting_thread const restricted({all[1]});
+    move_threads(all, first);
+    EXPECT_EQ(affinity_of(0), first);
+    EXPECT_EQ(free.affinity(), first);
+    EXPECT_EQ(restricted.affinity(), second);
+    resting_thread const younger;
+    EXPECT_EQ(younger.affinity(), first) << "as its maker";
+    move_threads(first, all);
+    EXPECT_EQ(affinity_of(0), all);
+    EXPECT_EQ(younger.affinity(), all);
+    EXPECT_EQ(restricted.affinity(), second);
 }
 
 } // namespace
