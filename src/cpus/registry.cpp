@@ -166,11 +166,19 @@ bool registry::read(image& of) {
     return is_sound || refuse(EBADMSG, "it is damaged; remove it");
 }
 
+bool registry::has_folder() const {
+    std::size_t const end = m_path.rfind('/');
+    return end == std::string::npos || ::access(m_path.substr(0, end + 1).c_str(), F_OK) == 0;
+}
+
 // Again, if somebody has removed it before it was locked.
 std::optional<registry::image> registry::open(int flags, int lock_kind) {
-    constexpr int k_most_tries = 16;
-    for (int tries = 0; tries < k_most_tries; ++tries) {
+    std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
+    for (bool is_last = false; !is_last;) {
+        is_last = os::monotonic_ns() >= give_up;
         image opened(::open(m_path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR));
+        bool const is_missing = opened.file() < 0 && errno == ENOENT && (flags & O_CREAT) != 0;
+        if (is_missing && !is_last && has_folder()) continue; // it is being removed at this moment
         if (opened.file() < 0) {
             static_cast<void>(refuse(errno, std::strerror(errno)));
             return std::nullopt;
@@ -230,6 +238,8 @@ bool registry::leave() {
     auto visited = open(O_RDWR, LOCK_EX);
     if (!visited) return false;
     if (entry* const own = visited->find(m_process, m_start)) *own = {};
+    bool const is_used = std::any_of(visited->entries.begin(), visited->entries.end(), [](entry const& e) { return e.process != 0; });
+    if (!is_used && ::unlink(m_path.c_str()) == 0) return true; // who has opened it by now makes another one
     return divide_and_write(*visited);
 }
 

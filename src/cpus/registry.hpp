@@ -65,7 +65,7 @@ public:
     // file locked, perhaps stopped by a debugger; ENOSPC, it is full; EBADMSG, it is of another version, or damaged; EPERM, it is somebody
     // else's, or no file; E2BIG, a CPU's number is too large; EINVAL, the wish makes no sense; others as of open(2) and write(2). Throws std::bad_alloc.
     [[nodiscard]] std::optional<std::vector<int>> visit(std::vector<int> const& may, wish const& wanted);
-    // The caller has ended; false: see visit.
+    // The caller has ended; the last one removes the file. False: see visit.
     bool leave();
 
     struct row {
@@ -84,6 +84,7 @@ private:
     [[nodiscard]] std::optional<image> open(int flags, int lock);
     [[nodiscard]] bool refuse(int error, char const* why); // false
     [[nodiscard]] bool lock(int file, int kind);
+    [[nodiscard]] bool has_folder() const;
     [[nodiscard]] bool is_ours(int file);
     [[nodiscard]] bool read(image& of);
     [[nodiscard]] bool divide_and_write(image& of);

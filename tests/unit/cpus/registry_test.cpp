@@ -103,6 +103,9 @@ TEST_F(registry_test, who_leaves_gives_all_back) {
     EXPECT_EQ(processes(), (std::set<int>{m_one.number()}));
     EXPECT_EQ(visit(m_one), k_four);
     EXPECT_TRUE(registry(m_file.get(), m_two.number()).leave()) << "once more is nothing";
+    EXPECT_TRUE(registry(m_file.get(), m_one.number()).leave());
+    EXPECT_FALSE(std::filesystem::exists(m_file.get())) << "nobody needs it any more";
+    EXPECT_EQ(visit(m_one), k_four);
 }
 
 TEST_F(registry_test, who_dies_is_left_out_also_before_its_parent_notices) {
@@ -355,7 +358,10 @@ TEST_F(registry_test, who_dies_at_any_step_of_coming_or_going_leaves_nothing_beh
             std::fprintf(stderr, "%s\n", r.why().c_str());
             _exit(1);
         }
-        if (random.below(4) == 0 && !r.leave()) _exit(1);
+        if (random.below(4) == 0 && !r.leave()) {
+            std::fprintf(stderr, "leave: %s\n", r.why().c_str());
+            _exit(1);
+        }
     }
 }
 
