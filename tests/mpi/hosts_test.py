@@ -232,6 +232,13 @@ class Survival(MpiTest):
         self.assertIn("tulle: run: place 0: ended by signal 9 (Killed); the others are stopped\n", err)
         self.assertEqual(processes(self.mark, "conduct"), [])
 
+    def test_not_without_one_that_has_not_used_tulle(self):
+        """The others still wait for it."""
+        for how, code in (("exits-early", 6), ("is-killed-early", 128 + signal.SIGKILL)):
+            _, err = self.on_hosts("localhost:3", 3, CONDUCT, how, "2", options=SURVIVAL, code=code)
+            self.assertIn("; the others are stopped\n", err)
+            self.assertEqual(processes(self.mark, "conduct"), [])
+
     def test_nobody_dies(self):
         out, err = self.on_hosts("localhost:4", 4, WORK, "exchange", options=SURVIVAL)
         self.assertEqual((out, err), ("4 places have exchanged\n", ""))
