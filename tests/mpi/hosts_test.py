@@ -221,7 +221,7 @@ class Survival(MpiTest):
             for way in ({}, {"TULLE_ON_HOST": "mpi"}):
                 out, err = self.on_hosts("localhost:4", 4, CONDUCT, "survives", "2", how, options=SURVIVAL, **way)
                 self.assertEqual(out, survivors_say(2, 30, "0 1 3"), way)
-                self.assertEqual(err, f"tulle: run: place 2: {reason}; the others go on\n", way)
+                self.assertIn(f"tulle: run: place 2: {reason}; the others go on\n", err, way)  # libevent of Open MPI says more now and then
 
     def test_two_deaths(self):
         out, _ = self.on_hosts("localhost:3", 3, CONDUCT, "forks-to-the-dead", "0", options=SURVIVAL)
