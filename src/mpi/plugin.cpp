@@ -172,16 +172,11 @@ bool end_without_mpi() noexcept { return false; }
 
 int s_agreed = 1;
 
-// When all that live have come. False: some are dead.
+// When all that live have come. False: some are dead, which all others are told then.
 bool meet_all() noexcept {
     if (!s_tells_deaths) return MPI_Barrier(MPI_COMM_WORLD), true;
-    MPI_Group failed = MPI_GROUP_EMPTY;
-    int count = 0;
     static_cast<void>(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    static_cast<void>(MPIX_Comm_agree(MPI_COMM_WORLD, &s_agreed));
-    static_cast<void>(MPIX_Comm_get_failed(MPI_COMM_WORLD, &failed));
-    static_cast<void>(MPI_Group_size(failed, &count));
-    return count == 0;
+    return MPIX_Comm_agree(MPI_COMM_WORLD, &s_agreed) == MPI_SUCCESS;
 }
 
 void finish() noexcept {

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ namespace tulle::remote {
 namespace {
 
 constexpr char const* k_variable = "TULLE_PLACE";
+constexpr char const* k_may_die_variable = "TULLE_MAY_DIE";
 constexpr std::uint64_t k_second_ns = 1'000'000'000;
 constexpr std::uint64_t k_look_for_places_ns = 1'000'000;
 
@@ -166,12 +168,27 @@ void join(assignment const& a) {
     take_part(e);
 }
 
+// To `tulle run`, if it is there: it stops all places when one dies that has not told this.
+void tell_that_others_go_on() noexcept {
+    char const* const text = std::getenv(k_may_die_variable); // NOLINT(concurrency-mt-unsafe)
+    int descriptor = -1;
+    unsigned long node = 0;
+    struct stat found {};
+    if (text == nullptr || std::sscanf(text, "%d/%lu", &descriptor, &node) != 2) return;
+    unsetenv(k_may_die_variable);                                       // NOLINT(concurrency-mt-unsafe): for this process alone
+    if (fstat(descriptor, &found) != 0 || found.st_ino != node) return; // somebody in between has closed it
+    if (write(descriptor, "", 1) == 1) close(descriptor);
+}
+
 void join_by_mpi() {
     mpi_job job = join_mpi_job();
     s_finish_network = job.finish;
     engine& e = become_engine(std::move(job.transport));
     if (job.tells_deaths) e.die_with_others();
-    if (job.tells_deaths && s_survives) e.survive_deaths();
+    if (job.tells_deaths && s_survives) {
+        e.survive_deaths();
+        tell_that_others_go_on();
+    }
     if (s_survives && !job.tells_deaths && e.here() == 0)
         base::warn("TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places, and its launcher ends them all when one dies; "
                    "those that `tulle run -n` starts on one host can go on, and those of Open MPI 5 with `mpirun --with-ft ulfm`");

@@ -7,6 +7,7 @@
 #include "net/mpi_transport.hpp"
 #include "net/shm_transport.hpp"
 #include "os/clock.hpp"
+#include "os/machine.hpp"
 #include "remote/image.hpp"
 
 #include <algorithm>
@@ -193,6 +194,18 @@ std::unique_ptr<net::transport> connect(net::mpi_functions const& mpi, net::mpi_
     return std::make_unique<net::host_transport>(std::move(near), host.ranks(), std::move(far));
 }
 
+// Nobody goes on, and dies perhaps, before all are through with what fails when one dies.
+void wait_for_all(net::mpi_functions const& mpi, net::mpi_endpoint* all) {
+    net::mpi_request meeting;
+    check(mpi, mpi.meet(all, meeting), "wait for all places");
+    for (bool have_come = false; !have_come;) {
+        int const error = mpi.test(meeting, have_come);
+        if (error == net::mpi_functions::k_peer_is_dead) base::fatal("cannot become a place: another one died before all were there");
+        check(mpi, error, "wait for all places");
+        if (!have_come) os::machine::yield_processor();
+    }
+}
+
 } // namespace
 
 bool is_in_mpi_job() noexcept {
@@ -218,7 +231,9 @@ mpi_job join_mpi_job() {
     net::mpi_endpoint* all = nullptr;
     check(mpi, mpi.open(world.count, all), "connect the places");
     compare_programs_of_all(mpi, all, world);
-    return {connect(mpi, all, world), mpi.finish, world.tells_deaths};
+    std::unique_ptr<net::transport> transport = connect(mpi, all, world);
+    if (world.tells_deaths) wait_for_all(mpi, all);
+    return {std::move(transport), mpi.finish, world.tells_deaths};
 }
 
 } // namespace tulle::remote

@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,10 +38,11 @@ unsigned own_place() {
     throw failure(k_exit_usage, "run: --place-of-job is for the launchers of MPIs");
 }
 
-// Open MPI says so to its processes.
-bool launcher_lets_others_go_on() {
-    char const* const enabled = std::getenv("OMPI_MCA_mpi_ft_enable"); // NOLINT(concurrency-mt-unsafe)
-    return enabled != nullptr && std::strcmp(enabled, "1") == 0;
+// What the program may be started by can close descriptors, so the pipe is told by its number in the file system, too.
+void let_tell(int pipe) {
+    struct stat found {};
+    if (fstat(pipe, &found) != 0 || fcntl(pipe, F_SETFD, 0) != 0) return;
+    setenv("TULLE_MAY_DIE", (std::to_string(pipe) + "/" + std::to_string(found.st_ino)).c_str(), 1); // NOLINT(concurrency-mt-unsafe)
 }
 
 class job_place {
@@ -70,11 +72,13 @@ private:
         pipe_ends out = m_has_tag ? make_pipe() : pipe_ends();
         pipe_ends err = m_has_tag ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
+        pipe_ends may_die = make_pipe();
         pid_t const parent = getpid();
         m_process = fork();
         if (m_process < 0) throw std::system_error(errno, std::generic_category(), "fork");
-        if (m_process == 0) become_program(out.write.get(), err.write.get(), error.write.get(), parent);
+        if (m_process == 0) become_program(out.write.get(), err.write.get(), error.write.get(), may_die.write.get(), parent);
         error.write.reset();
+        m_may_die = std::move(may_die.read);
         if (m_has_tag) {
             m_outputs.emplace_back(tag_of(m_place), std::move(out.read), STDOUT_FILENO);
             m_outputs.emplace_back(tag_of(m_place), std::move(err.read), STDERR_FILENO);
@@ -84,13 +88,14 @@ private:
             throw failure(why == ENOENT ? k_not_found : k_cannot_run,
                           "run: place " + std::to_string(m_place) + " cannot run '" + m_words.front() + "': " + std::strerror(why));
     }
-    [[noreturn]] void become_program(int out, int err, int error, pid_t parent) const {
+    [[noreturn]] void become_program(int out, int err, int error, int may_die, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
         if (getppid() != parent) _exit(k_exit_failed);
         sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
         if (out >= 0) dup2(out, STDOUT_FILENO);
         if (err >= 0) dup2(err, STDERR_FILENO);
         if (m_place != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+        let_tell(may_die);
         become(m_words);
         int const why = errno;
         static_cast<void>(!write(error, &why, sizeof why));
@@ -120,18 +125,24 @@ private:
         if (!m_status && waitpid(m_process, &status, WNOHANG) == m_process) m_status = status;
     }
 
+    // Its library says so. Until then the others wait for it, and do not hear of its death.
+    [[nodiscard]] bool others_go_on() const {
+        pollfd wanted{m_may_die.get(), POLLIN, 0};
+        return m_place != 0 && poll(&wanted, 1, 0) == 1 && (wanted.revents & POLLIN) != 0;
+    }
+
     [[nodiscard]] int judge() const {
         int const status = *m_status;
         int const code = WIFSIGNALED(status) ? k_signals_begin + WTERMSIG(status) : WEXITSTATUS(status);
         bool const is_told = m_place == 0 && !WIFSIGNALED(status); // its exit code is the job's
-        bool const others_go_on = m_place != 0 && wants_survivors() && launcher_lets_others_go_on();
+        bool const go_on = others_go_on();
         if (code != 0 && !m_is_stopped && !is_told) {
             outcome how;
             how.status = status;
             std::fprintf(stderr, "tulle: run: place %u: %s; the others %s\n", m_place, how.reason().c_str(),
-                         others_go_on ? "go on" : "are stopped");
+                         go_on ? "go on" : "are stopped");
         }
-        if (others_go_on) return 0;
+        if (go_on) return 0;
         if (code != 0 && !m_is_stopped) write_all(STDERR_FILENO, exit_words(code));
         return is_told ? 0 : code; // which a launcher takes for a failure of the job
     }
@@ -144,6 +155,7 @@ private:
     bool m_has_tag;
     sigset_t m_mask_before{};
     descriptor m_signals;
+    descriptor m_may_die; // has a byte when the others go on without it
     pid_t m_process = 0;
     std::vector<tagged_output> m_outputs;
     std::optional<int> m_status; // as from waitpid

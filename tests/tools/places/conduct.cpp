@@ -239,10 +239,11 @@ int ignores_signals() {
     return waits();
 }
 
-// Whether this process is to be that place; asked before it uses Tulle, so of what `tulle run` tells the library.
+// Whether this process is to be that place; asked before it uses Tulle, so of what its launcher tells the library.
 bool will_be(int place) {
-    char const* const assignment = std::getenv("TULLE_PLACE");
-    return assignment != nullptr && std::atoi(assignment) == place;
+    for (char const* const name : {"TULLE_PLACE", "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+        if (char const* const assignment = std::getenv(name)) return std::atoi(assignment) == place;
+    return false;
 }
 
 int conduct(std::string const& how) {
