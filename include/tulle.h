@@ -7,6 +7,7 @@
 #ifndef TULLE_H
 #define TULLE_H
 
+#include <tulle/detail/activity.h>
 #include <tulle/detail/cancel.h>
 #include <tulle/detail/channel.h>
 #include <tulle/detail/feb.h>

@@ -2,30 +2,22 @@
 // What the C functions return in place of exceptions.
 #pragma once
 
+#include <tulle/finish.hpp>
 #include <tulle/place.hpp>
 
 #include <cerrno>
+#include <exception>
 #include <new>
 #include <stdexcept>
 #include <system_error>
 
 namespace tulle::remote {
 
+[[nodiscard]] int error_number(std::exception_ptr const& e) noexcept; // negative
+
 // What `action` returns, or the negative errno for what it throws.
-template <class Action> auto without_exceptions(Action action) noexcept -> decltype(action()) try {
-    return action();
-} catch (std::invalid_argument const&) {
-    return -EINVAL;
-} catch (std::out_of_range const&) {
-    return -EFAULT;
-} catch (std::logic_error const&) {
-    return -EPERM;
-} catch (std::system_error const& e) {
-    return -e.code().value();
-} catch (dead_place const&) {
-    return -EHOSTDOWN;
-} catch (std::bad_alloc const&) {
-    return -ENOMEM;
+template <class Action> auto without_exceptions(Action action) noexcept -> decltype(action()) try { return action(); } catch (...) {
+    return error_number(std::current_exception());
 }
 
 } // namespace tulle::remote

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions and bytes of C that travel.
+#pragma once
+
+#include "remote/image.hpp"
+
+#include <tulle/detail/remote.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <system_error>
+#include <vector>
+
+namespace tulle::remote {
+
+using byte_block = std::vector<std::byte>; // aligned for any object
+
+[[nodiscard]] inline bool is_place_number(int index) { return index >= 0 && index < detail::place_count(); }
+[[nodiscard]] inline bool is_block(void const* bytes, std::size_t size) noexcept { return bytes != nullptr || size == 0; }
+[[nodiscard]] inline byte_block copy_of(void const* bytes, std::size_t size) {
+    auto const* const first = static_cast<std::byte const*>(bytes);
+    return {first, first + size};
+}
+inline void copy_bytes(void* to, void const* from, std::size_t size) noexcept {
+    if (size != 0) std::memcpy(to, from, size);
+}
+
+template <class F> [[nodiscard]] code_name name_of_function(F* function) noexcept {
+    return name_of(reinterpret_cast<void const*>(function));
+}
+// Throws std::system_error: this place does not have it.
+template <class F> [[nodiscard]] F* function_of(code_name name) {
+    void* const code = code_of(name);
+    if (code == nullptr) throw std::system_error(ENOENT, std::generic_category(), "tulle: a function that was sent is not here");
+    return reinterpret_cast<F*>(code);
+}
+// Why these cannot be sent; 0: they can.
+template <class F> [[nodiscard]] int refusal_of(F* function, void const* argument, std::size_t size) noexcept {
+    if (function == nullptr || !is_block(argument, size)) return -EINVAL;
+    return name_of_function(function) != 0 ? 0 : -ENOENT;
+}
+
+} // namespace tulle::remote
