@@ -20,6 +20,7 @@
 #include <tulle/detail/place.h>
 #include <tulle/detail/shepherd.h>
 #include <tulle/detail/sync.h>
+#include <tulle/detail/team.h>
 #include <tulle/detail/version.h>
 #include <tulle/detail/visibility.h>
 

@@ -8,7 +8,7 @@ import unittest
 import planted
 
 HEADERS = ("include/tulle.h", *(f"include/tulle/detail/{name}.h" for name in ("activity", "cancel", "channel", "feb", "global_memory", "global_sync", "group",
-                                                                           "locks", "loop", "phases", "place", "shepherd", "sync",
+                                                                           "locks", "loop", "phases", "place", "shepherd", "sync", "team",
                                                                            "version")))
 PAGES = sorted((planted.PROJECT / "docs/man").glob("tulle_*.3"))
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
