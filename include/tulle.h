@@ -8,8 +8,10 @@
 #define TULLE_H
 
 #include <tulle/detail/activity.h>
+#include <tulle/detail/atomic_block.h>
 #include <tulle/detail/cancel.h>
 #include <tulle/detail/channel.h>
+#include <tulle/detail/clock.h>
 #include <tulle/detail/feb.h>
 #include <tulle/detail/global_memory.h>
 #include <tulle/detail/global_sync.h>
@@ -18,6 +20,7 @@
 #include <tulle/detail/loop.h>
 #include <tulle/detail/phases.h>
 #include <tulle/detail/place.h>
+#include <tulle/detail/place_local.h>
 #include <tulle/detail/shepherd.h>
 #include <tulle/detail/sync.h>
 #include <tulle/detail/team.h>

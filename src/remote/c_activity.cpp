@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/detail/activity.h>.
+#include "remote/activities_of.hpp"
 #include "remote/c_bytes.hpp"
 #include "remote/calls.hpp"
 #include "remote/without_exceptions.hpp"
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 
 struct tulle_call {
@@ -53,21 +53,10 @@ int take_result(tulle_call_t* call, void* to) {
 
 tulle_activities_t* as_c(activities& all) noexcept { return reinterpret_cast<tulle_activities_t*>(&all); }
 
-// Throws std::logic_error: the caller belongs to no finish.
-activities activities_of(tulle_activities_t* given) {
-    return given != nullptr ? *reinterpret_cast<activities*>(given) : this_activity::siblings();
-}
-
-struct run_named {
-    void operator()(code_name code, byte_block const& argument) const {
-        function_of<tulle_activity_function_t>(code)(argument.data(), argument.size());
-    }
-};
-
 bool run_until(tulle_limit_t const* limit, finish_body body, void* argument) {
     auto const run = [=](activities& all) { body(as_c(all), argument); };
-    if (limit != nullptr) return finish(wait_limit::of(sync::limit_of(*limit)), run);
-    finish(run);
+    if (limit != nullptr) return tulle::finish(wait_limit::of(sync::limit_of(*limit)), run);
+    tulle::finish(run);
     return true;
 }
 

@@ -12,7 +12,7 @@ namespace tulle::remote {
 
 // At all places; what has died has forgotten it, too.
 inline void forget_everywhere(std::uint64_t name) try {
-    finish([name](activities& all) {
+    tulle::finish([name](activities& all) {
         for (place const p : places()) {
             try {
                 all.async_at(
@@ -26,7 +26,7 @@ inline void forget_everywhere(std::uint64_t name) try {
 template <class Start> std::uint64_t make_under_new_name(Start start) {
     std::uint64_t const name = detail::new_name();
     try {
-        finish([&](activities& all) { start(all, name); });
+        tulle::finish([&](activities& all) { start(all, name); });
     } catch (...) {
         forget_everywhere(name);
         throw;

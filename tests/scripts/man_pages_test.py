@@ -7,9 +7,10 @@ import unittest
 
 import planted
 
-HEADERS = ("include/tulle.h", *(f"include/tulle/detail/{name}.h" for name in ("activity", "cancel", "channel", "feb", "global_memory", "global_sync", "group",
-                                                                           "locks", "loop", "phases", "place", "shepherd", "sync", "team",
-                                                                           "version")))
+HEADERS = ("include/tulle.h",
+           *(f"include/tulle/detail/{name}.h" for name in ("activity", "atomic_block", "cancel", "channel", "clock", "feb", "global_memory",
+                                                           "global_sync", "group", "locks", "loop", "phases", "place", "place_local",
+                                                           "shepherd", "sync", "team", "version")))
 PAGES = sorted((planted.PROJECT / "docs/man").glob("tulle_*.3"))
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 FUNCTION = re.compile(r"TULLE_API\s+([\w\s*]+?)\b(tulle_\w+)\s*\(([^;]*)\);")
