@@ -177,7 +177,7 @@ void tell_that_others_go_on() noexcept {
     if (text == nullptr || std::sscanf(text, "%d/%lu", &descriptor, &node) != 2) return;
     unsetenv(k_may_die_variable);                                       // NOLINT(concurrency-mt-unsafe): for this process alone
     if (fstat(descriptor, &found) != 0 || found.st_ino != node) return; // somebody in between has closed it
-    if (write(descriptor, "", 1) == 1) close(descriptor);
+    if (::write(descriptor, "", 1) == 1) close(descriptor);
 }
 
 void join_by_mpi() {
