@@ -196,6 +196,9 @@ static void deaths(void) {
     uint64_t lost = 0;
     CHECK(last != 0 && tulle_finish_within(&last_one_dies, NULL, NULL, &lost) == -EHOSTDOWN && lost == 1);
     CHECK(tulle_call_at(last, &where, NULL, 0, &result, sizeof result) == -EHOSTDOWN);
+    tulle_call_t* begun = NULL;
+    CHECK(tulle_call_begin(&begun, last, &where, NULL, 0, sizeof result) == 0);
+    CHECK(tulle_call_wait(begun, &result, NULL) == -EHOSTDOWN && result == 0);
     CHECK(tulle_call_at(last - 1, &where, NULL, 0, &result, sizeof result) == 0 && result == last - 1);
 }
 
