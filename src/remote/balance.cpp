@@ -346,7 +346,7 @@ namespace tulle::detail {
 
 void start_anywhere(std::unique_ptr<any_activity> what) {
     if (what->of->at != nullptr) what->of->at->refuse_addresses({}, what->arguments);
-    begin_local(*what->of);
+    remote::begin(*what->of);
     remote::balance_of_caller().add(std::move(what));
 }
 

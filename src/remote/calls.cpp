@@ -55,6 +55,9 @@ void add_losses(finish_root& root) {
     }
 }
 
+// Of an activity for which nobody waits if the home of its finish dies; null: its finish waits for it.
+remote::engine* engine_that_stays(governor const& of) noexcept { return of.at != nullptr && of.home != of.at->here() ? of.at : nullptr; }
+
 } // namespace
 
 bool is_asked_to_join() noexcept { return remote::is_asked_to_join(); }
@@ -134,14 +137,21 @@ void start_at(governor& of, int place, remote_code code, wire_writer const& argu
 cancellation* stop_of(governor const& of) noexcept { return of.stop.get(); }
 bool request_stop(governor& of) { return remote::request_stop(of); }
 
-void begin_local(governor& of) noexcept { remote::begin(of); }
-void cancel_local(governor& of) noexcept { remote::end(of); }
+void begin_local(governor& of) noexcept {
+    if (remote::engine* const used = engine_that_stays(of)) used->begin_use();
+    remote::begin(of);
+}
+void cancel_local(governor& of) noexcept {
+    remote::engine* const used = engine_that_stays(of); // `of` may be gone soon
+    remote::end(of);
+    if (used != nullptr) used->end_use();
+}
 
 local_activity::local_activity(governor& of) noexcept : m_standing{} { enter(m_standing, of.at, of); }
 
 local_activity::~local_activity() {
     set_attachment(k_slot, m_standing.outer);
-    remote::end(*m_standing.of);
+    cancel_local(*m_standing.of);
 }
 
 void local_activity::add_exception(std::exception_ptr const& e) noexcept { remote::add_exception(*m_standing.of, e); }

@@ -180,11 +180,14 @@ TEST_P(finish_stop, reaches_what_is_within) {
                     tulle::finish(wait_limit(1h), [](activities& innermost) { innermost.async_at(place(3), [] { wait_for_stop(); }); });
                 });
                 inner.async_at(place(0), [] { wait_for_stop(); });
-                inner.async_at(place(3), [] { throw std::runtime_error("of the inner one, which has no limit of its own"); });
+                inner.async_at(place(3), [] {
+                    note();
+                    throw std::runtime_error("of the inner one, which has no limit of its own");
+                });
                 pass_until([] { return waiting == 2; });
             });
         });
-        pass_until([] { return waiting == 2; });
+        pass_until([] { return waiting == 2 && begun == 1; }); // what has not begun would not begin
         all.request_stop();
     };
     EXPECT_THROW(tulle::finish(tulle::cancellation_token(), body), std::runtime_error);
