@@ -8,6 +8,16 @@
 
 #include <gtest/gtest.h>
 
+// Its number; 0: nothing was thrown.
+template <class Call> int error_of(Call&& call) {
+    try {
+        call();
+    } catch (std::system_error const& e) {
+        return e.code().value();
+    }
+    return 0;
+}
+
 template <class Call> void expect_system_error(Call call, int error, std::string const& message) {
     try {
         call();

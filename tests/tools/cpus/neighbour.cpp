@@ -4,6 +4,8 @@
 //   want LEAST MOST WEIGHT
 //   end               prints how often it has computed, or how often what came out was wrong, and ends; so does the end of the input
 // With the argument `hang` it waits for nothing instead.
+#include "forked_fib.hpp"
+
 #include <tulle/tulle.hpp>
 
 #include <atomic>
@@ -17,13 +19,6 @@
 namespace {
 
 std::atomic<bool> s_ends{false};
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = tulle::fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
 
 void print_cpus() {
     std::printf("%d", tulle::worker_count());

@@ -37,6 +37,7 @@ constexpr cpus::wish k_wants_all{1, 8, 1};
 std::atomic<int> s_watcher{0};
 std::atomic<bool> s_can_follow{true};
 std::atomic<int> s_moves{0};
+std::atomic<int> s_refusals{0};
 std::mutex s_lock;
 numbers s_has;     // guarded by s_lock
 std::string s_why; // likewise
@@ -44,7 +45,7 @@ std::string s_why; // likewise
 void note_watcher(int tid) noexcept { s_watcher.store(tid); }
 
 bool note_move(numbers const& from, numbers const& to) noexcept {
-    if (!s_can_follow.load()) return false;
+    if (!s_can_follow.load()) return s_refusals.fetch_add(1), false;
     std::lock_guard const held(s_lock);
     EXPECT_EQ(from, s_has);
     s_has = to;
@@ -63,6 +64,7 @@ protected:
         TULLE_SKIP_IF_EMULATED("/proc of other processes is the system's");
         s_can_follow.store(true);
         s_moves.store(0);
+        s_refusals.store(0);
         s_watcher.store(0);
         s_has = k_eight;
         s_why.clear();
@@ -159,7 +161,7 @@ TEST_F(member_test, who_cannot_follow_is_told_again) {
     ASSERT_EQ(join(), 0);
     s_can_follow.store(false);
     visit(m_one);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    while (s_refusals.load() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(m_member.has(), k_eight);
     s_can_follow.store(true);
     await(4);

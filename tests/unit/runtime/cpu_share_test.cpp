@@ -3,7 +3,9 @@
 // A program that shares the processors of its machine: workers, and where its OS threads may run, follow what others want.
 #include "cpus/registry.hpp"
 #include "emulated.hpp"
+#include "expect_error.hpp"
 #include "forked_child.hpp"
+#include "forked_fib.hpp"
 #include "os/thread.hpp"
 #include "resting_process.hpp"
 #include "sched/scheduler.hpp"
@@ -31,22 +33,6 @@ namespace {
 using namespace tulle;
 
 constexpr int k_enough = 10'000; // more than there are processors
-
-template <class F> int error_of(F&& call) {
-    try {
-        call();
-    } catch (std::system_error const& e) {
-        return e.code().value();
-    }
-    return 0;
-}
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
 
 class cpu_share_test : public ::testing::Test {
 protected:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 #include "sched/guest.hpp"
 
@@ -24,13 +25,6 @@ protected:
     }
 };
 INSTANTIATE_TEST_SUITE_P(workers, guest_test, ::testing::Values(1, 2, 4));
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
 
 TEST_P(guest_test, forks_and_joins) {
     outside([] { EXPECT_EQ(fib(20), 6765); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated.hpp"
+#include "forked_fib.hpp"
 #include "memory_probe.hpp"
 #include "runtime_fixture.hpp"
 #include "sched/join.hpp"
@@ -15,13 +16,6 @@ using namespace tulle;
 
 class join_test : public over_workers {};
 INSTANTIATE_TEST_SUITE_P(workers, join_test, ::testing::Values(1, 2, 4));
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
 
 sched::record_deque& current_records() { return *sched::this_fiber().records; }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated.hpp"
+#include "expect_error.hpp"
+#include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
 #include <cerrno>
@@ -14,22 +16,6 @@
 namespace {
 
 using namespace tulle;
-
-template <class F> int error_of(F&& call) {
-    try {
-        call();
-    } catch (std::system_error const& e) {
-        return e.code().value();
-    }
-    return 0;
-}
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
 
 void use_everything() {
     ASSERT_EQ(fib(12), 144);

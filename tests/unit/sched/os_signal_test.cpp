@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals of the operating system, at any moment and on any thread.
+#include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
 #include <cerrno>
@@ -59,13 +60,6 @@ private:
     int m_signal;
     struct sigaction m_before {};
 };
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
 
 class os_signals : public over_workers {};
 

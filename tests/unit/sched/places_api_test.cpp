@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shepherds: distances, moving, and workers and shepherds that are disabled while threads run.
+#include "expect_error.hpp"
 #include "standing_by.hpp"
 
 #include <tulle/tulle.hpp>
@@ -32,15 +33,6 @@ struct run_time {
     run_time(run_time const&) = delete;
     run_time& operator=(run_time const&) = delete;
 };
-
-template <class F> int error_of(F f) {
-    try {
-        f();
-    } catch (std::system_error const& e) {
-        return e.code().value();
-    }
-    return 0;
-}
 
 attributes at(int shepherd) {
     attributes how;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process ends, by whatever call of whatever thread, whatever its threads do, and its static objects may use the run time.
+#include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
 #include <cerrno>
@@ -24,13 +25,6 @@ namespace {
 using namespace tulle;
 
 constexpr int k_status = 3;
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
 
 // Threads that run, wait and sleep, for ever.
 void make_threads() {

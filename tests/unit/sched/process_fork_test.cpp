@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork(2): what the child finds. Each child ends with 0 if it found what it should.
 #include "emulated.hpp"
+#include "expect_error.hpp"
 #include "forked_child.hpp"
+#include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
 #include <cerrno>
@@ -24,13 +26,6 @@ using namespace tulle;
 
 constexpr unsigned k_seconds_for_a_child = 50;
 
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
-
 // The child's status: 0 if `action` returned true there.
 int status_of(pid_t child) {
     int status = -1;
@@ -51,15 +46,6 @@ constexpr int k_exited = 42;
 void end_tellingly() {
     alarm(k_seconds_for_a_child);
     std::atexit([] { _exit(k_exited); });
-}
-
-template <class F> int error_of(F&& call) {
-    try {
-        call();
-    } catch (std::system_error const& e) {
-        return e.code().value();
-    }
-    return 0;
 }
 
 bool uses_everything() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and stopping over and over leaves nothing behind.
 #include "emulated.hpp"
+#include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
 #include <filesystem>
@@ -40,13 +41,6 @@ footprint measure() {
     file >> size >> f.resident;
     f.resident *= sysconf(_SC_PAGESIZE);
     return f;
-}
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
 }
 
 void live_once(int workers) {

@@ -2,7 +2,9 @@
 //
 // Workers that come and go while the run time runs.
 #include "emulated.hpp"
+#include "expect_error.hpp"
 #include "faked_cgroup.hpp"
+#include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
 #include "runtime/runtime.hpp"
@@ -26,22 +28,6 @@ using namespace tulle;
 using std::chrono::milliseconds;
 
 constexpr int k_most = 4;
-
-template <class F> int error_of(F&& call) {
-    try {
-        call();
-    } catch (std::system_error const& e) {
-        return e.code().value();
-    }
-    return 0;
-}
-
-long fib(long n) {
-    if (n < 2) return n;
-    auto older = fork([n] { return fib(n - 1); });
-    long const younger = fib(n - 2);
-    return older.join() + younger;
-}
 
 double cpu_seconds_of(clockid_t clock) {
     timespec t{};
