@@ -76,7 +76,7 @@ public:
     template <class F, class... A> void async_at(place where, F&& f, A&&... arguments) {
         using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
         if (where.index() == detail::here_index()) return async(std::forward<F>(f), std::forward<A>(arguments)...);
-        wire_writer out;
+        wire_writer out(where.index());
         call::put(out, f, arguments...);
         detail::start_at(*m_governor, where.index(), &run_remote<call>, out);
     }

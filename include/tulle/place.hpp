@@ -112,7 +112,7 @@ template <class F, class... A> std::invoke_result_t<std::decay_t<F>&, std::decay
         std::decay_t<F> own(std::forward<F>(f));
         return std::invoke(own, std::decay_t<A>(std::forward<A>(arguments))...);
     }
-    wire_writer out;
+    wire_writer out(where.index());
     call::put(out, f, arguments...);
     detail::remote_result const back = detail::call_at(where.index(), &call::run, out);
     if constexpr (!std::is_void_v<typename call::result>) {

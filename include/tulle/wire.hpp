@@ -2,11 +2,12 @@
 // How arguments and results travel between places. What can be copied byte by byte does; wire<T> exists for strings, containers, pairs, tuples and
 // optionals of whatever can travel; for other types specialise it, or give them a member that names its parts to an archive, as cereal has it:
 //   template <class Archive> void serialize(Archive& archive) { archive(name, weight); }
-// Pointers and references do not travel: they mean nothing elsewhere (global_ref does, <tulle/place.hpp>).
+// Pointers and references do not travel: they mean nothing elsewhere (global_ref does, <tulle/place.hpp>). A view travels as what it shows.
 // All places run the same program, so nothing is said of types or byte order.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/payload.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,10 +41,14 @@ public:
 
 template <class T> struct wire;
 
-// Bytes to be sent. The first few need no heap. Errors of all that write: std::bad_alloc.
+// Bytes to be sent. The first few need no heap; many are written where the reader finds them, if it is known and on the same host. Errors of all that
+// write: std::bad_alloc.
 class wire_writer {
 public:
+    static constexpr std::size_t k_alignment = 16; // of the first byte, also where it is read
+
     wire_writer() noexcept = default;
+    explicit wire_writer(int reader) noexcept : m_reader(reader) {} // a place; the bytes are for nobody else
     wire_writer(wire_writer const&) = delete;
     wire_writer& operator=(wire_writer const&) = delete;
 
@@ -66,15 +71,19 @@ public:
         put_bytes(values, count * sizeof(T));
     }
     template <class T> void put(T const& value) { wire<T>::put(*this, value); }
+    // The next byte is aligned so; at most k_alignment.
+    void align(std::size_t to) {
+        constexpr std::array<std::byte, k_alignment> k_zeros{};
+        put_bytes(k_zeros.data(), -m_size % to);
+    }
 
-    [[nodiscard]] std::byte const* data() const noexcept { return m_far == nullptr ? m_near.data() : m_far.get() + k_skew; }
+    [[nodiscard]] std::byte const* data() const noexcept { return m_far == nullptr ? m_near.data() : m_far.get(); }
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }
+    // What holds the bytes; null: they are few. Once it has been taken, nothing more can be written.
+    [[nodiscard]] detail::payload_bytes& storage() noexcept { return m_far; }
 
 private:
     static constexpr std::size_t k_near = 120;
-    // The string moves of some processors (Zen 4: glibc bug 30994) take several times as long where source and target have nearly the same
-    // place in their pages, as large blocks of the heap have.
-    static constexpr std::size_t k_skew = 512;
 
 #if __has_builtin(__builtin_clear_padding)
     template <class T> static void copy_without_padding(std::byte* to, T const& value) noexcept {
@@ -91,24 +100,25 @@ private:
     [[nodiscard]] TULLE_NOINLINE std::byte* far_room_for(std::size_t count) {
         if (m_size + count > m_far_size) {
             std::size_t const larger = std::max(m_size + count, 2 * m_far_size);
-            std::unique_ptr<std::byte[]> bytes(new std::byte[k_skew + larger]);
-            std::memcpy(bytes.get() + k_skew, data(), m_size);
+            detail::payload_bytes bytes = detail::room_for(m_reader, larger);
+            std::memcpy(bytes.get(), data(), m_size);
             m_far = std::move(bytes);
             m_far_size = larger;
         }
-        return m_far.get() + k_skew + m_size;
+        return m_far.get() + m_size;
     }
 
     std::size_t m_size = 0;
-    std::array<std::byte, k_near> m_near;
-    std::unique_ptr<std::byte[]> m_far; // all of it, once it does not fit
+    alignas(k_alignment) std::array<std::byte, k_near> m_near;
+    int m_reader = detail::k_no_reader;
     std::size_t m_far_size = 0;
+    detail::payload_bytes m_far; // all of it, once it does not fit
 };
 
 // Bytes that have come. Errors of all that read: wire_error: there are not so many.
 class wire_reader {
 public:
-    explicit wire_reader(std::span<std::byte const> bytes) noexcept : m_bytes(bytes) {}
+    explicit wire_reader(std::span<std::byte const> bytes) noexcept : m_size(bytes.size()), m_bytes(bytes) {}
 
     [[nodiscard]] std::byte const* get_bytes(std::size_t count) {
         if (count > m_bytes.size()) throw wire_error("tulle: a message is shorter than what is read from it");
@@ -116,6 +126,8 @@ public:
         m_bytes = m_bytes.subspan(count);
         return found;
     }
+    // As wire_writer::align().
+    void align(std::size_t to) { static_cast<void>(get_bytes(-(m_size - m_bytes.size()) % to)); }
     template <class T> [[nodiscard]] T get() { return wire<T>::get(*this); }
     // A count of elements that take at least `least` bytes each: one that cannot be true is refused before memory is asked for.
     [[nodiscard]] std::size_t get_count(std::size_t least) {
@@ -126,8 +138,40 @@ public:
     [[nodiscard]] std::size_t left() const noexcept { return m_bytes.size(); }
 
 private:
+    std::size_t m_size; // of all
     std::span<std::byte const> m_bytes;
 };
+
+// A sequence that travels without being copied into a container of the receiver's: there it shows the message itself, until the callable that has got it
+// as an argument returns. At the sender the elements must live until the call or the activity has ended. Source: view of UPC++ 1.0.
+//   at(there, [](tulle::view<double> got) { return norm(got); }, tulle::view(numbers));
+// An argument only, or a part of one: not a result.
+template <class T> class view {
+    static_assert(std::is_trivially_copyable_v<T>, "a view shows bytes that have come: its elements must be copyable byte by byte");
+
+public:
+    using value_type = T;
+
+    view() noexcept = default;
+    view(T const* first, std::size_t count) noexcept : m_first(first), m_count(count) {}
+    // Of what lies in one piece: a vector, an array, a span.
+    template <class Range>
+    requires requires(Range const& all) {
+        { std::data(all) } -> std::convertible_to<T const*>;
+    } &&(!std::is_same_v<Range, view>)explicit view(Range const& all) noexcept : m_first(std::data(all)), m_count(std::size(all)) {}
+
+    [[nodiscard]] T const* data() const noexcept { return m_first; }
+    [[nodiscard]] std::size_t size() const noexcept { return m_count; }
+    [[nodiscard]] bool empty() const noexcept { return m_count == 0; }
+    [[nodiscard]] T const* begin() const noexcept { return m_first; }
+    [[nodiscard]] T const* end() const noexcept { return m_first + m_count; }
+    [[nodiscard]] T const& operator[](std::size_t k) const noexcept { return m_first[k]; }
+
+private:
+    T const* m_first = nullptr;
+    std::size_t m_count = 0;
+};
+template <class Range> view(Range const&) -> view<std::remove_cvref_t<decltype(*std::data(std::declval<Range const&>()))>>;
 
 namespace detail {
 
@@ -161,6 +205,9 @@ template <class T>
 concept copied_alone = is_bytes<T> && !names_its_parts<T> && requires {
     typename wire<T>::general;
 };
+
+template <class T> inline constexpr bool is_view = false;
+template <class T> inline constexpr bool is_view<view<T>> = true;
 
 // Bytes that a value takes at least, as far as its type tells.
 template <class T> inline constexpr std::size_t least_bytes = is_nothing<T> ? 0 : 1;
@@ -225,6 +272,23 @@ template <class T> struct wire {
         } else {
             return T{};
         }
+    }
+};
+
+template <class T> struct wire<view<T>> {
+    static_assert(detail::copied_alone<T>, "elements of a view travel as bytes: send a container of them instead");
+    static_assert(alignof(T) <= wire_writer::k_alignment, "a message is not aligned for these elements: send a container of them instead");
+
+    static void put(wire_writer& to, view<T> const& all) {
+        to.put(std::uint64_t{all.size()});
+        to.align(alignof(T));
+        to.put_values(all.data(), all.size());
+    }
+    static view<T> get(wire_reader& from) {
+        std::size_t const count = from.get_count(sizeof(T));
+        from.align(alignof(T));
+        std::byte const* const bytes = from.get_bytes(count * sizeof(T));
+        return {reinterpret_cast<T const*>(bytes), count};
     }
 };
 

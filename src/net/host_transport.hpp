@@ -29,7 +29,7 @@ public:
     void sleep(std::uint64_t deadline) noexcept override;
     void wake() noexcept override { m_near->wake(); }
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override;
-    void unstage(std::uint64_t name) noexcept override { m_near->unstage(name); }
+    void unstage(rank to, std::uint64_t name) noexcept override { m_near->unstage(m_near_of[to], name); }
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_near->find_staged(name); }
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override; // those of this host
     [[nodiscard]] bool reaches(rank place) const noexcept override { return m_near_of[place] != k_elsewhere; }

@@ -59,7 +59,7 @@ public:
         std::byte* const taken = m_staging.take(to, bytes);
         return {taken, reinterpret_cast<std::uintptr_t>(taken)};
     }
-    void unstage(std::uint64_t name) noexcept override { m_staging.give_back(at_address(name)); }
+    void unstage(rank to, std::uint64_t name) noexcept override { m_staging.give_back(to, at_address(name)); }
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return at_address(name); }
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override { return m_network.segments(each); }
     [[nodiscard]] bool reaches(rank place) const noexcept override { return place == m_here || m_network.m_options.shares_segments; }

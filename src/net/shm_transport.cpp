@@ -110,7 +110,7 @@ transport::staged shm_transport::stage(rank to, std::size_t bytes) noexcept {
     return {taken, static_cast<std::uint64_t>(taken - m_session.memory().low())};
 }
 
-void shm_transport::unstage(std::uint64_t name) noexcept { m_staging.give_back(m_session.memory().low() + name); }
+void shm_transport::unstage(rank to, std::uint64_t name) noexcept { m_staging.give_back(to, m_session.memory().low() + name); }
 
 std::byte const* shm_transport::find_staged(std::uint64_t name) const noexcept { return m_session.memory().low() + name; }
 

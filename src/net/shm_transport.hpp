@@ -30,7 +30,7 @@ public:
     void sleep(std::uint64_t deadline) noexcept override { own_entry().bell.sleep(deadline); }
     void wake() noexcept override { own_entry().bell.wake(); }
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override;
-    void unstage(std::uint64_t name) noexcept override;
+    void unstage(rank to, std::uint64_t name) noexcept override;
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override;
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override;
     [[nodiscard]] bool reaches(rank /*any*/) const noexcept override { return true; }

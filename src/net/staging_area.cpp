@@ -29,8 +29,9 @@ void staging_area::merge_free_runs(std::size_t first) noexcept {
         here.blocks += m_runs[next].blocks;
 }
 
-void staging_area::give_back(std::byte* taken) noexcept {
+void staging_area::give_back(rank whose, std::byte* taken) noexcept {
     std::lock_guard const held(m_lock);
+    if (m_dead[whose]) return; // others may have it
     m_runs[static_cast<std::size_t>(taken - m_low) / k_block].is_taken = false;
 }
 

@@ -23,11 +23,11 @@ public:
     }
 
     // For that place; by any OS thread. Null: there is not so much in one piece, or that place has died. Not at the beginning of a page:
-    // tulle::wire_writer has the reason.
+    // remote/payload_store.hpp has the reason.
     [[nodiscard]] std::byte* take(rank whose, std::size_t bytes) noexcept;
-    // What take() has returned.
-    void give_back(std::byte* taken) noexcept;
-    // That place will give nothing back any more.
+    // What take() has returned. Nothing happens when that place has died.
+    void give_back(rank whose, std::byte* taken) noexcept;
+    // All of it is free.
     void give_back_all(rank dead) noexcept;
     [[nodiscard]] bool is_all_free() noexcept;
 

@@ -54,7 +54,7 @@ public:
         std::uint64_t name = 0;     // by which that place finds it
     };
     [[nodiscard]] virtual staged stage(rank /*to*/, std::size_t /*bytes*/) noexcept { return {}; }
-    virtual void unstage(std::uint64_t /*name*/) noexcept {}
+    virtual void unstage(rank /*to*/, std::uint64_t /*name*/) noexcept {}
     // What another place has staged; it must not be changed. Memory ordering: its messages order what it has written there.
     [[nodiscard]] virtual std::byte const* find_staged(std::uint64_t /*name*/) const noexcept { return nullptr; }
     // Memory that all places name by the same addresses: `each` bytes, whole pages, of every place, one after the other. Maps what loads and stores reach, at

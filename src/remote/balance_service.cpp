@@ -163,7 +163,7 @@ void balance::keep(std::unique_ptr<any_activity> what) noexcept {
 
 // False: no memory; it stays.
 bool balance::pass_on(std::unique_ptr<any_activity> what, rank to) noexcept try {
-    m_carrier->pass_on(*what->of, to, what->code, {what->arguments.data(), what->arguments.size()});
+    m_carrier->pass_on(*what->of, to, what->code, what->arguments);
     return true;
 } catch (dead_place const&) { // who has asked
     keep(std::move(what));

@@ -28,10 +28,10 @@ using finish_body = void (*)(tulle_activities_t*, void*);
 // --- at ------------------------------------------------------------------------------------------------------------------
 
 struct call_named {
-    byte_block operator()(code_name code, byte_block const& argument, std::size_t result_size) const {
+    byte_block operator()(code_name code, block_view const& argument, std::size_t result_size) const {
         auto* const function = function_of<tulle_call_function_t>(code);
         byte_block result(result_size);
-        function(argument.data(), argument.size(), result.data(), result.size());
+        function(argument.bytes, argument.size, result.data(), result.size());
         return result;
     }
 };
@@ -79,8 +79,8 @@ int tulle_call_at(int place, tulle_call_function_t* function, const void* argume
     if (int const error = refusal_of_call(place, function, argument, size)) return error;
     if (!is_block(result, result_size)) return -EINVAL;
     return without_exceptions([&] {
-        byte_block const bytes =
-            tulle::at(tulle::place(place), call_named(), name_of_function(function), copy_of(argument, size), result_size);
+        block_view const all{argument, size};
+        byte_block const bytes = tulle::at(tulle::place(place), call_named(), name_of_function(function), all, result_size);
         copy_bytes(result, bytes.data(), bytes.size());
         return 0;
     });
@@ -92,7 +92,10 @@ int tulle_call_begin(tulle_call_t** out, int place, tulle_call_function_t* funct
     if (int const error = refusal_of_call(place, function, argument, size)) return error;
     return without_exceptions([&] {
         auto made = std::make_unique<tulle_call_t>();
-        made->result = tulle::async_at(tulle::place(place), call_named(), name_of_function(function), copy_of(argument, size), result_size);
+        made->result =
+            tulle::async([where = tulle::place(place), code = name_of_function(function), own = copy_of(argument, size), result_size] {
+                return tulle::at(where, call_named(), code, block_view{own.data(), own.size()}, result_size);
+            });
         *out = made.release();
         return 0;
     });

@@ -16,6 +16,12 @@ namespace tulle::remote {
 
 using byte_block = std::vector<std::byte>; // aligned for any object
 
+// As tulle::view, aligned for any object.
+struct block_view {
+    void const* bytes = nullptr;
+    std::size_t size = 0;
+};
+
 [[nodiscard]] inline bool is_place_number(int index) { return index >= 0 && index < detail::place_count(); }
 [[nodiscard]] inline bool is_block(void const* bytes, std::size_t size) noexcept { return bytes != nullptr || size == 0; }
 [[nodiscard]] inline byte_block copy_of(void const* bytes, std::size_t size) {
@@ -42,3 +48,16 @@ template <class F> [[nodiscard]] int refusal_of(F* function, void const* argumen
 }
 
 } // namespace tulle::remote
+
+template <> struct tulle::wire<tulle::remote::block_view> {
+    static void put(wire_writer& to, remote::block_view const& all) {
+        to.put(std::uint64_t{all.size});
+        to.align(wire_writer::k_alignment);
+        to.put_bytes(all.bytes, all.size);
+    }
+    static remote::block_view get(wire_reader& from) {
+        std::size_t const size = from.get_count(1);
+        from.align(wire_writer::k_alignment);
+        return {from.get_bytes(size), size};
+    }
+};

@@ -4,6 +4,7 @@
 #include "remote/governor.hpp"
 #include "remote/image.hpp"
 #include "remote/membership.hpp"
+#include "remote/payload_store.hpp"
 #include "sched/switch.hpp"
 
 #include <tulle/finish.hpp>
@@ -86,12 +87,18 @@ bool is_dead_place(int index) {
 std::uint64_t name_of_code(void const* code) noexcept { return remote::name_of(code); }
 void* code_of_name(std::uint64_t name) noexcept { return remote::code_of(name); }
 
+// Not from here to here, so there is an engine; or nobody is to read it.
+payload_bytes room_for_large(int reader, std::size_t bytes) {
+    return reader == k_no_reader ? remote::take_block(bytes)
+                                 : remote::engine_of_caller()->room_for_large(static_cast<remote::rank>(reader), bytes);
+}
+
 // Not from here to here, so there is an engine.
-remote_result call_at(int place, remote_code code, wire_writer const& arguments) {
+remote_result call_at(int place, remote_code code, wire_writer& arguments) {
     auto const to = static_cast<remote::rank>(place);
     remote::engine& here = *remote::engine_of_caller();
     here.refuse_addresses(to, arguments);
-    return here.call(to, code, {arguments.data(), arguments.size()});
+    return here.call(to, code, arguments);
 }
 
 governor* current_governor() noexcept {
@@ -128,10 +135,10 @@ void finish_frame::end() {
     throw exception_list(std::move(root.thrown));
 }
 
-void start_at(governor& of, int place, remote_code code, wire_writer const& arguments) {
+void start_at(governor& of, int place, remote_code code, wire_writer& arguments) {
     auto const to = static_cast<remote::rank>(place);
     of.at->refuse_addresses(to, arguments);
-    of.at->start_activity(of, to, code, {arguments.data(), arguments.size()});
+    of.at->start_activity(of, to, code, arguments);
 }
 
 cancellation* stop_of(governor const& of) noexcept { return of.stop.get(); }

@@ -13,12 +13,14 @@
 
 namespace tulle::remote {
 
-void engine::post(rank to, detail::letter const& what, std::span<std::byte const> bytes) {
+void engine::post(rank to, detail::letter const& what, wire_writer& bytes) {
     packet head;
     head.handler = what.team;
     head.a = what.number;
     head.b = what.step;
-    send_lent(to, {message_kind::letter}, head, bytes);
+    message_tag tag{message_kind::letter};
+    enclosure const enclosed = enclose(to, tag, bytes);
+    send(to, tag, head, enclosed);
     let_others_catch_up();
 }
 
@@ -49,8 +51,8 @@ namespace tulle::detail {
 
 using remote::state_here;
 
-void post_letter(int to, letter const& what, wire_writer const& bytes) {
-    remote::engine_of_caller()->post(static_cast<remote::rank>(to), what, {bytes.data(), bytes.size()});
+void post_letter(int to, letter const& what, wire_writer& bytes) {
+    remote::engine_of_caller()->post(static_cast<remote::rank>(to), what, bytes);
 }
 
 remote_result take_letter(int from, letter const& what) { return remote::engine_of_caller()->take(static_cast<remote::rank>(from), what); }

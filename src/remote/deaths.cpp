@@ -76,7 +76,7 @@ void engine::forget_what_is_lent(rank to) noexcept {
 // A message to a place that has died. What the transport has staged for it, the transport takes back.
 void engine::drop(message_tag tag, std::byte const* payload, awaited* answer) noexcept {
     if (tag.by_reference)
-        if (auto const where = reference_in(payload); where.lent != payload_reference::k_staged) take_back(where);
+        if (auto const where = reference_in(payload); where.lent != payload_reference::k_staged) take_back(here(), where);
     if (answer != nullptr) answer->is_lost(*answer);
 }
 

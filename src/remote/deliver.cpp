@@ -36,7 +36,7 @@ void engine::deliver(packet const& head, std::byte const* payload) noexcept {
         case message_kind::begun: return take_begun(head);
         case message_kind::stop: return take_stop(head, message_tag::decode(head.kind));
         case message_kind::exception: return take_exception(head, payload);
-        case message_kind::release: return take_back({head.b, 0, head.a});
+        case message_kind::release: return take_back(head.from, {head.b, 0, head.a});
         case message_kind::push: return send_pieces(head, payload);
         case message_kind::fragment: return take_fragment(head, payload);
         case message_kind::end: return m_end.notify();
@@ -85,7 +85,7 @@ void engine::run(arrived* message) noexcept {
 void engine::run_call(arrived* message) noexcept {
     message_tag const tag = message_tag::decode(message->head.kind);
     try {
-        wire_writer result;
+        wire_writer result(static_cast<int>(message->head.from));
         run_code(*message, result);
         if (tag.kind == message_kind::call) {
             refuse_addresses(message->head.from, result);
@@ -96,7 +96,7 @@ void engine::run_call(arrived* message) noexcept {
             add_exception(*message->of, std::current_exception());
         else
             try {
-                wire_writer text;
+                wire_writer text(static_cast<int>(message->head.from));
                 put_exception(text, std::current_exception(), static_cast<int>(here()));
                 send_back(*message, message_kind::failure, text);
             } catch (std::bad_alloc const&) {
@@ -132,17 +132,19 @@ void engine::fetch_report(arrived* message) noexcept try {
     no_memory(message->head);
 }
 
-void engine::send_back(arrived const& message, message_kind kind, wire_writer const& result) noexcept try {
+void engine::send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept try {
+    message_tag tag{kind};
+    enclosure const enclosed = enclose(message.head.from, tag, result);
     packet back;
     back.a = message.head.a;
-    send_lent(message.head.from, {kind}, back, {result.data(), result.size()});
+    send(message.head.from, tag, back, enclosed);
 } catch (std::bad_alloc const&) {
     no_memory(message.head);
 }
 
 // --- calls that wait --------------------------------------------------------------------------------------------------------
 
-detail::remote_result engine::call(rank to, detail::remote_code code, std::span<std::byte const> arguments, call_limit* within) {
+detail::remote_result engine::call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within) {
     pending_call pending;
     governor* const of = detail::current_governor();
     packet head;
@@ -179,19 +181,19 @@ void engine::answer(packet const& head, std::byte const* payload) noexcept try {
     no_memory(head);
 }
 
-void engine::start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+void engine::start_activity(governor& of, rank to, detail::remote_code code, wire_writer& arguments) {
     send_activity(of, to, code, arguments);
     let_others_catch_up();
 }
 
 // It ends here only when it is counted as one that comes there.
-void engine::pass_on(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+void engine::pass_on(governor& of, rank to, detail::remote_code code, wire_writer& arguments) {
     send_activity(of, to, code, arguments);
     end(of);
 }
 
 // Counted only when nothing can fail any more: what is counted and not sent would keep the finish for ever.
-void engine::send_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments) {
+void engine::send_activity(governor& of, rank to, detail::remote_code code, wire_writer& arguments) {
     message_tag tag{message_kind::activity, false, of.home};
     enclosure const enclosed = enclose(to, tag, arguments);
     packet head;
@@ -203,7 +205,7 @@ void engine::send_activity(governor& of, rank to, detail::remote_code code, std:
         drop(tag, reinterpret_cast<std::byte const*>(&enclosed.where), nullptr);
         throw;
     } catch (...) {
-        if (tag.by_reference) take_back(enclosed.where);
+        if (tag.by_reference) take_back(to, enclosed.where);
         throw;
     }
     send(to, tag, head, enclosed);
@@ -249,12 +251,13 @@ detail::remote_result engine::fetch(rank from, payload_reference const& what) {
 
 // Read where it is, and given back by whoever has read it.
 detail::remote_result engine::borrow(rank from, payload_reference const& what) noexcept {
-    detail::bytes_owner const of{
-        [](detail::bytes_owner const& self) noexcept {
-            static_cast<engine*>(self.engine)->give_back(static_cast<rank>(self.from), {self.number, 0, payload_reference::k_staged});
+    detail::payload_owner const of{
+        [](detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
+            static_cast<engine*>(self.at)->give_back(static_cast<rank>(self.place), {self.number, 0, payload_reference::k_staged});
         },
         this, what.address, static_cast<int>(from)};
-    return {const_cast<std::byte*>(m_transport->find_staged(what.address)), what.size, of}; // NOLINT: nobody writes to it
+    auto* const bytes = const_cast<std::byte*>(m_transport->find_staged(what.address)); // NOLINT: nobody writes to it
+    return {detail::payload_bytes(bytes, of), what.size};
 }
 
 void engine::send_pieces(packet const& head, std::byte const* payload) noexcept {

@@ -6,6 +6,7 @@
 #include "os/clock.hpp"
 #include "os/machine.hpp"
 #include "os/thread.hpp"
+#include "remote/payload_store.hpp"
 #include "remote/pending.hpp"
 
 #include <tulle/this_thread.hpp>
@@ -15,6 +16,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <pthread.h>
 
@@ -29,6 +31,10 @@ constexpr std::size_t k_least_bytes = 512; // that may follow a packet: a refere
 constexpr std::size_t k_most_kept = 1024;  // then threads that send wait
 
 std::atomic<engine*> s_engine{nullptr};
+
+void unstage(detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
+    static_cast<net::transport*>(self.at)->unstage(static_cast<rank>(self.place), self.number);
+}
 
 } // namespace
 
@@ -235,21 +241,36 @@ void engine::let_others_catch_up() noexcept {
 }
 
 // Where the receiver reads it without further help, or else here.
-payload_reference engine::lend(rank to, std::span<std::byte const> payload) {
-    if (auto const there = m_transport->stage(to, payload.size()); there.bytes != nullptr) {
-        std::memcpy(there.bytes, payload.data(), payload.size());
-        return {there.name, payload.size(), payload_reference::k_staged};
-    }
-    std::vector<std::byte> copy(payload.begin(), payload.end());
-    std::uint64_t const address = reinterpret_cast<std::uintptr_t>(copy.data());
-    std::lock_guard const held(m_lent_lock);
-    m_lent.emplace(m_lent_so_far + 1, lent_payload{to, std::move(copy)});
-    return {address, payload.size(), ++m_lent_so_far};
+detail::payload_bytes engine::room_for_large(rank reader, std::size_t bytes) {
+    auto const there = bytes > most_bytes() ? m_transport->stage(reader, bytes) : net::transport::staged();
+    if (there.bytes == nullptr) return take_block(bytes);
+    return {there.bytes, {&unstage, m_transport.get(), there.name, static_cast<int>(reader)}};
 }
 
-void engine::take_back(payload_reference const& what) noexcept {
-    if (what.lent == payload_reference::k_staged) return m_transport->unstage(what.address);
-    std::vector<std::byte> freed; // after the lock
+// It is the receiver's then.
+std::optional<payload_reference> engine::lend_staged(detail::payload_bytes& bytes, std::size_t size) noexcept {
+    if (bytes == nullptr || bytes.get_deleter().give_up != &unstage) return std::nullopt;
+    static_cast<void>(bytes.release());
+    return payload_reference{bytes.get_deleter().number, size, payload_reference::k_staged};
+}
+
+payload_reference engine::lend(rank to, detail::payload_bytes bytes, std::size_t size) {
+    if (auto const staged = lend_staged(bytes, size)) return *staged;
+    std::uint64_t const address = reinterpret_cast<std::uintptr_t>(bytes.get());
+    std::lock_guard const held(m_lent_lock);
+    m_lent.emplace(m_lent_so_far + 1, lent_payload{to, std::move(bytes)});
+    return {address, size, ++m_lent_so_far};
+}
+
+payload_reference engine::lend(rank to, std::span<std::byte const> payload) {
+    detail::payload_bytes room = room_for_large(to, payload.size());
+    std::memcpy(room.get(), payload.data(), payload.size());
+    return lend(to, std::move(room), payload.size());
+}
+
+void engine::take_back(rank from, payload_reference const& what) noexcept {
+    if (what.lent == payload_reference::k_staged) return m_transport->unstage(from, what.address);
+    detail::payload_bytes freed; // after the lock
     std::lock_guard const held(m_lent_lock);
     auto const found = m_lent.find(what.lent);
     if (found == m_lent.end()) return;
@@ -258,9 +279,10 @@ void engine::take_back(payload_reference const& what) noexcept {
 }
 
 // A payload that the receiver gives back if it is large.
-engine::enclosure engine::enclose(rank to, message_tag& tag, std::span<std::byte const> payload) {
+engine::enclosure engine::enclose(rank to, message_tag& tag, wire_writer& payload) {
     tag.by_reference = payload.size() > m_transport->most_bytes();
-    return tag.by_reference ? enclosure{lend(to, payload), {}} : enclosure{{}, payload};
+    if (!tag.by_reference) return {{}, {payload.data(), payload.size()}};
+    return {lend(to, std::move(payload.storage()), payload.size()), {}};
 }
 
 void engine::send(rank to, message_tag tag, packet head, enclosure const& enclosed, awaited* answer) noexcept {
@@ -270,18 +292,17 @@ void engine::send(rank to, message_tag tag, packet head, enclosure const& enclos
 }
 
 void engine::send_lent(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) {
-    enclosure const enclosed = enclose(to, tag, payload);
-    send(to, tag, head, enclosed);
+    tag.by_reference = payload.size() > m_transport->most_bytes();
+    send(to, tag, head, tag.by_reference ? enclosure{lend(to, payload), {}} : enclosure{{}, payload});
 }
 
-// A payload that stays until the receiver has answered.
-void engine::send_in_place(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload, awaited* answer) noexcept {
-    tag.by_reference = payload.size() > m_transport->most_bytes();
-    if (auto const there = tag.by_reference ? m_transport->stage(to, payload.size()) : net::transport::staged(); there.bytes != nullptr) {
-        std::memcpy(there.bytes, payload.data(), payload.size());
-        return send(to, tag, head, enclosure{{there.name, payload.size(), payload_reference::k_staged}, payload}, answer);
-    }
-    send(to, tag, head, enclosure{{reinterpret_cast<std::uintptr_t>(payload.data()), payload.size(), 0}, payload}, answer);
+// A payload that stays until the receiver has answered, unless it is the receiver's already.
+void engine::send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload, awaited* answer) noexcept {
+    std::size_t const size = payload.size();
+    tag.by_reference = size > m_transport->most_bytes();
+    enclosure enclosed{{reinterpret_cast<std::uintptr_t>(payload.data()), size, 0}, {payload.data(), size}};
+    if (tag.by_reference) enclosed.where = lend_staged(payload.storage(), size).value_or(enclosed.where);
+    send(to, tag, head, enclosed, answer);
 }
 
 } // namespace tulle::remote

@@ -77,9 +77,8 @@ public:
 
     // --- by threads; they wait, and throw std::bad_alloc ---------------------------------------------------------------
     // The calling thread's governor goes with it.
-    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, std::span<std::byte const> arguments,
-                                             call_limit* within = nullptr);
-    void start_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments);
+    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within = nullptr);
+    void start_activity(governor& of, rank to, detail::remote_code code, wire_writer& arguments);
 
     // --- i-lets and transfers; to other places ------------------------------------------------------------------------
     struct ilet {
@@ -94,8 +93,8 @@ public:
     [[nodiscard]] int pull(rank at, std::uint64_t from, std::span<std::byte> to) noexcept;
 
     // --- collective operations ----------------------------------------------------------------------------------------
-    void post(rank to, detail::letter const& what, std::span<std::byte const> bytes); // throws std::bad_alloc, with nothing done
-    [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what);  // throws std::bad_alloc
+    void post(rank to, detail::letter const& what, wire_writer& bytes);              // throws std::bad_alloc, with nothing done
+    [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what); // throws std::bad_alloc
     [[nodiscard]] place_state& state() noexcept { return m_state; }
     // --- global memory ----------------------------------------------------------------------------------------------
     [[nodiscard]] global_memory& memory() noexcept { return m_memory; }
@@ -105,11 +104,13 @@ public:
         send(to, {message_kind::work}, head, payload, answer);
     }
     // An activity that lives here goes there instead; `of` may be gone then. Throws std::bad_alloc, with nothing done.
-    void pass_on(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments);
+    void pass_on(governor& of, rank to, detail::remote_code code, wire_writer& arguments);
     // std::invalid_argument: `sent` holds an address of this place, and is to be searched. Nothing: the place is not known yet.
     void refuse_addresses(std::optional<rank> to, wire_writer const& sent) {
         if (TULLE_UNLIKELY(m_searches)) search(to, sent);
     }
+    // For what is sent there. Throws std::bad_alloc.
+    [[nodiscard]] detail::payload_bytes room_for_large(rank reader, std::size_t bytes);
     // The engine stays from the one to the other.
     void begin_use() noexcept { m_running.fetch_add(1, std::memory_order_relaxed); } // relaxed: only the end matters
     void end_use() noexcept { m_running.fetch_sub(1, std::memory_order_release); }   // pairs with ~engine
@@ -176,7 +177,7 @@ private:
     };
     struct lent_payload {
         rank to;
-        std::vector<std::byte> bytes;
+        detail::payload_bytes bytes;
     };
     struct death {
         std::atomic<bool> is_dead{false};
@@ -190,7 +191,7 @@ private:
     using part_key = std::pair<rank, std::uint64_t>;
 
     void deliver(packet const& head, std::byte const* payload) noexcept override;
-    void send_activity(governor& of, rank to, detail::remote_code code, std::span<std::byte const> arguments); // throws std::bad_alloc
+    void send_activity(governor& of, rank to, detail::remote_code code, wire_writer& arguments); // throws std::bad_alloc
     void start_thread(packet const& head, std::byte const* payload) noexcept;
     void answer(packet const& head, std::byte const* payload) noexcept;
     void take_report(packet const& head, std::byte const* payload) noexcept;
@@ -201,8 +202,10 @@ private:
     void take_fragment(packet const& head, std::byte const* payload) noexcept;
     void count_down(transfer& whole, rank from, std::uint64_t by) noexcept;
     void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override;
-    [[nodiscard]] payload_reference lend(rank to, std::span<std::byte const> payload);
-    void take_back(payload_reference const& what) noexcept;
+    [[nodiscard]] payload_reference lend(rank to, detail::payload_bytes bytes, std::size_t size); // throws std::bad_alloc
+    [[nodiscard]] payload_reference lend(rank to, std::span<std::byte const> payload);            // the same
+    [[nodiscard]] std::optional<payload_reference> lend_staged(detail::payload_bytes& bytes, std::size_t size) noexcept;
+    void take_back(rank from, payload_reference const& what) noexcept;
     void give_back(rank to, payload_reference const& what) noexcept;
 
     void run(arrived* message) noexcept;
@@ -210,7 +213,7 @@ private:
     void run_ilet(arrived* message) noexcept;
     void take_offer(arrived* message) noexcept;
     void run_code(arrived const& message, wire_writer& result);
-    void send_back(arrived const& message, message_kind kind, wire_writer const& result) noexcept;
+    void send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept;
     void fetch_report(arrived* message) noexcept;
     void fetch_account(arrived* message) noexcept;
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& what);
@@ -218,10 +221,10 @@ private:
     [[nodiscard]] int copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept;
 
     void send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer = nullptr) noexcept;
-    [[nodiscard]] enclosure enclose(rank to, message_tag& tag, std::span<std::byte const> payload); // throws std::bad_alloc
+    [[nodiscard]] enclosure enclose(rank to, message_tag& tag, wire_writer& payload); // throws std::bad_alloc
     void send(rank to, message_tag tag, packet head, enclosure const& enclosed, awaited* answer = nullptr) noexcept;
     void send_lent(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload); // throws std::bad_alloc
-    void send_in_place(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload, awaited* answer) noexcept;
+    void send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload, awaited* answer) noexcept;
     void keep(rank to, packet const& head, std::byte const* payload) noexcept;
     void send_what_was_kept() noexcept;
 

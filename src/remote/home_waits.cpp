@@ -156,11 +156,11 @@ void hold_object(std::uint64_t object, int place) { state_here().waits.hold(obje
 void let_object_go(std::uint64_t object, int place) { state_here().waits.let_go(object, place); }
 void check_object(std::uint64_t object) { state_here().waits.check(object); }
 
-remote_result call_within(int place, remote_code code, wire_writer const& arguments, std::uint64_t number, limit until) {
+remote_result call_within(int place, remote_code code, wire_writer& arguments, std::uint64_t number, limit until) {
     remote::engine& here = *remote::engine_of_caller();
     auto const to = static_cast<remote::rank>(place);
     here.refuse_addresses(to, arguments);
-    auto const call = [&](remote::call_limit* within) { return here.call(to, code, {arguments.data(), arguments.size()}, within); };
+    auto const call = [&](remote::call_limit* within) { return here.call(to, code, arguments, within); };
     if (number == 0) return call(nullptr);
     remote::told_limit within(place, number, until);
     return call(&within);

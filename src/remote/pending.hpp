@@ -27,8 +27,8 @@ struct engine::pending_call : awaited {
     signal answered{1};
 };
 
-// A message for a thread of its own; the payload lies behind it.
-struct engine::arrived {
+// A message for a thread of its own; the payload lies behind it, aligned as it was written.
+struct alignas(wire_writer::k_alignment) engine::arrived {
     engine& at;
     packet head;
     governor* of; // that its end is to be told to, or null

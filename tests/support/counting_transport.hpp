@@ -45,7 +45,7 @@ public:
     void sleep(std::uint64_t deadline) noexcept override { m_over->sleep(deadline); }
     void wake() noexcept override { m_over->wake(); }
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override { return m_over->stage(to, bytes); }
-    void unstage(std::uint64_t name) noexcept override { m_over->unstage(name); }
+    void unstage(rank to, std::uint64_t name) noexcept override { m_over->unstage(to, name); }
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_over->find_staged(name); }
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override { return m_over->map_segments(each); }
     [[nodiscard]] bool reaches(rank place) const noexcept override { return m_over->reaches(place); }

@@ -18,6 +18,7 @@ struct refusals {
     std::uint32_t sends = 0, reads = 0, stages = 0; // of a hundred
     int mapping = 0;                                // errno with which map_segments() fails
     int unmapped = -1;                              // at this place; -1: at all
+    std::atomic<int>* staged = nullptr;             // counts the payloads that are staged at the moment
 };
 
 class refusing_transport final : public tulle::net::transport {
@@ -40,9 +41,14 @@ public:
     void sleep(std::uint64_t deadline) noexcept override { m_over->sleep(deadline); }
     void wake() noexcept override { m_over->wake(); }
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override {
-        return refuses(m_chosen.stages) ? staged{} : m_over->stage(to, bytes);
+        staged const made = refuses(m_chosen.stages) ? staged{} : m_over->stage(to, bytes);
+        if (made.bytes != nullptr && m_chosen.staged != nullptr) ++*m_chosen.staged;
+        return made;
     }
-    void unstage(std::uint64_t name) noexcept override { m_over->unstage(name); }
+    void unstage(rank to, std::uint64_t name) noexcept override {
+        m_over->unstage(to, name);
+        if (m_chosen.staged != nullptr) --*m_chosen.staged;
+    }
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_over->find_staged(name); }
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override {
         bool const is_chosen = m_chosen.unmapped < 0 || m_chosen.unmapped == static_cast<int>(here());

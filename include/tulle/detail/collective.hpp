@@ -22,7 +22,7 @@ struct letter {
 };
 
 // To another place. Throws std::bad_alloc.
-TULLE_API void post_letter(int to, letter const& what, wire_writer const& bytes);
+TULLE_API void post_letter(int to, letter const& what, wire_writer& bytes);
 // Waits for it. Throws std::bad_alloc; dead_place.
 TULLE_API remote_result take_letter(int from, letter const& what);
 

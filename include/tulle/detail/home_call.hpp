@@ -64,7 +64,7 @@ TULLE_API void let_object_go(std::uint64_t object, int place);
 TULLE_API void check_object(std::uint64_t object);
 
 // call_at with a request of that number in it, and a limit that is watched meanwhile.
-TULLE_API remote_result call_within(int place, remote_code code, wire_writer const& arguments, std::uint64_t number, limit until);
+TULLE_API remote_result call_within(int place, remote_code code, wire_writer& arguments, std::uint64_t number, limit until);
 
 // Where the object lies that has so many bytes at a global address. Throws as global memory does; std::invalid_argument, too: at two places.
 [[nodiscard]] TULLE_API int home_of_object(std::uint64_t address, std::size_t bytes, std::size_t alignment);
@@ -134,7 +134,7 @@ template <class F, class... A> auto call_home(int home, limit until, A... argume
     if (home == here && !F::k_is_held) return F::run({0, here, waits}, until, arguments...);
     if (home == here) return call::serve({0, here, waits}, until, arguments...);
     home_request const asked{is_limited ? new_name() : 0, here, waits};
-    wire_writer out;
+    wire_writer out(home);
     out.put(asked);
     (out.put(arguments), ...);
     remote_result const back = call_within(home, &call::run, out, asked.number, until);

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -21,31 +20,17 @@ namespace tulle::detail {
 // address travels as an offset in the program or library that it is in, so it means the same wherever these are loaded.
 using remote_code = void (*)(wire_reader& arguments, wire_writer& result);
 
-// How bytes that have come are given up.
-struct bytes_owner {
-    void (*give_back)(bytes_owner const& self) noexcept = nullptr; // null: it is a copy
-    void* engine = nullptr;
-    std::uint64_t number = 0;
-    int from = 0;
-    void operator()(std::byte* bytes) const noexcept {
-        if (give_back != nullptr)
-            give_back(*this);
-        else
-            delete[] bytes;
-    }
-};
-
 // Bytes that have come: a copy, or where the sender has put them, to be given back.
 class remote_result {
 public:
     remote_result() noexcept = default;
-    explicit remote_result(std::size_t size) : m_bytes(new std::byte[size]), m_size(size) {} // std::bad_alloc
-    remote_result(std::byte* where, std::size_t size, bytes_owner const& of) noexcept : m_bytes(where, of), m_size(size) {}
+    explicit remote_result(std::size_t size) : m_bytes(room_for(k_no_reader, size)), m_size(size) {} // std::bad_alloc
+    remote_result(payload_bytes bytes, std::size_t size) noexcept : m_bytes(std::move(bytes)), m_size(size) {}
     [[nodiscard]] std::byte* data() noexcept { return m_bytes.get(); } // of a copy
     [[nodiscard]] std::span<std::byte const> bytes() const noexcept { return {m_bytes.get(), m_size}; }
 
 private:
-    std::unique_ptr<std::byte[], bytes_owner> m_bytes;
+    payload_bytes m_bytes;
     std::size_t m_size = 0;
 };
 
@@ -61,6 +46,7 @@ template <class F, class... A> struct remote_call {
     using result = std::invoke_result_t<F&, A...>;
     static_assert(!std::is_reference_v<result> && !std::is_pointer_v<result>,
                   "a reference or pointer means nothing at the place that it is returned to");
+    static_assert(!is_view<std::remove_cv_t<result>>, "a view is gone when the call has returned: return a container");
 
     static void put(wire_writer& to, F const& f, A const&... arguments) {
         to.put(f);
@@ -96,7 +82,7 @@ TULLE_API void check_place(int index);
 [[nodiscard]] TULLE_API bool is_dead_place(int index);
 
 // Runs `code` there and waits. Throws what it throws, or remote_error; std::bad_alloc.
-TULLE_API remote_result call_at(int place, remote_code code, wire_writer const& arguments);
+TULLE_API remote_result call_at(int place, remote_code code, wire_writer& arguments);
 
 // A finish, at the place where it is or at one that takes part. governor: of the activity that the caller is in; null: none.
 struct governor;
@@ -134,7 +120,7 @@ private:
 TULLE_API bool request_stop(governor& of);
 
 // Starts an activity at another place. Throws std::bad_alloc.
-TULLE_API void start_at(governor& of, int place, remote_code code, wire_writer const& arguments);
+TULLE_API void start_at(governor& of, int place, remote_code code, wire_writer& arguments);
 
 // One here: begin_local, start a thread, and in it run the body while a local_activity exists. If the thread cannot be started: cancel_local.
 TULLE_API void begin_local(governor& of) noexcept;

@@ -58,7 +58,7 @@ public:
     template <class F> void send_result(int to, step_number step, F get) {
         bool is_sent = false;
         attempt([&] {
-            wire_writer bytes;
+            wire_writer bytes(place_of(to));
             bytes.put(true);
             bytes.put(get());
             post(to, step, bytes);
@@ -68,6 +68,7 @@ public:
     }
     // Nothing: this member or that one has failed.
     template <class T> [[nodiscard]] std::optional<T> receive(int from, step_number step) {
+        static_assert(!is_view<T>, "a view is gone when its message is: send a container");
         letter wanted = m_letter;
         wanted.step = step;
         remote_result bytes;
@@ -169,12 +170,12 @@ private:
         }
     }
     void post_failure(int to, step_number step, std::string const& why) {
-        wire_writer bytes;
+        wire_writer bytes(place_of(to));
         bytes.put(false);
         bytes.put(why);
         post(to, step, bytes);
     }
-    void post(int to, step_number step, wire_writer const& bytes) {
+    void post(int to, step_number step, wire_writer& bytes) {
         letter written = m_letter;
         written.step = step;
         post_letter(place_of(to), written, bytes);

@@ -231,6 +231,43 @@ TEST(wire, messages_grow_out_of_their_first_bytes) {
     }
 }
 
+TEST(wire, a_view_shows_the_message_aligned) {
+    std::vector<double> const numbers{1, 2, 3};
+    std::array<std::uint16_t, 2> const shorts{4, 5};
+    wire_writer out;
+    out.put('a');
+    out.put(view(numbers));
+    out.put('b');
+    out.put(view(shorts));
+    out.put(view<double>());
+    out.put('c');
+    wire_reader in({out.data(), out.size()});
+    EXPECT_EQ(in.get<char>(), 'a');
+    auto const seen = in.get<view<double>>();
+    EXPECT_EQ(std::vector<double>(seen.begin(), seen.end()), numbers);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(seen.data()) % alignof(double), 0U);
+    EXPECT_GE(reinterpret_cast<std::byte const*>(seen.data()), out.data());
+    EXPECT_LT(reinterpret_cast<std::byte const*>(seen.data()), out.data() + out.size());
+    EXPECT_EQ(in.get<char>(), 'b');
+    auto const two = in.get<view<std::uint16_t>>();
+    EXPECT_EQ(std::vector<std::uint16_t>(two.begin(), two.end()), (std::vector<std::uint16_t>{4, 5}));
+    EXPECT_TRUE(in.get<view<double>>().empty());
+    EXPECT_EQ(in.get<char>(), 'c');
+    EXPECT_EQ(in.left(), 0U);
+}
+
+TEST(wire, a_view_that_is_cut_off_is_refused) {
+    std::vector<std::uint32_t> const numbers(10);
+    wire_writer out;
+    out.put('a');
+    out.put(view(numbers));
+    for (std::size_t size = 1; size < out.size(); ++size) {
+        wire_reader in({out.data(), size});
+        EXPECT_EQ(in.get<char>(), 'a');
+        EXPECT_THROW(static_cast<void>(in.get<view<std::uint32_t>>()), wire_error) << size;
+    }
+}
+
 template <class T> void expect_no_such_count(std::uint64_t count) {
     wire_writer out;
     out.put(count);
@@ -248,6 +285,7 @@ TEST(wire, a_count_that_cannot_be_true_is_refused_before_memory_is_asked_for) {
         expect_no_such_count<std::vector<char>>(count);
         expect_no_such_count<std::vector<std::uint64_t>>(count);
         expect_no_such_count<std::vector<bool>>(count);
+        expect_no_such_count<view<std::uint64_t>>(count);
         expect_no_such_count<std::vector<std::string>>(count);
         expect_no_such_count<std::vector<wired_without_default>>(count);
         expect_no_such_count<std::set<int>>(count);

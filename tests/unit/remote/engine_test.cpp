@@ -25,6 +25,19 @@
 
 namespace {
 
+struct larger_than_memory {
+    std::byte first{};
+};
+
+} // namespace
+
+template <> struct tulle::wire<larger_than_memory> {
+    static void put(wire_writer& to, larger_than_memory const& value) { to.put_bytes(&value.first, std::size_t{1} << 46U); }
+    static larger_than_memory get(wire_reader& /*from*/) { return {}; }
+};
+
+namespace {
+
 using tulle::net::loopback_options;
 
 struct world {
@@ -146,7 +159,8 @@ TEST_P(remote_test, an_exception_keeps_its_origin_over_two_places) {
 TEST_P(remote_test, code_that_is_not_there_is_refused) {
     auto* const nowhere = reinterpret_cast<tulle::detail::remote_code>(std::uintptr_t{64}); // in no object
     try {
-        static_cast<void>(m_places.engine(0).call(1, nowhere, {}));
+        tulle::wire_writer none;
+        static_cast<void>(m_places.engine(0).call(1, nowhere, none));
         ADD_FAILURE();
     } catch (tulle::remote_error const& e) {
         EXPECT_NE(std::string(e.what()).find("does not have"), std::string::npos) << e.what();
@@ -288,12 +302,8 @@ TEST_P(remote_test, a_flood_in_all_directions_arrives) {
 TEST_P(remote_test, an_activity_for_which_there_is_no_memory_is_none) {
     if (tulle::base::k_address_sanitizer || tulle::base::k_thread_sanitizer)
         GTEST_SKIP() << "sanitizers end a program that asks for so much";
-    constexpr std::size_t k_more_than_there_is = std::size_t{1} << 46U;
-    std::byte const byte{};
-    tulle::finish([&] {
-        auto& of = *tulle::detail::current_governor();
-        auto const code = &tulle::detail::remote_call<decltype([] {})>::run;
-        EXPECT_THROW(m_places.engine(0).start_activity(of, 1, code, {&byte, k_more_than_there_is}), std::bad_alloc);
+    tulle::finish([&](tulle::activities& all) {
+        EXPECT_THROW(all.async_at(tulle::place(1), [](larger_than_memory) {}, larger_than_memory()), std::bad_alloc);
     });
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments as views: there nobody copies them into a vector, as nobody does in the programs of the MPIs. Results are vectors.
+#include "../common/places.hpp"
+#include "at.hpp"
+
+namespace tulle::bench {
+namespace {
+
+struct calls_with_views {
+    tulle::place there{1};
+    std::vector<std::byte> bytes{};
+
+    bool call() const {
+        tulle::at(there, [] {});
+        return true;
+    }
+    bool statement(std::size_t size) {
+        bytes.resize(size);
+        return tulle::at(
+                   there, [](tulle::view<std::byte> got) { return got.size(); }, tulle::view(bytes)) == size;
+    }
+    bool expression(std::size_t size) {
+        bytes.resize(size);
+        return tulle::at(
+                   there, [](tulle::view<std::byte> got) { return std::vector<std::byte>(got.begin(), got.end()); }, tulle::view(bytes))
+                   .size() == size;
+    }
+};
+
+int run(int argc, char** argv) {
+    settings const s = parse(argc, argv, {50'000, 5'000});
+    tulle_places library(s);
+    std::vector<figure> figures;
+    library.run([&] { figures = measure_calls(calls_with_views{}, s); });
+    return print_all("at", "tulle_view", s, figures);
+}
+
+} // namespace
+} // namespace tulle::bench
+
+int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }

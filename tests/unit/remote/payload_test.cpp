@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of large payloads: blocks that are kept, payloads that are written where the receiver reads them, views of them there.
+#include "loopback_places.hpp"
+#include "remote/payload_store.hpp"
+
+#include <tulle.h>
+#include <tulle/finish.hpp>
+#include <tulle/place.hpp>
+#include <tulle/team.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using tulle::remote::kept_bytes;
+using tulle::remote::take_block;
+
+TEST(payload_store, a_block_is_used_again) {
+    for (std::size_t const size : {16'384U, 100'000U, 1'000'000U, 16'000'000U}) {
+        std::byte* where = nullptr;
+        {
+            auto const block = take_block(size);
+            where = block.get();
+            std::memset(where, 1, size);
+        }
+        std::size_t const kept = kept_bytes();
+        EXPECT_GE(kept, size);
+        auto const again = take_block(size - 1000);
+        EXPECT_EQ(again.get(), where) << size;
+        EXPECT_LT(kept_bytes(), kept);
+    }
+}
+
+TEST(payload_store, two_at_a_time_are_two) {
+    auto const one = take_block(70'000);
+    auto const two = take_block(70'000);
+    std::memset(one.get(), 1, 70'000);
+    std::memset(two.get(), 2, 70'000);
+    for (std::size_t k = 0; k < 70'000; ++k) ASSERT_EQ(one[k], std::byte{1}) << k;
+}
+
+TEST(payload_store, keeps_so_much_and_no_more) {
+    std::vector<tulle::detail::payload_bytes> all;
+    for (int k = 0; k < 20; ++k) all.push_back(take_block(std::size_t{4} << 20U));
+    all.clear();
+    EXPECT_LE(kept_bytes(), tulle::remote::k_most_kept_bytes);
+    EXPECT_GT(kept_bytes(), tulle::remote::k_most_kept_bytes / 2);
+}
+
+TEST(payload_store, what_is_small_or_huge_is_left_to_the_heap) {
+    std::size_t const kept = kept_bytes();
+    for (std::size_t const size : {0U, 1U, 5000U, 40U << 20U}) EXPECT_NE(take_block(size), nullptr);
+    EXPECT_EQ(kept_bytes(), kept);
+}
+
+// --- views -----------------------------------------------------------------------------------------------------------------
+
+struct view_world {
+    char const* name;
+    tulle::net::loopback_options options;
+};
+
+void PrintTo(view_world const& w, std::ostream* to) { *to << w.name; }
+
+class payloads : started, public testing::TestWithParam<view_world> {
+protected:
+    // None is on its way any more. A payload that nobody gives back: for ever.
+    void wait_until_all_are_given_back() const {
+        while (m_staged != 0) tulle::this_thread::yield();
+    }
+    std::atomic<int> m_staged{0};
+    loopback_places m_places{3, GetParam().options, {.refused = {.staged = &m_staged}}};
+    tulle::place m_there{2};
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    networks, payloads,
+    testing::Values(view_world{"readable", {}}, view_world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
+                    view_world{"staged", {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 1 << 20}}),
+    [](auto const& which) { return std::string(which.param.name); });
+
+struct sum_and_place {
+    double sum;
+    std::uint64_t misplaced; // bytes
+};
+
+sum_and_place look_at(tulle::view<double> all) {
+    return {std::accumulate(all.begin(), all.end(), 0.0), reinterpret_cast<std::uintptr_t>(all.data()) % alignof(double)};
+}
+
+std::vector<double> numbers(std::size_t count) {
+    std::vector<double> all(count);
+    std::iota(all.begin(), all.end(), 1.0);
+    return all;
+}
+
+TEST_P(payloads, a_view_shows_what_was_sent) {
+    for (std::size_t const count : {0U, 1U, 13U, 50U, 100U, 600U, 5000U, 100'000U}) {
+        std::vector<double> const sent = numbers(count);
+        std::string const before(count % 7, 'x'); // so that alignment is not by chance
+        auto const seen = tulle::at(
+            m_there, [](std::string const&, tulle::view<double> got, char last) { return std::pair(look_at(got), last); }, before,
+            tulle::view(sent), 'z');
+        EXPECT_EQ(seen.first.sum, static_cast<double>(count) * static_cast<double>(count + 1) / 2) << count;
+        EXPECT_EQ(seen.first.misplaced, 0U) << count;
+        EXPECT_EQ(seen.second, 'z') << count;
+    }
+}
+
+TEST_P(payloads, a_view_in_an_activity_here_and_there) {
+    std::vector<double> const sent = numbers(3000);
+    static std::atomic<int> s_right;
+    s_right = 0;
+    tulle::finish([&](tulle::activities& all) {
+        for (tulle::place const p : tulle::places())
+            all.async_at(
+                p, [](tulle::view<double> got) { s_right += look_at(got).sum == 4501500.0; }, tulle::view(sent));
+        all.async_any([](tulle::view<double> got) { s_right += look_at(got).sum == 4501500.0; }, tulle::view(sent));
+    });
+    EXPECT_EQ(s_right, 4);
+}
+
+TEST_P(payloads, a_view_of_part_of_an_array) {
+    double const sent[]{1, 2, 4, 8, 16};
+    EXPECT_EQ(tulle::at(
+                  m_there, [](tulle::view<double> got) { return got.size() == 2 && got[0] == 2 && got[1] == 4 && !got.empty(); },
+                  tulle::view(sent + 1, 2)),
+              true);
+    EXPECT_EQ(tulle::at(
+                  m_there, [](tulle::view<double> got) { return got.size(); }, tulle::view(sent)),
+              5U);
+}
+
+void sum_bytes(void const* argument, std::size_t size, void* result, std::size_t /*result_size*/) {
+    auto const* const first = static_cast<unsigned char const*>(argument);
+    std::uint64_t const sum =
+        std::accumulate(first, first + size, std::uint64_t{0}) + (reinterpret_cast<std::uintptr_t>(argument) % 16 << 32U);
+    std::memcpy(result, &sum, sizeof sum);
+}
+
+TEST_P(payloads, c_functions_get_bytes_that_are_aligned_for_any_object) {
+    for (std::size_t const size : {0U, 1U, 100U, 700U, 70'000U}) {
+        std::vector<unsigned char> const sent(size, 2);
+        std::uint64_t sum = 0;
+        ASSERT_EQ(tulle_call_at(2, &sum_bytes, sent.data(), size, &sum, sizeof sum), 0);
+        EXPECT_EQ(sum, 2 * size);
+        tulle_call_t* call = nullptr;
+        ASSERT_EQ(tulle_call_begin(&call, 2, &sum_bytes, sent.data(), size, sizeof sum), 0);
+        sum = 0;
+        ASSERT_EQ(tulle_call_wait(call, &sum, nullptr), 0);
+        EXPECT_EQ(sum, 2 * size);
+    }
+}
+
+// --- staging ----------------------------------------------------------------------------------------------------------------
+
+struct fails_after_its_load {
+    std::vector<std::uint8_t> load;
+};
+
+} // namespace
+
+template <> struct tulle::wire<fails_after_its_load> {
+    static void put(wire_writer& to, fails_after_its_load const& value) {
+        to.put(value.load);
+        throw std::domain_error("not written");
+    }
+    static fails_after_its_load get(wire_reader& from) { return {from.get<std::vector<std::uint8_t>>()}; }
+};
+
+namespace {
+
+TEST_P(payloads, all_are_given_back) {
+    std::vector<std::uint8_t> const load(20'000, 1);
+    for (int k = 0; k < 100; ++k) {
+        EXPECT_EQ(tulle::at(
+                      m_there, [](std::vector<std::uint8_t> got) { return got; }, load),
+                  load);
+        EXPECT_THROW(tulle::at(
+                         m_there, [](fails_after_its_load const&) {}, fails_after_its_load{load}),
+                     std::domain_error);
+        EXPECT_THROW(tulle::at(m_there, [] { return fails_after_its_load{std::vector<std::uint8_t>(20'000)}; }), std::domain_error);
+        tulle::finish([&](tulle::activities& all) {
+            all.async_at(
+                m_there, [](std::vector<std::uint8_t> const&) {}, load);
+            EXPECT_THROW(all.async_at(
+                             m_there, [](fails_after_its_load const&) {}, fails_after_its_load{load}),
+                         std::domain_error);
+        });
+    }
+    wait_until_all_are_given_back();
+}
+
+// More at a time than there is room for where the receiver reads them.
+TEST_P(payloads, what_finds_no_room_goes_another_way) {
+    std::vector<std::uint32_t> load(100'000);
+    std::iota(load.begin(), load.end(), 1U);
+    static std::atomic<int> s_right;
+    s_right = 0;
+    tulle::finish([&](tulle::activities& all) {
+        for (int k = 0; k < 20; ++k)
+            all.async_at(
+                m_there, [](std::vector<std::uint32_t> const& got) { s_right += got.size() == 100'000 && got.back() == 100'000; }, load);
+    });
+    EXPECT_EQ(s_right, 20);
+    wait_until_all_are_given_back();
+}
+
+} // namespace
