@@ -79,8 +79,9 @@ int tulle_call_at(int place, tulle_call_function_t* function, const void* argume
     if (int const error = refusal_of_call(place, function, argument, size)) return error;
     if (!is_block(result, result_size)) return -EINVAL;
     return without_exceptions([&] {
-        block_view const all{argument, size};
-        byte_block const bytes = tulle::at(tulle::place(place), call_named(), name_of_function(function), all, result_size);
+        byte_block const aligned = place == tulle::detail::here_index() ? copy_of(argument, size) : byte_block();
+        block_view const sent = aligned.empty() ? block_view(argument, size) : block_view(aligned);
+        byte_block const bytes = tulle::at(tulle::place(place), call_named(), name_of_function(function), sent, result_size);
         copy_bytes(result, bytes.data(), bytes.size());
         return 0;
     });
@@ -92,10 +93,8 @@ int tulle_call_begin(tulle_call_t** out, int place, tulle_call_function_t* funct
     if (int const error = refusal_of_call(place, function, argument, size)) return error;
     return without_exceptions([&] {
         auto made = std::make_unique<tulle_call_t>();
-        made->result =
-            tulle::async([where = tulle::place(place), code = name_of_function(function), own = copy_of(argument, size), result_size] {
-                return tulle::at(where, call_named(), code, block_view{own.data(), own.size()}, result_size);
-            });
+        made->result = tulle::async([where = tulle::place(place), code = name_of_function(function), own = copy_of(argument, size),
+                                     result_size] { return tulle::at(where, call_named(), code, block_view(own), result_size); });
         *out = made.release();
         return 0;
     });

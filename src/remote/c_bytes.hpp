@@ -16,8 +16,11 @@ namespace tulle::remote {
 
 using byte_block = std::vector<std::byte>; // aligned for any object
 
-// As tulle::view, aligned for any object.
+// As tulle::view, where it is read aligned for any object.
 struct block_view {
+    block_view() noexcept = default;
+    block_view(void const* first, std::size_t count) noexcept : bytes(count != 0 ? first : nullptr), size(count) {}
+    explicit block_view(byte_block const& of) noexcept : block_view(of.data(), of.size()) {}
     void const* bytes = nullptr;
     std::size_t size = 0;
 };

@@ -86,6 +86,18 @@ static void calls_begun(void) {
     CHECK(tulle_call_begin(&all[0], 0, &where, NULL, 0, sizeof(int)) == 0 && tulle_call_wait(all[0], NULL, NULL) == 0);
     CHECK(tulle_call_begin(&all[0], 0, &where, NULL, 0, sizeof(int)) == 0 && tulle_call_abandon(all[0]) == 0);
 
+    static unsigned char from[LARGE];
+    static unsigned char to[LARGE];
+    memset(from, 7, LARGE);
+    for (int p = 0; p < tulle_place_count(); ++p) {
+        CHECK(tulle_call_begin(&all[p], p, &doubled, from, LARGE, LARGE) == 0);
+        memset(from, 8 + p, LARGE); /* it has been copied */
+    }
+    for (int p = 0; p < tulle_place_count(); ++p) {
+        CHECK(tulle_call_wait(all[p], to, NULL) == 0);
+        for (size_t k = 0; k < LARGE; ++k) CHECK(to[k] == 2 * (7 + p));
+    }
+
     tulle_limit_t const soon = {1000000, NULL};
     int result = 0;
     CHECK(tulle_signal_init(&g_gate, 1) == 0 && tulle_call_begin(&all[0], 0, &wait_at_gate, NULL, 0, sizeof(int)) == 0);
