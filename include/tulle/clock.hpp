@@ -20,7 +20,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -35,8 +34,8 @@ public:
         std::lock_guard const held(m_lock);
         if (m_dead >= 0) throw_dead_place(m_dead);
         if (m_members == 0) throw std::logic_error("tulle::clock: nobody takes part in it any more");
+        ++m_places[place].members; // there may be no memory for it
         ++m_members;
-        ++m_members_of[place];
     }
     // Returns the new phase.
     std::uint64_t advance() {
@@ -52,20 +51,27 @@ public:
     // True: that was the last one.
     bool drop(int place) {
         std::lock_guard const held(m_lock);
-        if (m_lost.contains(place)) return m_members == 0;
+        auto const own = m_places.find(place);
+        if (own != m_places.end() && own->second.is_lost) return m_members == 0;
         if (m_dead < 0) check_member();
         --m_members;
-        --m_members_of[place];
+        if (own != m_places.end()) --own->second.members;
         if (m_members != 0 && m_dead < 0 && m_arrived == m_members) next_phase();
         return m_members == 0;
     }
 
 private:
+    struct members_of_place { // that began there
+        std::int64_t members = 0;
+        bool is_lost = false; // it has died while some of them took part
+    };
+
     // Nobody knows what its members would have done.
     void lose(int place) {
         std::lock_guard const held(m_lock);
-        if (m_members_of[place] <= 0 || !m_lost.insert(place).second) return;
-        m_members -= m_members_of[place];
+        auto const its = m_places.find(place);
+        if (its == m_places.end() || its->second.members <= 0 || std::exchange(its->second.is_lost, true)) return;
+        m_members -= its->second.members;
         m_dead = place;
         m_next.notify_all();
     }
@@ -84,9 +90,8 @@ private:
     std::int64_t m_members = 1;
     std::int64_t m_arrived = 0;
     std::uint64_t m_phase = 0;
-    std::map<int, std::int64_t> m_members_of{{here_index(), 1}}; // by the places where they began
-    std::set<int> m_lost;                                        // places that have died while members of them took part
-    int m_dead = -1;                                             // the last one of these
+    std::map<int, members_of_place> m_places{{here_index(), {1, false}}};
+    int m_dead = -1; // the last one that is lost
     death_watch m_watch{[this](int place) { lose(place); }};
 };
 

@@ -156,7 +156,7 @@ template <class T> std::vector<T> team::gather(T const& value, int root) const {
     operation all = begin();
     std::vector<T> values;
     if (all.rank() == root)
-        values = all.receive_all(std::optional<T>(value));
+        values = all.receive_all(all.copy_of(value));
     else
         all.send(root, 0, value);
     all.end();
@@ -166,7 +166,7 @@ template <class T> std::vector<T> team::gather(T const& value, int root) const {
 template <class T> std::vector<T> team::all_gather(T const& value) const {
     operation all = begin();
     for (int distance = 1; distance < size(); ++distance) all.send(all.after(distance), 0, value);
-    std::vector<T> values = all.receive_all(std::optional<T>(value));
+    std::vector<T> values = all.receive_all(all.copy_of(value));
     all.end();
     return values;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/detail/team.h>. A team's members find it by its name, among the objects of their place.
+#include "base/error.hpp"
 #include "remote/c_bytes.hpp"
 #include "remote/local_names.hpp"
 #include "remote/without_exceptions.hpp"
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -33,35 +35,62 @@ team_pointer team_named(tulle_team_t t) {
 template <class Action> int with_team(tulle_team_t t, Action action) {
     return without_exceptions([&] { return action(*team_named(t)); });
 }
-template <class Action> int with_root(tulle_team_t t, int root, Action action) {
-    return with_team(t, [&](team const& all) { return root >= 0 && root < all.size() ? action(all, all.rank() == root) : -EINVAL; });
+
+// As detail::begin_collective: who does not begin would meet the others in another operation from then on.
+team_pointer team_to_begin(tulle_team_t t) try { return team_named(t); } catch (std::bad_alloc const&) {
+    base::fatal("no memory to begin a collective operation, for which other places wait");
+}
+template <class Action> int collectively(tulle_team_t t, Action action) {
+    return without_exceptions([&] { return action(*team_to_begin(t)); });
+}
+template <class Action> int collectively(tulle_team_t t, int root, Action action) {
+    return collectively(t, [&](team const& all) { return root >= 0 && root < all.size() ? action(all, all.rank() == root) : -EINVAL; });
 }
 
-void require_size(byte_block const& value, std::size_t size) {
-    if (value.size() != size) throw std::invalid_argument("tulle::team: values of different sizes");
+// A value of an operation. There may be no memory to copy it: that is part of the operation, for which the others wait.
+struct team_value {
+    byte_block bytes{};
+    bool is_there = true;
+};
+
+void require(team_value const& value, std::size_t size) {
+    if (!value.is_there) throw std::bad_alloc();
+    if (value.bytes.size() != size) throw std::invalid_argument("tulle::team: values of different sizes");
 }
-void put_block(byte_block const& from, void* to, std::size_t size) {
-    require_size(from, size);
-    copy_bytes(to, from.data(), size);
+void put_value(team_value const& from, void* to, std::size_t size) {
+    require(from, size);
+    copy_bytes(to, from.bytes.data(), size);
+}
+team_value value_of(void const* bytes, std::size_t size) noexcept try { return {copy_of(bytes, size)}; } catch (std::bad_alloc const&) {
+    return {{}, false};
 }
 
-// One after the other, as C has them.
-std::vector<byte_block> split(void const* from, std::size_t size, int count) {
-    std::vector<byte_block> values;
+// One after the other, as C has them. `is_there` false: there is no memory for them.
+std::vector<team_value> split(void const* from, std::size_t size, int count, bool& is_there) noexcept try {
+    std::vector<team_value> values;
     auto const* at = static_cast<std::byte const*>(from);
-    for (int k = 0; k < count; ++k) values.push_back(copy_of(size != 0 ? at + static_cast<std::size_t>(k) * size : nullptr, size));
+    for (int k = 0; k < count; ++k) values.push_back({copy_of(size != 0 ? at + static_cast<std::size_t>(k) * size : nullptr, size)});
     return values;
+} catch (std::bad_alloc const&) {
+    is_there = false;
+    return {};
 }
-void put_all(std::vector<byte_block> const& values, void* to, std::size_t size) {
-    for (byte_block const& value : values) require_size(value, size);
-    for (std::size_t k = 0; size != 0 && k < values.size(); ++k) put_block(values[k], static_cast<std::byte*>(to) + k * size, size);
+void put_all(std::vector<team_value> const& values, void* to, std::size_t size) {
+    for (team_value const& value : values) require(value, size);
+    for (std::size_t k = 0; size != 0 && k < values.size(); ++k) put_value(values[k], static_cast<std::byte*>(to) + k * size, size);
+}
+// The operation is told of too few values by itself.
+template <class F> auto with_values(bool const& are_there, F operation) try { return operation(); } catch (std::invalid_argument const&) {
+    if (!are_there) throw std::bad_alloc();
+    throw;
 }
 
 struct combination {
     tulle_team_combine_t* combine;
-    byte_block operator()(byte_block into, byte_block const& other) const {
-        require_size(other, into.size());
-        combine(into.data(), other.data());
+    team_value operator()(team_value into, team_value const& other) const {
+        require(into, into.bytes.size());
+        require(other, into.bytes.size());
+        combine(into.bytes.data(), other.bytes.data());
         return into;
     }
 };
@@ -79,6 +108,14 @@ std::uint64_t make_team(std::vector<place> const& members) {
 
 } // namespace
 } // namespace tulle::remote
+
+template <> struct tulle::wire<tulle::remote::team_value> {
+    static void put(wire_writer& to, remote::team_value const& value) {
+        if (!value.is_there) throw std::bad_alloc();
+        to.put(value.bytes);
+    }
+    static remote::team_value get(wire_reader& from) { return {from.get<remote::byte_block>()}; }
+};
 
 using namespace tulle::remote;
 using tulle::team;
@@ -111,11 +148,11 @@ int tulle_team_rank(tulle_team_t t) {
     return with_team(t, [](team const& all) { return all.rank(); });
 }
 int tulle_team_place(tulle_team_t t, int rank) {
-    return with_root(t, rank, [=](team const& all, bool /*here*/) { return all[rank].index(); });
+    return with_team(t, [=](team const& all) { return rank >= 0 && rank < all.size() ? all[rank].index() : -EINVAL; });
 }
 
 int tulle_team_barrier(tulle_team_t t) {
-    return with_team(t, [](team const& all) {
+    return collectively(t, [](team const& all) {
         all.barrier();
         return 0;
     });
@@ -123,61 +160,65 @@ int tulle_team_barrier(tulle_team_t t) {
 
 int tulle_team_broadcast(tulle_team_t t, void* value, size_t size, int root) {
     if (!is_block(value, size)) return -EINVAL;
-    return with_root(t, root, [=](team const& all, bool is_root) {
-        byte_block bytes = is_root ? copy_of(value, size) : byte_block();
+    return collectively(t, root, [=](team const& all, bool is_root) {
+        team_value bytes = is_root ? value_of(value, size) : team_value();
         all.broadcast(bytes, root);
-        put_block(bytes, value, size);
+        put_value(bytes, value, size);
         return 0;
     });
 }
 
 int tulle_team_reduce(tulle_team_t t, void* value, size_t size, tulle_team_combine_t* combine, int root) {
     if (!is_block(value, size) || combine == nullptr) return -EINVAL;
-    return with_root(t, root, [=](team const& all, bool /*here*/) {
-        auto const result = all.reduce(copy_of(value, size), root, combination{combine});
-        if (result) put_block(*result, value, size);
+    return collectively(t, root, [=](team const& all, bool /*here*/) {
+        auto const result = all.reduce(value_of(value, size), root, combination{combine});
+        if (result) put_value(*result, value, size);
         return 0;
     });
 }
 
 int tulle_team_allreduce(tulle_team_t t, void* value, size_t size, tulle_team_combine_t* combine) {
     if (!is_block(value, size) || combine == nullptr) return -EINVAL;
-    return with_team(t, [=](team const& all) {
-        put_block(all.allreduce(copy_of(value, size), combination{combine}), value, size);
+    return collectively(t, [=](team const& all) {
+        put_value(all.allreduce(value_of(value, size), combination{combine}), value, size);
         return 0;
     });
 }
 
 int tulle_team_gather(tulle_team_t t, const void* value, size_t size, void* to, int root) {
     if (!is_block(value, size)) return -EINVAL;
-    return with_root(t, root, [=](team const& all, bool is_root) {
+    return collectively(t, root, [=](team const& all, bool is_root) {
         if (is_root && !is_block(to, size)) return -EINVAL;
-        put_all(all.gather(copy_of(value, size), root), to, size);
+        put_all(all.gather(value_of(value, size), root), to, size);
         return 0;
     });
 }
 
 int tulle_team_all_gather(tulle_team_t t, const void* value, size_t size, void* to) {
     if (!is_block(value, size) || !is_block(to, size)) return -EINVAL;
-    return with_team(t, [=](team const& all) {
-        put_all(all.all_gather(copy_of(value, size)), to, size);
+    return collectively(t, [=](team const& all) {
+        put_all(all.all_gather(value_of(value, size)), to, size);
         return 0;
     });
 }
 
 int tulle_team_scatter(tulle_team_t t, const void* from, void* value, size_t size, int root) {
     if (!is_block(value, size)) return -EINVAL;
-    return with_root(t, root, [=](team const& all, bool is_root) {
+    return collectively(t, root, [=](team const& all, bool is_root) {
         if (is_root && !is_block(from, size)) return -EINVAL;
-        put_block(all.scatter(is_root ? split(from, size, all.size()) : std::vector<byte_block>(), root), value, size);
+        bool are_there = true;
+        auto const values = is_root ? split(from, size, all.size(), are_there) : std::vector<team_value>();
+        put_value(with_values(are_there, [&] { return all.scatter(values, root); }), value, size);
         return 0;
     });
 }
 
 int tulle_team_all_to_all(tulle_team_t t, const void* from, void* to, size_t size) {
     if (!is_block(from, size) || !is_block(to, size)) return -EINVAL;
-    return with_team(t, [=](team const& all) {
-        put_all(all.all_to_all(split(from, size, all.size())), to, size);
+    return collectively(t, [=](team const& all) {
+        bool are_there = true;
+        auto const values = split(from, size, all.size(), are_there);
+        put_all(with_values(are_there, [&] { return all.all_to_all(values); }), to, size);
         return 0;
     });
 }

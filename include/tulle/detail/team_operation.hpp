@@ -51,6 +51,12 @@ public:
         if (has_failed()) throw collective_error(m_why);
     }
 
+    // Nothing: this member has failed.
+    template <class T> [[nodiscard]] std::optional<T> copy_of(T const& value) {
+        std::optional<T> copy;
+        attempt([&] { copy.emplace(value); });
+        return copy;
+    }
     template <class T> void send(int to, step_number step, T const& value) {
         send_result(to, step, [&]() -> T const& { return value; });
     }
