@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on two network namespaces, each with a host name and a /dev/shm
-of its own. Arguments: the path of the program `tulle`, the folder of the programs `conduct`, `work` and `contract`, the mpirun."""
+"""Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on the two hosts of scripts/two-hosts.
+Arguments: the path of the program `tulle`, the folder of the programs `conduct`, `work` and `contract`, the mpirun."""
 import os
 import re
 import shutil
@@ -13,6 +13,8 @@ import unittest
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TWO_HOSTS = os.path.join(HERE, "..", "..", "scripts", "two-hosts")
+CANNOT_BE_MADE = 125
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpi  # noqa: E402
 from processes import MARK, processes, processor_seconds  # noqa: E402
@@ -253,82 +255,29 @@ class Survival(MpiTest):
         self.assertIn("tulle: place 2 has died, and place 0 ends with it", err)
 
 
-class Network:
-    """Two namespaces that a cable connects."""
-
-    def __init__(self):
-        self.names = [f"tulle-{os.getpid()}-{k}" for k in "ab"]
-        self.addresses = ["10.78.0.1", "10.78.0.2"]
-        self.network = "10.78.0.0/24"
-
-    @staticmethod
-    def call(*words):
-        subprocess.run(words, check=True, capture_output=True, text=True)
-
-    def make(self):
-        a, b = self.names
-        for name in self.names:
-            self.call("ip", "netns", "add", name)
-        self.call("ip", "link", "add", "eth9", "netns", a, "type", "veth", "peer", "name", "eth9", "netns", b)
-        for name, address in zip(self.names, self.addresses):
-            self.call("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "eth9")
-            for device in ("lo", "eth9"):
-                self.call("ip", "-n", name, "link", "set", device, "up")
-            os.makedirs(f"/etc/netns/{name}")
-            with open(f"/etc/netns/{name}/hosts", "w", encoding="ascii") as file:
-                file.write("127.0.0.1 localhost\n" + "".join(f"{at} {host}\n" for at, host in zip(self.addresses, self.names)))
-
-        for name in self.names:
-            self.wait_for_link(name)
-
-    @staticmethod
-    def wait_for_link(name):
-        """The kernel says a little later that it is up, and who asks earlier goes without."""
-        end = time.monotonic() + 5
-        while time.monotonic() < end:
-            if "state UP" in subprocess.run(["ip", "-n", name, "link", "show", "eth9"], check=True, capture_output=True, text=True).stdout:
-                return
-            time.sleep(0.01)
-        raise OSError(f"the link of {name} does not come up")
-
-    def remove(self):
-        for name in self.names:
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
-            shutil.rmtree(f"/etc/netns/{name}", ignore_errors=True)
-
-
 class TwoHosts(MpiTest):
+    """On the hosts `a` and `b` that scripts/two-hosts makes."""
+
     @classmethod
     def setUpClass(cls):
-        cls.net = Network()
-        cls.addClassCleanup(cls.net.remove)
-        try:
-            cls.net.make()
-            Network.call(os.path.join(HERE, "on_host.sh"), cls.net.names[0], "true")
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise unittest.SkipTest(f"no network namespaces here: {getattr(error, 'stderr', None) or error}")
+        done = subprocess.run([TWO_HOSTS, "true"], capture_output=True, text=True, timeout=PATIENCE)
+        if done.returncode == CANNOT_BE_MADE:
+            raise unittest.SkipTest(done.stderr)
 
-    def on_two(self, places, *words, where=None, **more):
-        """On the hosts that `where` tells `tulle run`; nothing: by their names."""
-        shell = os.path.join(HERE, "on_host.sh")
-        remote = {"OMPI_MCA_plm_rsh_agent": shell, "OMPI_MCA_oob_tcp_if_include": self.net.network,
-                  "OMPI_MCA_btl_tcp_if_include": self.net.network, "PRTE_MCA_plm_ssh_agent": shell,
-                  "PRTE_MCA_prte_if_include": self.net.network} if OPEN_MPI else {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": shell}
-        command = " ".join([TULLE, "run", *(["--hosts", ",".join(self.net.names)] if where is None else where), "-n", str(places), "--mpi", FLAVOUR, "--", *words])
-        return self.run_words([shell, self.net.names[0], command], **{**remote, **more})
+    def on_two(self, places, *words, where=("--hosts", "a,b"), **more):
+        """On the hosts that `where` tells `tulle run`."""
+        return self.run_words([TWO_HOSTS, TULLE, "run", *where, "-n", str(places), "--mpi", FLAVOUR, "--", *words], **more)
 
     def test_places_are_where_they_should(self):
         out, err = self.on_two(4, CONDUCT, "hosts")
-        a, b = self.net.names
-        self.assertEqual((out.splitlines(), err), ([f"{k}: {name}" for k, name in enumerate((a, a, b, b))], ""))
+        self.assertEqual((out.splitlines(), err), (["0: a", "1: a", "2: b", "3: b"], ""))
 
     def test_an_allocation_of_pbs(self):
         """It tells by a file."""
-        a, b = self.net.names
         with tempfile.NamedTemporaryFile("w", suffix=".nodes") as file:
-            file.write(f"{a}\n{b}\n{b}\n")
+            file.write("a\nb\nb\n")
             file.flush()
-            for places, where in ((3, (a, b, b)), (2, (a, b)), (6, (a, a, b, b, b, b))):
+            for places, where in ((3, "abb"), (2, "ab"), (6, "aabbbb")):
                 out, _ = self.on_two(places, CONDUCT, "hosts", where=[], PBS_NODEFILE=file.name)
                 self.assertEqual(out.splitlines(), [f"{k}: {name}" for k, name in enumerate(where)])
 
