@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on the two hosts of scripts/two-hosts.
 Arguments: the path of the program `tulle`, the folder of the programs `conduct`, `work` and `contract`, the mpirun."""
+import json
 import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,7 @@ CONDUCT, WORK, CONTRACT = (os.path.join(FOLDER, name) for name in ("conduct", "w
 OPEN_MPI = mpi.is_open_mpi(MPIRUN)
 FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
 SURVIVES = mpi.survives_deaths(MPIRUN)
+BUILT_BENCH = os.path.join(os.path.dirname(os.path.dirname(TULLE)), "libexec", "tulle", "bench-at-tulle")
 MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # sanitizers take time
 PATIENCE = 60  # seconds, for what must not hang
 IDLE_SHARE = 0.05  # of a processor; less than half of it on a quiet machine
@@ -208,6 +211,64 @@ class RunHosts(MpiTest):
         self.assertRegex(err, r"places on several hosts need an MPI, and none can be used:\n.*Open MPI.*openmpi-bin.*\n.*MPICH.*Debian: mpich")
 
 
+class BenchHosts(MpiTest):
+    """`tulle bench --hosts`. Shell scripts stand in for benchmark programs, so the figures are known."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for library, value in (("tulle", 10), ("tulle_c", 20), ("openmpi", 5), ("mpich", 5), ("memory", 1)):
+            self.program(library, value)
+
+    def program(self, library, value):
+        """Prints a figure at its first place if it was told how many places there are."""
+        figure = {"bench": "at", "library": library, "workers": 1, "places": 2, "n": 9, "value": value, "min": value, "max": value, "unit": "ns call",
+                  "runs": 1, "ok": True, "curve": "call", "axis": "bytes", "at": 8}
+        path = os.path.join(self.folder, "bench-at-" + library)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"""#!/bin/sh
+[ "${{OMPI_COMM_WORLD_RANK-${{PMI_RANK}}}}${{OMPI_COMM_WORLD_SIZE-${{PMI_SIZE}}}}" = 02 ] || exit 0
+case "$*" in *"--places 2"*) echo '{json.dumps(figure)}' ;; esac
+""")
+        os.chmod(path, stat.S_IRWXU)
+
+    def bench(self, *words, code=0):
+        return self.run_words([TULLE, "bench", "at", "--hosts", "localhost", "--mpi", FLAVOUR, "--dir", self.folder, *words], code=code)[0]
+
+    def libraries(self, *words):
+        return [(row["library"], row["mpi"], row["runs"]) for row in map(json.loads, self.bench("--json", *words).splitlines())]
+
+    def test_ours_and_the_mpi_alone(self):
+        self.assertEqual(self.libraries("--runs", "2"), [("tulle", FLAVOUR, 2), ("tulle_c", FLAVOUR, 2), (FLAVOUR, FLAVOUR, 2)])
+        self.assertEqual(self.libraries("--quick", "--no-peers"), [("tulle", FLAVOUR, 1), ("tulle_c", FLAVOUR, 1)])
+
+    def test_table_and_page_have_the_ratio_to_the_same_mpi(self):
+        page = os.path.join(self.folder, "page.html")
+        text = self.bench("--quick", "--html", page)
+        self.assertIn(f"  ns call, 2 places over {FLAVOUR} ", text)
+        self.assertRegex(text, r"(?m)^\s+\* tulle .* 2\.00$")
+        self.assertRegex(text, r"(?m)^\s+\* tulle_c .* 4\.00$")
+        with open(page, encoding="utf-8") as file:
+            self.assertIn(f"<h3>ns by the number of bytes, 2 places over {FLAVOUR}</h3>", file.read())
+
+    def test_over_each_mpi_that_is_there(self):
+        out, _ = self.run_words([TULLE, "bench", "at", "--hosts", "localhost", "--dir", self.folder, "--quick", "--json"])
+        rows = [json.loads(line) for line in out.splitlines()]
+        over = {row["mpi"] for row in rows}
+        self.assertIn(FLAVOUR, over)
+        self.assertEqual({(row["library"], row["mpi"]) for row in rows}, {(library, each) for each in over for library in ("tulle", "tulle_c", each)})
+
+    def test_a_program_that_fails(self):
+        path = os.path.join(self.folder, "bench-at-tulle_c")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 3\n")
+        text = self.bench("--quick", code=1)
+        self.assertIn(f"at: tulle_c with 2 places over {FLAVOUR} failed: exit code 3\n", text)
+        self.assertIn(f", 2 places over {FLAVOUR} ", text)
+
+
 SURVIVAL = ("--set", "on_place_death=throw")
 
 
@@ -289,6 +350,15 @@ class TwoHosts(MpiTest):
     def test_global_memory(self):
         out, _ = self.on_two(4, WORK, "memory")
         self.assertEqual(out, "4 places, 2 reached\n")
+
+    @unittest.skipUnless(os.path.exists(BUILT_BENCH), "built without benchmarks")
+    def test_benchmark(self):
+        out, _ = self.run_words([TWO_HOSTS, TULLE, "bench", "at", "--hosts", "a,b", "--mpi", FLAVOUR, "--quick", "--json"])
+        rows = {(row["library"], row["unit"]): row for row in map(json.loads, out.splitlines())}
+        for library in ("tulle", "tulle_c", FLAVOUR):
+            row = rows[library, "ns call"]
+            self.assertEqual((row["ok"], row["places"], row["mpi"]), (True, 2, FLAVOUR))
+            self.assertGreater(row["value"], 0)
 
     def test_contract(self):
         for places in (2, 4):
