@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on two network namespaces, each with a host name and a /dev/shm
-of its own. Arguments: the path of the program `tulle`, the folder of the programs `conduct`, `work` and `contract`, the mpirun."""
+"""Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on the two hosts of scripts/two-hosts.
+Arguments: the path of the program `tulle`, the folder of the programs `conduct`, `work` and `contract`, the mpirun."""
+import json
 import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,8 @@ import unittest
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TWO_HOSTS = os.path.join(HERE, "..", "..", "scripts", "two-hosts")
+CANNOT_BE_MADE = 125
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpi  # noqa: E402
 from processes import MARK, processes, processor_seconds  # noqa: E402
@@ -24,6 +28,7 @@ CONDUCT, WORK, CONTRACT = (os.path.join(FOLDER, name) for name in ("conduct", "w
 OPEN_MPI = mpi.is_open_mpi(MPIRUN)
 FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
 SURVIVES = mpi.survives_deaths(MPIRUN)
+BUILT_BENCH = os.path.join(os.path.dirname(os.path.dirname(TULLE)), "libexec", "tulle", "bench-at-tulle")
 MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # sanitizers take time
 PATIENCE = 60  # seconds, for what must not hang
 IDLE_SHARE = 0.05  # of a processor; less than half of it on a quiet machine
@@ -206,6 +211,64 @@ class RunHosts(MpiTest):
         self.assertRegex(err, r"places on several hosts need an MPI, and none can be used:\n.*Open MPI.*openmpi-bin.*\n.*MPICH.*Debian: mpich")
 
 
+class BenchHosts(MpiTest):
+    """`tulle bench --hosts`. Shell scripts stand in for benchmark programs, so the figures are known."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for library, value in (("tulle", 10), ("tulle_c", 20), ("openmpi", 5), ("mpich", 5), ("memory", 1)):
+            self.program(library, value)
+
+    def program(self, library, value):
+        """Prints a figure at its first place if it was told how many places there are."""
+        figure = {"bench": "at", "library": library, "workers": 1, "places": 2, "n": 9, "value": value, "min": value, "max": value, "unit": "ns call",
+                  "runs": 1, "ok": True, "curve": "call", "axis": "bytes", "at": 8}
+        path = os.path.join(self.folder, "bench-at-" + library)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"""#!/bin/sh
+[ "${{OMPI_COMM_WORLD_RANK-${{PMI_RANK}}}}${{OMPI_COMM_WORLD_SIZE-${{PMI_SIZE}}}}" = 02 ] || exit 0
+case "$*" in *"--places 2"*) echo '{json.dumps(figure)}' ;; esac
+""")
+        os.chmod(path, stat.S_IRWXU)
+
+    def bench(self, *words, code=0):
+        return self.run_words([TULLE, "bench", "at", "--hosts", "localhost", "--mpi", FLAVOUR, "--dir", self.folder, *words], code=code)[0]
+
+    def libraries(self, *words):
+        return [(row["library"], row["mpi"], row["runs"]) for row in map(json.loads, self.bench("--json", *words).splitlines())]
+
+    def test_ours_and_the_mpi_alone(self):
+        self.assertEqual(self.libraries("--runs", "2"), [("tulle", FLAVOUR, 2), ("tulle_c", FLAVOUR, 2), (FLAVOUR, FLAVOUR, 2)])
+        self.assertEqual(self.libraries("--quick", "--no-peers"), [("tulle", FLAVOUR, 1), ("tulle_c", FLAVOUR, 1)])
+
+    def test_table_and_page_have_the_ratio_to_the_same_mpi(self):
+        page = os.path.join(self.folder, "page.html")
+        text = self.bench("--quick", "--html", page)
+        self.assertIn(f"  ns call, 2 places over {FLAVOUR} ", text)
+        self.assertRegex(text, r"(?m)^\s+\* tulle .* 2\.00$")
+        self.assertRegex(text, r"(?m)^\s+\* tulle_c .* 4\.00$")
+        with open(page, encoding="utf-8") as file:
+            self.assertIn(f"<h3>ns by the number of bytes, 2 places over {FLAVOUR}</h3>", file.read())
+
+    def test_over_each_mpi_that_is_there(self):
+        out, _ = self.run_words([TULLE, "bench", "at", "--hosts", "localhost", "--dir", self.folder, "--quick", "--json"])
+        rows = [json.loads(line) for line in out.splitlines()]
+        over = {row["mpi"] for row in rows}
+        self.assertIn(FLAVOUR, over)
+        self.assertEqual({(row["library"], row["mpi"]) for row in rows}, {(library, each) for each in over for library in ("tulle", "tulle_c", each)})
+
+    def test_a_program_that_fails(self):
+        path = os.path.join(self.folder, "bench-at-tulle_c")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 3\n")
+        text = self.bench("--quick", code=1)
+        self.assertIn(f"at: tulle_c with 2 places over {FLAVOUR} failed: exit code 3\n", text)
+        self.assertIn(f", 2 places over {FLAVOUR} ", text)
+
+
 SURVIVAL = ("--set", "on_place_death=throw")
 
 
@@ -253,82 +316,29 @@ class Survival(MpiTest):
         self.assertIn("tulle: place 2 has died, and place 0 ends with it", err)
 
 
-class Network:
-    """Two namespaces that a cable connects."""
-
-    def __init__(self):
-        self.names = [f"tulle-{os.getpid()}-{k}" for k in "ab"]
-        self.addresses = ["10.78.0.1", "10.78.0.2"]
-        self.network = "10.78.0.0/24"
-
-    @staticmethod
-    def call(*words):
-        subprocess.run(words, check=True, capture_output=True, text=True)
-
-    def make(self):
-        a, b = self.names
-        for name in self.names:
-            self.call("ip", "netns", "add", name)
-        self.call("ip", "link", "add", "eth9", "netns", a, "type", "veth", "peer", "name", "eth9", "netns", b)
-        for name, address in zip(self.names, self.addresses):
-            self.call("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "eth9")
-            for device in ("lo", "eth9"):
-                self.call("ip", "-n", name, "link", "set", device, "up")
-            os.makedirs(f"/etc/netns/{name}")
-            with open(f"/etc/netns/{name}/hosts", "w", encoding="ascii") as file:
-                file.write("127.0.0.1 localhost\n" + "".join(f"{at} {host}\n" for at, host in zip(self.addresses, self.names)))
-
-        for name in self.names:
-            self.wait_for_link(name)
-
-    @staticmethod
-    def wait_for_link(name):
-        """The kernel says a little later that it is up, and who asks earlier goes without."""
-        end = time.monotonic() + 5
-        while time.monotonic() < end:
-            if "state UP" in subprocess.run(["ip", "-n", name, "link", "show", "eth9"], check=True, capture_output=True, text=True).stdout:
-                return
-            time.sleep(0.01)
-        raise OSError(f"the link of {name} does not come up")
-
-    def remove(self):
-        for name in self.names:
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
-            shutil.rmtree(f"/etc/netns/{name}", ignore_errors=True)
-
-
 class TwoHosts(MpiTest):
+    """On the hosts `a` and `b` that scripts/two-hosts makes."""
+
     @classmethod
     def setUpClass(cls):
-        cls.net = Network()
-        cls.addClassCleanup(cls.net.remove)
-        try:
-            cls.net.make()
-            Network.call(os.path.join(HERE, "on_host.sh"), cls.net.names[0], "true")
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise unittest.SkipTest(f"no network namespaces here: {getattr(error, 'stderr', None) or error}")
+        done = subprocess.run([TWO_HOSTS, "true"], capture_output=True, text=True, timeout=PATIENCE)
+        if done.returncode == CANNOT_BE_MADE:
+            raise unittest.SkipTest(done.stderr)
 
-    def on_two(self, places, *words, where=None, **more):
-        """On the hosts that `where` tells `tulle run`; nothing: by their names."""
-        shell = os.path.join(HERE, "on_host.sh")
-        remote = {"OMPI_MCA_plm_rsh_agent": shell, "OMPI_MCA_oob_tcp_if_include": self.net.network,
-                  "OMPI_MCA_btl_tcp_if_include": self.net.network, "PRTE_MCA_plm_ssh_agent": shell,
-                  "PRTE_MCA_prte_if_include": self.net.network} if OPEN_MPI else {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": shell}
-        command = " ".join([TULLE, "run", *(["--hosts", ",".join(self.net.names)] if where is None else where), "-n", str(places), "--mpi", FLAVOUR, "--", *words])
-        return self.run_words([shell, self.net.names[0], command], **{**remote, **more})
+    def on_two(self, places, *words, where=("--hosts", "a,b"), **more):
+        """On the hosts that `where` tells `tulle run`."""
+        return self.run_words([TWO_HOSTS, TULLE, "run", *where, "-n", str(places), "--mpi", FLAVOUR, "--", *words], **more)
 
     def test_places_are_where_they_should(self):
         out, err = self.on_two(4, CONDUCT, "hosts")
-        a, b = self.net.names
-        self.assertEqual((out.splitlines(), err), ([f"{k}: {name}" for k, name in enumerate((a, a, b, b))], ""))
+        self.assertEqual((out.splitlines(), err), (["0: a", "1: a", "2: b", "3: b"], ""))
 
     def test_an_allocation_of_pbs(self):
         """It tells by a file."""
-        a, b = self.net.names
         with tempfile.NamedTemporaryFile("w", suffix=".nodes") as file:
-            file.write(f"{a}\n{b}\n{b}\n")
+            file.write("a\nb\nb\n")
             file.flush()
-            for places, where in ((3, (a, b, b)), (2, (a, b)), (6, (a, a, b, b, b, b))):
+            for places, where in ((3, "abb"), (2, "ab"), (6, "aabbbb")):
                 out, _ = self.on_two(places, CONDUCT, "hosts", where=[], PBS_NODEFILE=file.name)
                 self.assertEqual(out.splitlines(), [f"{k}: {name}" for k, name in enumerate(where)])
 
@@ -340,6 +350,15 @@ class TwoHosts(MpiTest):
     def test_global_memory(self):
         out, _ = self.on_two(4, WORK, "memory")
         self.assertEqual(out, "4 places, 2 reached\n")
+
+    @unittest.skipUnless(os.path.exists(BUILT_BENCH), "built without benchmarks")
+    def test_benchmark(self):
+        out, _ = self.run_words([TWO_HOSTS, TULLE, "bench", "at", "--hosts", "a,b", "--mpi", FLAVOUR, "--quick", "--json"])
+        rows = {(row["library"], row["unit"]): row for row in map(json.loads, out.splitlines())}
+        for library in ("tulle", "tulle_c", FLAVOUR):
+            row = rows[library, "ns call"]
+            self.assertEqual((row["ok"], row["places"], row["mpi"]), (True, 2, FLAVOUR))
+            self.assertGreater(row["value"], 0)
 
     def test_contract(self):
         for places in (2, 4):

@@ -471,11 +471,31 @@ class Usage(unittest.TestCase):
     def test_wrong_usage(self):
         for words, complaint in ((["blah"], "blah"), (["--runs", "0"], "--runs"), (["--runs", "x"], "--runs"),
                                  (["--workers", "0"], "--workers"), (["--workers", "1,x"], "--workers"),
-                                 (["--blah"], "--blah"),
+                                 (["--blah"], "--blah"), (["at", "--mpi", "mpich"], "--mpi requires --hosts"),
+                                 (["at", "--hosts", "a,b", "--mpi", "blah"], "--mpi"),
                                  (["fib", "blah"], "bench: there is no benchmark 'blah'")):
             done = bench(*words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(complaint, done.stderr)
+
+    def test_hosts_that_do_not_fit(self):
+        fit = "which do not fit the hosts: each has one at least, or as many as its number says"
+        for names, hosts, complaint in ((["at"], "", "--hosts: "), (["at"], "a,,b", "--hosts: a name is missing in ''"), ([], "a:x", "'a:x' is not HOST or HOST:PLACES"),
+                                        (["fib"], "a,b", "bench: 'fib' is not over places, and --hosts is for at, barrier, "),
+                                        (["at", "tnt"], "a,b", "bench: 'tnt-fft' is not over places, and"),
+                                        (["global-sort"], "a,b", "bench: 'global-sort' is not over places that may be on several hosts, and"),
+                                        (["at"], "a,b,c", f"bench: 'at' is measured with 2 places, {fit}"),
+                                        (["barrier", "at"], "a:2,b", f"bench: 'at' is measured with 2 places, {fit}"),
+                                        (["barrier"], "a:3", f"bench: 'barrier' is measured with 2 or 4 places, {fit}"),
+                                        ([], "a:3", "bench: no benchmark is measured with a number of places that fits the hosts")):
+            done = bench(*names, f"--hosts={hosts}")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), (names, hosts))
+            self.assertIn(complaint, done.stderr)
+
+    def test_hosts_without_an_mpi(self):
+        done = bench("at", "--hosts", "a,b", env={**os.environ, "PATH": "/nowhere"})
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"tulle: places on several hosts need an MPI, and none can be used:\n.*Open MPI.*openmpi-bin.*\n.*MPICH.*Debian: mpich")
 
 
 @unittest.skipUnless(os.path.exists(os.path.join(BUILT, "bench-fib-tulle")), "built without benchmarks")

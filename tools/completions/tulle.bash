@@ -33,9 +33,10 @@ _tulle_bench() {
     case $prev in
         --html) COMPREPLY=($(compgen -f -- "$cur")) ;;
         --dir) COMPREPLY=($(compgen -d -- "$cur")) ;;
-        --runs | --workers) COMPREPLY=() ;;
+        --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
+        --runs | --workers | --hosts) COMPREPLY=() ;;
         *)
-            COMPREPLY=($(compgen -W "--list --quick --json --html --runs --workers --emulated --peers --no-peers --dir --help
+            COMPREPLY=($(compgen -W "--list --quick --json --html --runs --workers --emulated --hosts --mpi --peers --no-peers --dir --help
                 $(_tulle_benches "${COMP_WORDS[0]}")" -- "$cur"))
             ;;
     esac

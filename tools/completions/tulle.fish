@@ -33,6 +33,8 @@ complete -c tulle -n '__fish_seen_subcommand_from bench' -l html -r -F -d 'Write
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l runs -x -d 'Runs of each program'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l workers -x -d 'Numbers of workers'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l emulated -d 'Count the switch on other architectures'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l hosts -x -d 'Places on these hosts'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l mpi -x -a 'openmpi mpich' -d 'Over which MPI'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l peers -d 'Measure the peers'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l no-peers -d 'Leave the peers out'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l dir -x -a '(__fish_complete_directories)' -d 'Folder of the programs'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tulle bench`: measures the library beside its peers on this machine.
+// `tulle bench`: measures the library beside its peers, on this machine or, what is over places, on several hosts.
 #include "bench_emulated.hpp"
 #include "bench_runner.hpp"
 #include "bench_table.hpp"
@@ -24,6 +24,8 @@ struct bench_request {
     std::string page{};
     std::vector<std::string> architectures{};
     CLI::Option* emulated = nullptr;
+    bench_hosts on{};
+    CLI::Option* hosts = nullptr;
 };
 
 int list_workloads() {
@@ -69,9 +71,10 @@ std::optional<emulated_plan> plan_counts(bench_request const& request) {
     return plan_emulated(request.settings.folder, wanted);
 }
 
-int bench(bench_request const& request) {
+int bench(bench_request& request) {
     if (request.list) return list_workloads();
     std::optional<emulated_plan> const plan = plan_counts(request);
+    if (request.hosts->count() != 0) request.settings.hosts = request.on;
     std::ofstream page = open_page(request.page);
     bench_result result = run_benches(request.settings, request.json ? print_json : print_table);
     if (plan) (request.json ? print_json_lines : print_counts)(count_emulated(*plan, result));
@@ -102,6 +105,14 @@ void declare(CLI::App& app, bench_request& request) {
                            ->type_name("[ARCH ...]")
                            ->expected(0, 64)
                            ->delimiter(',');
+    request.hosts =
+        app.add_option("--hosts", request.on.list,
+                       "Benchmarks over places with these on the hosts, over each MPI that is there, as `tulle run --hosts` starts them")
+            ->type_name("A,B:2,...");
+    app.add_option("--mpi", request.on.mpi, "With --hosts: over this MPI only: openmpi, mpich")
+        ->type_name("MPI")
+        ->check(CLI::IsMember({"openmpi", "mpich"}).description(""))
+        ->needs(request.hosts);
     app.add_flag("--peers,!--no-peers", s.peers, "Measure the peers as well (default)");
     app.add_option("--dir", s.folder, "Where the benchmark programs are")->type_name("DIR");
 }

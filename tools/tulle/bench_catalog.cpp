@@ -78,7 +78,7 @@ std::vector<workload> const& workloads() {
          {2, 4}},
         {"global-lock", "threads at all places lock one mutex, by their number", {1}, false, {2}},
         {"global-fib", "Fibonacci(30), a thread for each call that any place may run", {1}, false, {1, 2}},
-        {"global-sort", "merge sort of a million numbers in global memory, with threads that any place may run", {1}, false, {1, 2}},
+        {"global-sort", "merge sort of a million numbers in global memory, with threads that any place may run", {1}, false, {1, 2}, true},
         {"onesided", "read, write and change words of another place, and read 64 KiB", {1}},
         {"onesided-sizes", "copy bytes from a place and to it, by their number, and 1 KiB of each of several", {1}, false, {4}},
         {"progress", "reading memory of a place whose workers compute, until it is there", {1}, false, {2}},

@@ -17,6 +17,7 @@ struct workload {
     std::vector<int> workers;  // the numbers of workers that it is run with
     bool backends = false;     // ours runs over several context switches, beside each other
     std::vector<int> places{}; // the numbers of places that it is run with; none: it is not about places
+    bool one_host = false;     // its places load and store in each other's memory
 };
 
 // A name for several workloads.
@@ -38,9 +39,10 @@ struct contestant {
     std::string bench;
     std::string library;
     arguments command;
+    std::string mpi{}; // over which its places are on several hosts; empty: they are on this one, or it has none
 };
 
-// What starts it with so many places: `tulle run` our own programs, its launcher one of an MPI; others start them themselves.
+// What starts it with so many places on this host: `tulle run` our own programs, its launcher one of an MPI; others start them themselves.
 [[nodiscard]] arguments start_with_places(contestant const& c, int places);
 
 // The programs bench-WORKLOAD-LIBRARY of a folder, in alphabetical order, ours before the others.

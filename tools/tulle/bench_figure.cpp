@@ -54,7 +54,7 @@ double figure::value() const {
 
 bool figure::same_quantity(figure const& other) const {
     return bench == other.bench && library == other.library && workers == other.workers && places == other.places && unit == other.unit &&
-           architecture == other.architecture;
+           architecture == other.architecture && mpi == other.mpi;
 }
 
 void figure::merge(figure const& other) {
@@ -95,6 +95,7 @@ std::string to_json_line(figure const& f) {
                  {"runs", f.runs},
                  {"ok", f.ok}};
     if (f.counted()) line["architecture"] = f.architecture;
+    if (!f.mpi.empty()) line["mpi"] = f.mpi;
     if (f.limit > 0) line["limit"] = f.limit;
     if (f.on_chart()) line.update({{"curve", f.curve}, {"axis", f.axis}, {"at", f.at}});
     return line.dump();
@@ -134,12 +135,12 @@ std::vector<figure_group> group(std::vector<figure> const& figures) {
     std::vector<figure_group> groups;
     for (figure const& f : figures) {
         auto const found = std::find_if(groups.begin(), groups.end(), [&f](figure_group const& g) {
-            return g.bench == f.bench && g.unit == f.unit && g.workers == f.workers && g.places == f.places;
+            return g.bench == f.bench && g.unit == f.unit && g.workers == f.workers && g.places == f.places && g.mpi == f.mpi;
         });
         if (found != groups.end())
             found->rows.push_back(f);
         else
-            groups.push_back({f.bench, f.unit, f.workers, f.places, {f}});
+            groups.push_back({f.bench, f.unit, f.workers, f.places, f.mpi, {f}});
     }
     for (figure_group& g : groups)
         if (!g.rows.front().counted()) std::stable_sort(g.rows.begin(), g.rows.end(), better);
@@ -152,16 +153,18 @@ std::vector<figure_chart> charts_in(std::vector<figure> const& figures) {
         if (!f.on_chart() || !f.measured()) continue;
         std::string const unit = f.unit.substr(0, f.unit.find_first_of(" ,"));
         auto const found = std::find_if(charts.begin(), charts.end(), [&](figure_chart const& c) {
-            return c.bench == f.bench && c.unit == unit && c.axis == f.axis && c.workers == f.workers && c.places == f.places;
+            return c.bench == f.bench && c.unit == unit && c.axis == f.axis && c.workers == f.workers && c.places == f.places &&
+                   c.mpi == f.mpi;
         });
         figure_chart& chart =
-            found != charts.end() ? *found : charts.emplace_back(figure_chart{f.bench, unit, f.axis, f.workers, f.places});
+            found != charts.end() ? *found : charts.emplace_back(figure_chart{f.bench, unit, f.axis, f.workers, f.places, f.mpi});
         chart.points.push_back(f);
     }
     return charts;
 }
 
-std::string count_text(int workers, int places) {
+std::string count_text(int workers, int places, std::string const& mpi) {
+    if (!mpi.empty()) return std::to_string(places) + (places == 1 ? " place over " : " places over ") + mpi;
     if (places > 1) return std::to_string(places) + " places";
     return std::to_string(workers) + (workers == 1 ? " worker" : " workers");
 }

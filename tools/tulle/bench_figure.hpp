@@ -25,6 +25,7 @@ struct figure {
     std::string curve{};        // of those of one chart; may be empty
     std::string axis{};         // what the chart is over; empty: it is on no chart
     double at = 0;              // where on that axis
+    std::string mpi{};          // over which its places were on several hosts; empty: they were on this one
 
     [[nodiscard]] bool on_chart() const { return !axis.empty(); }
     [[nodiscard]] bool counted() const { return !architecture.empty(); }
@@ -37,7 +38,7 @@ struct figure {
 // Reads the JSON lines that a program printed; lines that are no figure are skipped.
 [[nodiscard]] std::vector<figure> parse_figures(std::string_view output);
 
-// One JSON object on one line; `value`, `min` and `max` are null when nothing was measured. `architecture` is there for counted figures only,
+// One JSON object on one line; `value`, `min` and `max` are null when nothing was measured. `architecture` is there for counted figures only, `mpi` for those over one,
 // `limit` where there is one, `curve`, `axis` and `at` for what is on a chart.
 [[nodiscard]] std::string to_json_line(figure const& f);
 
@@ -48,12 +49,13 @@ struct figure {
 // The library whose switch is in assembly, with which those over other switches are compared.
 inline constexpr std::string_view k_assembly = "tulle";
 
-// Rows of one table: the same bench, unit and number of workers and places, best first; counted ones as they came.
+// Rows of one table: the same bench, unit, number of workers and places, and MPI, best first; counted ones as they came.
 struct figure_group {
     std::string bench{};
     std::string unit{};
     int workers = 1;
     int places = 1;
+    std::string mpi{};
     std::vector<figure> rows{};
 
     // What `row` is of the best peer's value; 0 where there is none to compare with, or `row` is of another size.
@@ -68,19 +70,20 @@ struct figure_group {
 
 [[nodiscard]] std::vector<figure_group> group(std::vector<figure> const& figures);
 
-// What one chart shows: the same bench, axis, unit up to its first word, and number of workers and places.
+// What one chart shows: the same bench, axis, unit up to its first word, number of workers and places, and MPI.
 struct figure_chart {
     std::string bench{};
     std::string unit{}; // its first word
     std::string axis{};
     int workers = 1;
     int places = 1;
+    std::string mpi{};
     std::vector<figure> points{}; // all of them measured
 };
 [[nodiscard]] std::vector<figure_chart> charts_in(std::vector<figure> const& figures);
 
-// "2 workers", or, where there are several places, "4 places".
-[[nodiscard]] std::string count_text(int workers, int places);
+// "2 workers", or, where there are several places, "4 places", or "2 places over openmpi".
+[[nodiscard]] std::string count_text(int workers, int places, std::string const& mpi);
 
 // Three digits, no exponent where it can be helped.
 [[nodiscard]] std::string short_number(double value);

@@ -103,7 +103,7 @@ void write_rows(std::ostream& out, figure_group const& g) {
 
 std::string title_of(figure_group const& g) {
     if (g.rows.front().counted()) return g.unit + ", counted below emulators";
-    return (g.unit.empty() ? "failed" : g.unit) + ", " + count_text(g.workers, g.places);
+    return (g.unit.empty() ? "failed" : g.unit) + ", " + count_text(g.workers, g.places, g.mpi);
 }
 
 void write_group(std::ostream& out, figure_group const& g) {
@@ -138,8 +138,8 @@ void write_points(std::ostream& out, figure_chart const& chart) {
 
 void write_chart(std::ostream& out, figure_chart const& chart) {
     std::string const lines = curves_of_chart(chart);
-    out << "<figure><h3>" << escape_html(chart.unit + " by the number of " + chart.axis) << ", " << count_text(chart.workers, chart.places)
-        << "</h3>\n"
+    out << "<figure><h3>" << escape_html(chart.unit + " by the number of " + chart.axis) << ", "
+        << count_text(chart.workers, chart.places, chart.mpi) << "</h3>\n"
         << lines;
     write_points(out, chart);
     out << "</figure>\n";
@@ -149,12 +149,13 @@ void write_chart(std::ostream& out, figure_chart const& chart) {
 void write_speedup(std::ostream& out, std::vector<figure_chart> const& charts, figure_chart const& chart) {
     figure_chart const* base = &chart;
     for (figure_chart const& c : charts)
-        if (c.bench == chart.bench && c.unit == chart.unit && c.axis == chart.axis && c.places == chart.places && c.workers < base->workers)
+        if (c.bench == chart.bench && c.unit == chart.unit && c.axis == chart.axis && c.places == chart.places && c.mpi == chart.mpi &&
+            c.workers < base->workers)
             base = &c;
     std::string const lines = base != &chart ? speedup_of_chart(*base, chart) : "";
     if (lines.empty()) return;
-    out << "<figure><h3>speed-up by the number of " << escape_html(chart.axis) << ", " << count_text(chart.workers, chart.places)
-        << " over " << count_text(base->workers, base->places) << "; higher is better</h3>\n"
+    out << "<figure><h3>speed-up by the number of " << escape_html(chart.axis) << ", " << count_text(chart.workers, chart.places, chart.mpi)
+        << " over " << count_text(base->workers, base->places, base->mpi) << "; higher is better</h3>\n"
         << lines << "</figure>\n";
 }
 

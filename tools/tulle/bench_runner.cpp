@@ -24,7 +24,7 @@ struct run_size {
     int places;
     bool over_places; // it is told how many, and started as such
 
-    [[nodiscard]] std::string text() const { return count_text(workers, places); }
+    [[nodiscard]] std::string text(contestant const& c) const { return count_text(workers, places, c.mpi); }
 };
 
 class progress {
@@ -34,7 +34,7 @@ public:
     void step(contestant const& c, run_size const& s) {
         ++m_done;
         if (!m_live) return;
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %s", m_done, m_total, c.bench.c_str(), c.library.c_str(), s.text().c_str());
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %s", m_done, m_total, c.bench.c_str(), c.library.c_str(), s.text(c).c_str());
     }
 
     void skip(std::size_t steps) { m_done += steps; }
@@ -57,7 +57,8 @@ public:
     explicit bench_session(bench_settings const& settings) : m_settings(settings) {}
 
     bench_result run(bench_report const& report) {
-        std::vector<workload const*> const chosen = workloads_named(m_settings.names);
+        std::vector<workload const*> const chosen =
+            m_settings.hosts ? workloads_on(*m_settings.hosts, m_settings.names) : workloads_named(m_settings.names);
         gather(chosen);
         progress meter(count_steps(chosen));
         for (workload const* const w : chosen) measure(*w, meter, report);
@@ -71,18 +72,19 @@ private:
     [[nodiscard]] std::vector<run_size> scales_of(workload const& w) const {
         std::vector<run_size> all;
         for (int const workers : m_settings.workers.empty() ? w.workers : m_settings.workers) {
-            for (int const places : w.places) all.push_back({workers, places, true});
+            for (int const places : m_settings.hosts ? places_on(*m_settings.hosts, w) : w.places) all.push_back({workers, places, true});
             if (w.places.empty()) all.push_back({workers, 1, false});
         }
         return all;
     }
 
     void gather(std::vector<workload const*> const& chosen) {
-        for (contestant const& c : find_contestants(m_settings.folder)) admit(c);
+        std::vector<contestant> const found = find_contestants(m_settings.folder);
+        for (contestant const& c : m_settings.hosts ? over_each_mpi(found, *m_settings.hosts) : found) admit(c);
         if (m_contestants.empty())
             throw failure(k_exit_failed, "bench: there are no benchmark programs in " + m_settings.folder.string() +
                                              "; build with -DTULLE_BUILD_BENCH=ON, or name a folder with --dir");
-        if (m_settings.peers) gather_foreign();
+        if (m_settings.peers && !m_settings.hosts) gather_foreign(); // none is over places
         for (workload const* const w : chosen)
             if (m_contestants[std::string(w->name)].empty()) note(std::string(w->name) + " is left out: no program for it");
     }
@@ -124,21 +126,29 @@ private:
         m_result.figures.insert(m_result.figures.end(), figures.begin(), figures.end());
     }
 
+    [[nodiscard]] arguments start(contestant const& c, run_size const& s) const {
+        if (m_settings.hosts) return start_on_hosts(c, s.places, *m_settings.hosts);
+        return s.over_places ? start_with_places(c, s.places) : c.command;
+    }
+
     // One process. A program that has failed once is not asked again.
     void run_one(contestant const& c, run_size const& s, std::vector<figure>& figures) {
-        std::tuple const key{c.library, s.workers, s.places};
+        std::tuple const key{c.library, c.mpi, s.workers, s.places};
         if (m_failed.contains(key)) return;
-        arguments command = s.over_places ? start_with_places(c, s.places) : c.command;
+        arguments command = start(c, s);
         command.insert(command.end(), {"--workers", std::to_string(s.workers), "--runs", m_settings.quick ? "3" : "1"});
         if (m_settings.quick) command.emplace_back("--quick");
         outcome const done = capture(command, {m_settings.quick ? 40s : 180s, false, {}});
-        std::vector<figure> const printed = parse_figures(done.output);
-        for (figure const& f : printed) add(f, figures);
+        std::vector<figure> printed = parse_figures(done.output);
+        for (figure& f : printed) {
+            f.mpi = c.mpi;
+            add(f, figures);
+        }
         if (done.ok() && !printed.empty()) return;
         m_failed.insert(key);
         if (printed.empty()) figures.push_back(failed_figure(c, s));
         m_result.ok = false;
-        note(c.bench + ": " + c.library + " with " + s.text() + " failed: " + (done.ok() ? "it printed no figure" : done.reason()));
+        note(c.bench + ": " + c.library + " with " + s.text(c) + " failed: " + (done.ok() ? "it printed no figure" : done.reason()));
     }
 
     static figure failed_figure(contestant const& c, run_size const& s) {
@@ -147,6 +157,7 @@ private:
         f.library = c.library;
         f.workers = s.workers;
         f.places = s.places;
+        f.mpi = c.mpi;
         f.ok = false;
         return f;
     }
@@ -162,7 +173,7 @@ private:
 
     bench_settings const& m_settings;
     std::map<std::string, std::vector<contestant>> m_contestants;
-    std::set<std::tuple<std::string, int, int>> m_failed;
+    std::set<std::tuple<std::string, std::string, int, int>> m_failed;
     bench_result m_result;
 };
 

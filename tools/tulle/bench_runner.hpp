@@ -5,8 +5,10 @@
 
 #include "bench_catalog.hpp"
 #include "bench_figure.hpp"
+#include "bench_hosts.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace tulle::tool {
 
@@ -16,7 +18,8 @@ struct bench_settings {
     bool quick = false;
     bool peers = true;
     int runs = 5;
-    std::vector<int> workers{}; // none: as the workload has it
+    std::vector<int> workers{};         // none: as the workload has it
+    std::optional<bench_hosts> hosts{}; // of the places; none: this one
 };
 
 struct bench_result {

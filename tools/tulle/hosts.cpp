@@ -105,19 +105,27 @@ struct choice {
     found_launcher found;
 };
 
-choice choose(std::string const& asked) {
+// At most so many of those that can be used, in their order.
+std::vector<choice> choices(std::string const& asked, std::size_t most) {
+    std::vector<choice> usable;
     std::string missing;
     for (launcher const& l : k_launchers) {
-        if (!asked.empty() && asked != l.flavour) continue;
+        if ((!asked.empty() && asked != l.flavour) || usable.size() == most) continue;
         auto const found = find_launcher(l);
         net::mpi_plugin const plugin = net::load_mpi_plugin(l.flavour);
-        if (found && plugin.functions != nullptr) return {&l, *found};
+        if (found && plugin.functions != nullptr) {
+            usable.push_back({&l, *found});
+            continue;
+        }
         missing += std::string("\n  ") + l.title + ": ";
         missing += !found ? std::string("its mpirun is not in PATH (Debian: ") + l.package + ", on each host)"
                           : "this Tulle was built without it (" + plugin.why + "): install its compiler wrapper and build again";
     }
-    throw failure(k_exit_failed, "run: places on several hosts need an MPI, and none can be used:" + missing);
+    if (usable.empty()) throw failure(k_exit_failed, "places on several hosts need an MPI, and none can be used:" + missing);
+    return usable;
 }
+
+choice choose(std::string const& asked) { return choices(asked, 1).front(); }
 
 // --- where -------------------------------------------------------------------------------------------------------------
 
@@ -128,10 +136,9 @@ host host_of(std::string_view word) {
         std::string_view const number = word.substr(colon + 1);
         auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), h.places);
         if (error != std::errc() || end != number.data() + number.size() || h.places == 0 || h.places > net::k_most_places)
-            throw failure(k_exit_usage, "run: --hosts: '" + std::string(word) + "' is not HOST or HOST:PLACES");
+            throw failure(k_exit_usage, "--hosts: '" + std::string(word) + "' is not HOST or HOST:PLACES");
     }
-    if (h.name.empty() || h.name.front() == '-')
-        throw failure(k_exit_usage, "run: --hosts: a name is missing in '" + std::string(word) + "'");
+    if (h.name.empty() || h.name.front() == '-') throw failure(k_exit_usage, "--hosts: a name is missing in '" + std::string(word) + "'");
     return h;
 }
 
@@ -145,17 +152,28 @@ std::vector<host> hosts_in(std::string_view list) {
     return hosts;
 }
 
+// What the numbers of a list leave to be distributed.
+struct capacity {
+    unsigned fixed = 0;        // on hosts that have a number
+    std::vector<host*> open{}; // those that have none
+
+    explicit capacity(std::vector<host>& hosts) {
+        for (host& h : hosts) {
+            fixed += h.places;
+            if (h.places == 0) open.push_back(&h);
+        }
+    }
+    [[nodiscard]] unsigned least() const { return fixed + static_cast<unsigned>(open.size()); }
+    [[nodiscard]] bool holds(unsigned places) const { return open.empty() ? places == fixed : places >= least(); }
+};
+
 // So many on each host that all are somewhere: those that have no number share what is left.
 unsigned distribute(std::vector<host>& hosts, unsigned places) {
-    unsigned fixed = 0;
-    std::vector<host*> open;
-    for (host& h : hosts) {
-        fixed += h.places;
-        if (h.places == 0) open.push_back(&h);
-    }
-    if (places == 0) places = fixed + static_cast<unsigned>(open.size());
-    if (places < fixed + open.size() || (open.empty() && places != fixed))
-        throw failure(k_exit_usage, "run: " + std::to_string(places) +
+    capacity const is(hosts);
+    auto const& [fixed, open] = is;
+    if (places == 0) places = is.least();
+    if (!is.holds(places))
+        throw failure(k_exit_usage, "--hosts: " + std::to_string(places) +
                                         " places do not fit the hosts: each has one at least, or as many as its number says");
     for (std::size_t k = 0; k < open.size(); ++k)
         open[k]->places = static_cast<unsigned>((places - fixed + open.size() - 1 - k) / open.size());
@@ -192,10 +210,28 @@ bool has_allocation() {
     return (nodes != nullptr && std::atoi(nodes) > 1) || std::set<std::string>(room.begin(), room.end()).size() > 1;
 }
 
+std::vector<std::string> usable_mpis(std::string const& mpi) {
+    std::vector<std::string> names;
+    for (choice const& c : choices(mpi, k_launchers.size())) names.emplace_back(c.what->flavour);
+    return names;
+}
+
+bool hold_places(std::string const& list, unsigned places) {
+    std::vector<host> hosts = hosts_in(list);
+    return capacity(hosts).holds(places);
+}
+
+arguments launcher_on_hosts(std::string const& mpi, std::string const& list, unsigned places) {
+    std::vector<host> hosts = hosts_in(list);
+    distribute(hosts, places);
+    choice const chosen = choose(mpi);
+    return chosen.what->command(chosen.found.program, hosts, places);
+}
+
 int run_on_hosts(hosts_request const& request) {
     std::vector<host> hosts = request.hosts.empty() ? hosts_of_pbs(request.places) : hosts_in(request.hosts);
     unsigned const places = request.hosts.empty() ? request.places : distribute(hosts, request.places);
-    if (places > net::k_most_places) throw failure(k_exit_usage, "run: at most " + std::to_string(net::k_most_places) + " places");
+    if (places > net::k_most_places) throw failure(k_exit_usage, "--hosts: at most " + std::to_string(net::k_most_places) + " places");
     choice const chosen = choose(request.mpi);
     setenv("TULLE_TRANSPORT", chosen.what->flavour, 1); // NOLINT(concurrency-mt-unsafe)
     arguments words = chosen.what->command(chosen.found.program, hosts, places);

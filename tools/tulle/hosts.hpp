@@ -7,6 +7,7 @@
 #include "tagged_output.hpp"
 
 #include <string>
+#include <vector>
 
 namespace tulle::tool {
 
@@ -17,6 +18,15 @@ struct hosts_request {
     tagging tags = tagging::others;
     std::string mpi; // "openmpi" or "mpich"; empty: the first one that is there
 };
+
+// Of `mpi`, or any if that is empty, those whose launcher and plug-in are there; the surest first. Throws failure: there is none.
+[[nodiscard]] std::vector<std::string> usable_mpis(std::string const& mpi);
+
+// Whether so many places can be on the hosts of a list as above, one on each at least. Throws failure (usage): it is no such list.
+[[nodiscard]] bool hold_places(std::string const& list, unsigned places);
+
+// What comes before a program that links this MPI itself, for it to run on these hosts. Throws failure: as run_on_hosts.
+[[nodiscard]] arguments launcher_on_hosts(std::string const& mpi, std::string const& list, unsigned places);
 
 // Whether a batch system has given this process several hosts.
 [[nodiscard]] bool has_allocation();
