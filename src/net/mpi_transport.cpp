@@ -170,10 +170,18 @@ void mpi_transport::listen_again() noexcept {
     m_oldest_has_come = false;
 }
 
-bool mpi_transport::poll(receiver& to) noexcept {
+// A look that finds nothing costs a system call or two, for which the thread that has been waiting for the message before would wait, too. So behind a
+// message another one is looked for only while they come densely: when the first look of a poll has found one, and so had that of the poll before.
+bool mpi_transport::take_what_has_come(receiver& to) noexcept {
     bool found = false;
     bool was_message = false;
-    for (int k = 0; k < k_messages_of_poll && take_one(&to, was_message); ++k) found |= was_message;
+    for (int k = 0; k < k_messages_of_poll && !(found && !m_is_dense) && take_one(&to, was_message); ++k) found |= was_message;
+    m_is_dense = found;
+    return found;
+}
+
+bool mpi_transport::poll(receiver& to) noexcept {
+    bool found = take_what_has_come(to);
     found |= advance_streams(&to);
     if (found) m_watcher.tell_message();
     bool somebody_died = false;

@@ -97,6 +97,7 @@ private:
     [[nodiscard]] bool is_done(mpi_request& of) noexcept;
     [[nodiscard]] bool oldest_has_come() noexcept;
     [[nodiscard]] bool take_one(receiver* to, bool& was_message) noexcept;
+    [[nodiscard]] bool take_what_has_come(receiver& to) noexcept;
     void listen_again() noexcept;
     [[nodiscard]] bool advance_streams(receiver* to) noexcept;
     [[nodiscard]] bool streams_move() noexcept;
@@ -129,6 +130,7 @@ private:
     std::uint64_t m_steps_of_streams = 0; // when somebody looked, at
     std::uint64_t m_streams_moved_at = 0; // ns
     bool m_owes_news = false;             // somebody is to be told how much has been polled
+    bool m_is_dense = false;              // the last poll has found a message; of who polls
     std::function<void()> m_wake{[this] { wake(); }};
     network_watcher m_watcher;
 };

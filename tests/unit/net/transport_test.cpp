@@ -180,6 +180,42 @@ TEST(mpi_transport, messages_that_go_back_make_room) {
     }
 }
 
+// Who waits for it would wait for the look, too.
+TEST(mpi_transport, nobody_looks_behind_a_message_that_comes_alone) {
+    fleet const f = call_mpi(2);
+    for (std::uint64_t k = 0; k < 3; ++k) {
+        ASSERT_TRUE(send(f.at(1), 0, k));
+        std::size_t const before = f.mpi->vain_looks();
+        collector c;
+        EXPECT_TRUE(f.at(0).poll(c));
+        EXPECT_EQ(c.messages.size(), 1U);
+        EXPECT_EQ(f.mpi->vain_looks(), before);
+        EXPECT_FALSE(f.at(0).poll(c));
+        EXPECT_EQ(f.mpi->vain_looks(), before + 1);
+    }
+}
+
+TEST(mpi_transport, messages_that_come_together_are_taken_together) {
+    fleet const f = call_mpi(2);
+    for (std::uint64_t k = 0; k < 10; ++k) ASSERT_TRUE(send(f.at(1), 0, k));
+    collector c;
+    EXPECT_TRUE(f.at(0).poll(c));
+    EXPECT_EQ(c.messages.size(), 1U);
+    EXPECT_TRUE(f.at(0).poll(c));
+    EXPECT_EQ(c.messages.size(), 10U);
+}
+
+// A header that only tells how much has been polled is no message that anybody waits for.
+TEST(mpi_transport, news_are_not_taken_for_a_message) {
+    fleet const f = call_mpi(2);
+    for (std::uint64_t k = 0; k < mpi_transport::k_credit / 2; ++k) ASSERT_TRUE(send(f.at(0), 1, k));
+    EXPECT_EQ(all_at(f.at(1)).size(), mpi_transport::k_credit / 2); // and tells so
+    ASSERT_TRUE(send(f.at(1), 0, 7));
+    collector c;
+    EXPECT_TRUE(f.at(0).poll(c));
+    EXPECT_EQ(c.messages.size(), 1U);
+}
+
 TEST(mpi_transport, what_is_still_under_way_keeps_its_bytes) {
     constexpr rank k_places = 10;
     fleet const f = call_mpi(k_places);
