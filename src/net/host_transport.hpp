@@ -21,6 +21,9 @@ public:
     [[nodiscard]] rank here() const noexcept override { return m_far->here(); }
     [[nodiscard]] rank count() const noexcept override { return m_far->count(); }
     [[nodiscard]] std::size_t most_bytes() const noexcept override;
+    [[nodiscard]] std::size_t most_bytes_to(rank to) const noexcept override {
+        return m_near_of[to] != k_elsewhere ? m_near->most_bytes() : m_far->most_bytes();
+    }
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
     bool poll(receiver& to) noexcept override;
     void begin_watch() noexcept override { m_near->begin_watch(); }

@@ -33,7 +33,7 @@ mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank 
       m_over(over),
       m_here(here),
       m_tells_deaths(tells_deaths),
-      m_letters(k_receives + k_sends),
+      m_letters(std::make_unique_for_overwrite<letter[]>(k_receives + k_sends)), // NOLINT(modernize-avoid-c-arrays)
       m_receives(k_receives),
       m_sends(k_sends),
       m_peers(count),
@@ -76,13 +76,14 @@ bool mpi_transport::try_send(rank to, packet head, std::byte const* payload) noe
     std::lock_guard const held(m_lock);
     peer& p = m_peers[to];
     if (TULLE_UNLIKELY(p.is_dead)) return true;
-    if (m_is_closed || p.sent - p.polled_there >= k_credit) return false;
+    std::uint32_t const costs = cost_of(head.size);
+    if (m_is_closed || p.sent - p.polled_there + costs > k_credit) return false;
     letter* const l = reserve();
     if (l == nullptr) return false;
     l->head = head;
     l->is_message = 1;
     if (head.size != 0) std::memcpy(l->payload, payload, head.size);
-    ++p.sent;
+    p.sent += costs;
     post(to, head.size);
     return true;
 }
@@ -152,13 +153,14 @@ bool mpi_transport::take_one(receiver* to, bool& was_message) noexcept {
     letter const& l = *m_receives[m_oldest].contents;
     rank const from = l.head.from;
     std::uint32_t const polled = l.polled;
+    std::uint32_t const bytes = l.head.size;
     was_message = l.is_message != 0;
     m_order.before_delivery();
     if (was_message && to != nullptr && !m_peers[from].is_dead) to->deliver(l.head, l.payload);
     std::lock_guard const held(m_lock);
     peer& p = m_peers[from];
     p.polled_there = polled;
-    if (was_message && ++p.polled_here - p.told >= k_credit / 2) m_owes_news = true;
+    if (was_message && (p.polled_here += cost_of(bytes)) - p.told >= k_credit / 2) m_owes_news = true;
     listen_again();
     return true;
 }

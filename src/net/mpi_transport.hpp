@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between processes that an MPI has started. A message is one of MPI's, at most a header and most_bytes(), into a ring of receives that
 // stand ready.
-//   Flow control: of one place to another at most k_credit messages have been sent that have not been polled; so what a place holds for others is
-//   bounded. How many have been polled stands in each header that goes back, or in a header of its own when nothing goes back.
+//   Flow control: of one place to another at most k_credit small messages have been sent that have not been polled, or fewer large ones; so what a place holds for
+//   others is bounded. How many have been polled stands in each header that goes back, or in a header of its own when nothing goes back.
 //   Sleep: MPI cannot wake anybody, so a sleeper looks now and then (net/looks.hpp), and has the network watched where that can be done. Senders ring for nobody.
 //   Deaths: known where MPI tells of them, by the receives that stand ready. What is sent to the dead is dropped, as is what comes from them later.
 //   MPI is called by one OS thread at a time, whatever it would allow.
@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,10 @@ namespace tulle::net {
 class mpi_transport final : public transport {
 public:
     static constexpr std::uint32_t k_credit = 32;
+    // What a message takes of it.
+    [[nodiscard]] static constexpr std::uint32_t cost_of(std::size_t bytes) noexcept {
+        return static_cast<std::uint32_t>(1 + bytes / 4096);
+    }
 
     // The endpoint is its own from then on. Throws std::bad_alloc. What MPI refuses, here and later, ends the process with a message.
     mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, bool tells_deaths = false,
@@ -74,14 +79,14 @@ public:
 private:
     static constexpr std::uint64_t k_look_for_streams_ns = 50'000;
 
-    // What MPI carries. Open MPI sends 4096 bytes at once between processes of a host, with a header of its own; of what is larger it asks the receiver first.
+    // What MPI carries, and sends at once over most networks; of what is much larger it asks the receiver first.
     struct alignas(64) letter {
         packet head;
-        std::uint32_t polled = 0; // so many of the receiver's messages has the sender polled
+        std::uint32_t polled = 0; // what the receiver's messages that the sender has polled have cost
         std::uint32_t is_message = 0;
-        std::byte payload[3968];
+        std::byte payload[32640];
     };
-    struct peer {
+    struct peer { // what messages have cost
         std::uint32_t sent = 0;
         std::uint32_t polled_there = 0; // of these, as far as it has told
         std::uint32_t polled_here = 0;
@@ -117,8 +122,8 @@ private:
     doorbell<os::machine> m_bell;
     base::spin_lock m_lock; // of MPI, and guards the rest; what has been received belongs to who polls until it listens again
     bool m_is_closed = false;
-    std::vector<letter> m_letters;
-    std::vector<box> m_receives; // a ring: MPI fills them in this order
+    std::unique_ptr<letter[]> m_letters; // NOLINT(modernize-avoid-c-arrays): their payloads are not touched before they are used
+    std::vector<box> m_receives;         // a ring: MPI fills them in this order
     std::size_t m_oldest = 0;
     bool m_oldest_has_come = false;
     std::vector<box> m_sends; // the first m_under_way are

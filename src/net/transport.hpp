@@ -26,10 +26,12 @@ public:
 
     [[nodiscard]] virtual rank here() const noexcept = 0;
     [[nodiscard]] virtual rank count() const noexcept = 0;
-    // Bytes that may follow a packet.
+    // Bytes that may follow a packet, to any place.
     [[nodiscard]] virtual std::size_t most_bytes() const noexcept = 0;
+    // To that place: not fewer.
+    [[nodiscard]] virtual std::size_t most_bytes_to(rank /*to*/) const noexcept { return most_bytes(); }
 
-    // To another place or to this one; by any OS thread. The payload, at most most_bytes(), has been copied when it returns. False: there is no room
+    // To another place or to this one; by any OS thread. The payload, at most most_bytes_to(to), has been copied when it returns. False: there is no room
     // now, and nothing was done; poll, and try again.
     // Memory ordering: what happens before it happens before the delivery.
     [[nodiscard]] virtual bool try_send(rank to, packet head, std::byte const* payload) noexcept = 0;

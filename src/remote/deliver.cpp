@@ -272,7 +272,7 @@ void engine::send_pieces(packet const& head, std::byte const* payload) noexcept 
         packet piece;
         piece.a = head.b;
         piece.b = at;
-        piece.size = static_cast<std::uint32_t>(std::min<std::uint64_t>(size - at, m_transport->most_bytes()));
+        piece.size = static_cast<std::uint32_t>(std::min<std::uint64_t>(size - at, m_transport->most_bytes_to(head.from)));
         send(head.from, {message_kind::fragment}, piece, bytes + at);
         at += piece.size;
     }

@@ -242,7 +242,7 @@ void engine::let_others_catch_up() noexcept {
 
 // Where the receiver reads it without further help, or else here.
 detail::payload_bytes engine::room_for_large(rank reader, std::size_t bytes) {
-    auto const there = bytes > most_bytes() ? m_transport->stage(reader, bytes) : net::transport::staged();
+    auto const there = bytes > m_transport->most_bytes_to(reader) ? m_transport->stage(reader, bytes) : net::transport::staged();
     if (there.bytes == nullptr) return take_block(bytes);
     return {there.bytes, {&unstage, m_transport.get(), there.name, static_cast<int>(reader)}};
 }
@@ -280,7 +280,7 @@ void engine::take_back(rank from, payload_reference const& what) noexcept {
 
 // A payload that the receiver gives back if it is large.
 engine::enclosure engine::enclose(rank to, message_tag& tag, wire_writer& payload) {
-    tag.by_reference = payload.size() > m_transport->most_bytes();
+    tag.by_reference = payload.size() > m_transport->most_bytes_to(to);
     if (!tag.by_reference) return {{}, {payload.data(), payload.size()}};
     return {lend(to, std::move(payload.storage()), payload.size()), {}};
 }
@@ -292,14 +292,14 @@ void engine::send(rank to, message_tag tag, packet head, enclosure const& enclos
 }
 
 void engine::send_lent(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) {
-    tag.by_reference = payload.size() > m_transport->most_bytes();
+    tag.by_reference = payload.size() > m_transport->most_bytes_to(to);
     send(to, tag, head, tag.by_reference ? enclosure{lend(to, payload), {}} : enclosure{{}, payload});
 }
 
 // A payload that stays until the receiver has answered, unless it is the receiver's already.
 void engine::send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload, awaited* answer) noexcept {
     std::size_t const size = payload.size();
-    tag.by_reference = size > m_transport->most_bytes();
+    tag.by_reference = size > m_transport->most_bytes_to(to);
     enclosure enclosed{{reinterpret_cast<std::uintptr_t>(payload.data()), size, 0}, {payload.data(), size}};
     if (tag.by_reference) enclosed.where = lend_staged(payload.storage(), size).value_or(enclosed.where);
     send(to, tag, head, enclosed, answer);

@@ -162,9 +162,9 @@ private:
 };
 
 int global_memory::transfer(memory_operation what, std::uint64_t address, std::byte* local, std::uint64_t bytes) noexcept {
-    std::uint64_t const most = what == memory_operation::fill ? k_most_filled : m_transport->most_bytes();
     batch under_way(*this, what);
     m_table.for_each_part(address, bytes, [&](rank at, std::uint64_t begin, std::uint64_t size) {
+        std::uint64_t const most = what == memory_operation::fill ? k_most_filled : m_transport->most_bytes_to(at);
         for (std::uint64_t done = 0; done < size; done += most)
             under_way.add(at, begin + done, local != nullptr ? local + (begin - address) + done : nullptr, std::min(most, size - done));
     });

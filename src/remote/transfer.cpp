@@ -39,7 +39,7 @@ void engine::run_ilet(arrived* message) noexcept {
 
 // Small regions go with the message, and their source is free at once.
 void engine::push(rank at, std::uint64_t to, std::span<std::byte const> from, ilet const& then_here, ilet const& then_there) {
-    bool const is_small = sizeof(push_offer) + from.size() <= m_transport->most_bytes();
+    bool const is_small = sizeof(push_offer) + from.size() <= m_transport->most_bytes_to(at);
     push_offer const offer{
         to,          from.size(), is_small ? 0 : reinterpret_cast<std::uintptr_t>(from.data()), is_small ? 0 : then_here.code,
         then_here.a, then_here.b};

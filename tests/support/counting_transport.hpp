@@ -26,6 +26,7 @@ public:
     [[nodiscard]] rank here() const noexcept override { return m_over->here(); }
     [[nodiscard]] rank count() const noexcept override { return m_over->count(); }
     [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_over->most_bytes(); }
+    [[nodiscard]] std::size_t most_bytes_to(rank to) const noexcept override { return m_over->most_bytes_to(to); }
     // Counted before it can arrive: whoever sees an effect of it sees it counted.
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override {
         m_counts.sent.fetch_add(1, std::memory_order_relaxed);                           // relaxed: the transport orders it

@@ -31,6 +31,7 @@ public:
     [[nodiscard]] rank here() const noexcept override { return m_over->here(); }
     [[nodiscard]] rank count() const noexcept override { return m_over->count(); }
     [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_over->most_bytes(); }
+    [[nodiscard]] std::size_t most_bytes_to(rank to) const noexcept override { return m_over->most_bytes_to(to); }
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override {
         return !refuses(m_chosen.sends) && m_over->try_send(to, head, payload);
     }

@@ -169,6 +169,27 @@ TEST(mpi_transport, a_place_that_does_not_poll_is_not_flooded) {
     }
 }
 
+// So what a place holds for others is bounded by bytes, and large ones are not kept waiting for ever.
+TEST(mpi_transport, large_messages_take_more_of_the_credit) {
+    fleet const f = call_mpi(2);
+    std::vector<std::byte> const large(f.at(0).most_bytes(), std::byte{5});
+    packet head;
+    head.size = static_cast<std::uint32_t>(large.size());
+    std::uint32_t const fit = mpi_transport::k_credit / mpi_transport::cost_of(large.size());
+    ASSERT_LT(fit, mpi_transport::k_credit / 2);
+    for (int round = 0; round < 20; ++round) {
+        std::uint32_t sent = 0;
+        while (f.at(0).try_send(1, head, large.data())) ++sent;
+        EXPECT_GE(sent, fit / 2) << round;
+        EXPECT_LE(sent, fit) << round;
+        std::uint64_t small = 0;
+        while (send(f.at(0), 1, small)) ++small;
+        EXPECT_LT(small, mpi_transport::cost_of(large.size())) << round;
+        EXPECT_EQ(all_at(f.at(1)).size(), sent + small) << round;
+        EXPECT_TRUE(all_at(f.at(0)).empty()) << "it only tells that it has polled them";
+    }
+}
+
 // Neither side ever sends a message of its own accord that says how much it has polled.
 TEST(mpi_transport, messages_that_go_back_make_room) {
     fleet const f = call_mpi(2);
