@@ -112,12 +112,8 @@ inline int team::rank() const {
 
 inline void team::barrier() const {
     operation all = begin();
-    for (int nearest = 1; nearest < size(); nearest *= k_barrier_ways) {
-        int const end = std::min(nearest * k_barrier_ways, size());
-        for (int d = nearest; d < end; d += nearest) all.send(all.after(d), static_cast<operation::step_number>(d), std::tuple<>());
-        for (int d = nearest; d < end; d += nearest)
-            static_cast<void>(all.receive<std::tuple<>>(all.before(d), static_cast<operation::step_number>(d)));
-    }
+    unsigned round = 0;
+    for (int nearest = 1; nearest < size(); nearest *= k_barrier_ways) all.meet(round++, nearest, std::min(nearest * k_barrier_ways, size()));
     all.end();
 }
 

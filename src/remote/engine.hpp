@@ -7,6 +7,7 @@
 #include "base/idle_poller.hpp"
 #include "base/spin_lock.hpp"
 #include "net/doorbell.hpp"
+#include "net/order_of_process.hpp"
 #include "net/transport.hpp"
 #include "os/machine.hpp"
 #include "remote/awaited.hpp"
@@ -96,6 +97,9 @@ public:
     // --- collective operations ----------------------------------------------------------------------------------------
     void post(rank to, detail::letter const& what, std::span<std::byte const> bytes); // throws std::bad_alloc, with nothing done
     [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what);  // throws std::bad_alloc
+    [[nodiscard]] net::shared_arrivals* arrivals_of(rank place) noexcept { return m_transport->arrivals_of(place); }
+    [[nodiscard]] net::order_of_process& order() noexcept { return m_order; } // of what is seen in memory of other places
+    [[nodiscard]] bool shares_processors() const noexcept { return m_traffic.shares_processors(); }
     [[nodiscard]] place_state& state() noexcept { return m_state; }
     // --- global memory ----------------------------------------------------------------------------------------------
     [[nodiscard]] global_memory& memory() noexcept { return m_memory; }
@@ -288,6 +292,7 @@ private:
     std::set<finish_root*> m_roots;    // finishes of this place that have sent messages; only if deaths are survived
     account_book m_accounts;
     letters m_letters;
+    net::order_of_process m_order;
     place_state m_state;
     signal m_end{1};
     std::atomic<bool> m_stopping{false};

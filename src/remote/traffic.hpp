@@ -29,6 +29,7 @@ public:
 
     // Before anybody polls.
     void share_processors() noexcept { m_shares_processors = true; }
+    [[nodiscard]] bool shares_processors() const noexcept { return m_shares_processors; }
     void found_nothing() const noexcept {
         if (m_shares_processors) os::machine::yield_processor();
     }
