@@ -113,7 +113,8 @@ inline int team::rank() const {
 inline void team::barrier() const {
     operation all = begin();
     unsigned round = 0;
-    for (int nearest = 1; nearest < size(); nearest *= k_barrier_ways) all.meet(round++, nearest, std::min(nearest * k_barrier_ways, size()));
+    for (int nearest = 1; nearest < size(); nearest *= k_barrier_ways)
+        all.meet(round++, nearest, std::min(nearest * k_barrier_ways, size()));
     all.end();
 }
 

@@ -28,7 +28,7 @@ public:
     static constexpr std::size_t k_waiters = 15;
 
     // --- by the place itself, one thread at a time ---------------------------------------------------------------------------
-    // A1. relaxed, the load: it is its own.
+    // A1
     void come_to(std::uint64_t point) noexcept { m_come.store(point * k_one_point, std::memory_order_release); } // pairs with look
     void before_notes() noexcept { Machine::fence_seq_cst(); }
     // A2, after come_to() and before_notes(). True: this waiter is to be sent a letter.
@@ -38,10 +38,12 @@ public:
     }
     // It comes to no further point, and writes letters instead.
     void write_from_now_on() noexcept {
-        // relaxed, the load: it is its own. release: pairs with look.
-        m_come.store(m_come.load(std::memory_order_relaxed) | k_writes, std::memory_order_release);
+        // relaxed, both: it is its own; the fence after come_to() has published the points that it has come to.
+        m_come.store(m_come.load(std::memory_order_relaxed) | k_writes, std::memory_order_relaxed);
     }
-    [[nodiscard]] bool writes() const noexcept { return (m_come.load(std::memory_order_relaxed) & k_writes) != 0; } // relaxed: as above
+    [[nodiscard]] bool writes() const noexcept {
+        return (m_come.load(std::memory_order_relaxed) & k_writes) != 0;
+    } // relaxed: it is its own
 
     // --- by another ----------------------------------------------------------------------------------------------------------
     // B1. Memory ordering: what happens before the place comes to a point happens before this sees it.

@@ -19,7 +19,7 @@ using detail::barrier_round;
 using net::shared_arrivals;
 using net::sight;
 
-constexpr std::uint64_t k_worth_looking_ns = 20'000;
+constexpr std::uint64_t k_worth_looking_ns = 10'000;
 constexpr std::uint32_t k_looks_between = 16; // looks at anything else
 constexpr std::uint32_t k_least_looks = 16;   // where each may take long, as others run meanwhile
 static_assert(barrier_round::k_most_others * 5 <= shared_arrivals::k_waiters && net::k_most_places <= 1024); // 4^5
@@ -124,7 +124,8 @@ std::uint32_t wait_at(barrier_round const& which) {
     meeting of(here, which);
     patience limit(here);
     while (!of.look()) {
-        if (sync::parking::is_deterministic() || !limit.is_left()) {
+        if (!limit.is_left()) {
+            here.expect_by_messages(which.number);
             of.leave_notes();
             break;
         }

@@ -99,6 +99,8 @@ public:
     [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what);  // throws std::bad_alloc
     [[nodiscard]] net::shared_arrivals* arrivals_of(rank place) noexcept { return m_transport->arrivals_of(place); }
     [[nodiscard]] net::order_of_process& order() noexcept { return m_order; } // of what is seen in memory of other places
+    // A thread that has seen others come to the barriers before this one waits for a message now.
+    void expect_by_messages(std::uint64_t barrier) noexcept;
     [[nodiscard]] bool shares_processors() const noexcept { return m_traffic.shares_processors(); }
     [[nodiscard]] place_state& state() noexcept { return m_state; }
     // --- global memory ----------------------------------------------------------------------------------------------
@@ -272,7 +274,8 @@ private:
     std::atomic<std::size_t> m_waiting_count{0};
     std::atomic<std::uint32_t> m_running{0}; // threads that may use the engine, though nobody waits for them any more
     base::spin_lock m_polling;
-    traffic m_traffic;                            // written under m_polling
+    traffic m_traffic;                            // written under m_polling, as is the next
+    std::uint64_t m_barriers = 0;                 // that the traffic knows of
     std::atomic<std::uint64_t> m_rounds{0};       // polls by workers
     net::watch_group<os::machine> m_watchers;     // and the watch that is kept
     std::atomic<bool> m_watch_is_kept{false};     // for a worker that is expected back soon; the service thread sees to it

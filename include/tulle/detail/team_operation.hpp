@@ -130,12 +130,10 @@ public:
         std::uint32_t const all = (1U << static_cast<unsigned>((end - 1) / distance)) - 1;
         bool const is_of_all_places = m_letter.team == 0;
         barrier_round const here{m_letter.number, round, distance, all};
-        for_each_in(is_of_all_places ? come_to(here, has_failed()) : all, distance, [&](int d) {
-            send(after(d), static_cast<step_number>(d), std::tuple<>());
-        });
-        for_each_in(is_of_all_places ? wait_at(here) : all, distance, [&](int d) {
-            static_cast<void>(receive<std::tuple<>>(before(d), static_cast<step_number>(d)));
-        });
+        for_each_in(is_of_all_places ? come_to(here, has_failed()) : all, distance,
+                    [&](int d) { send(after(d), static_cast<step_number>(d), std::tuple<>()); });
+        for_each_in(is_of_all_places ? wait_at(here) : all, distance,
+                    [&](int d) { static_cast<void>(receive<std::tuple<>>(before(d), static_cast<step_number>(d))); });
     }
 
     // To each other member its own value, the nearest first; their number has been checked.
