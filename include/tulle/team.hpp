@@ -47,7 +47,8 @@ public:
 
     // --- collective. Errors of all: those of rank(); std::out_of_range: there is no such rank; collective_error; std::bad_alloc ----------
 
-    // Messages: at most 3 log4(size) of each member, in log4(size) rounds, rounded up. Sources: Hensgen, Finkel, Manber: Two algorithms for barrier
+    // Messages: at most 3 log4(size) of each member, in log4(size) rounds, rounded up; of all places, none between those of one host that look for each
+    // other, as they do for some microseconds before they sleep. Sources: Hensgen, Finkel, Manber: Two algorithms for barrier
     // synchronization, 1988; in more ways than two: Hoefler and others: Fast barrier synchronization for InfiniBand, 2006.
     void barrier() const;
 
