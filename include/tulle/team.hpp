@@ -47,7 +47,8 @@ public:
 
     // --- collective. Errors of all: those of rank(); std::out_of_range: there is no such rank; collective_error; std::bad_alloc ----------
 
-    // Messages: at most 3 log4(size) of each member, in log4(size) rounds, rounded up. Sources: Hensgen, Finkel, Manber: Two algorithms for barrier
+    // Messages: at most 3 log4(size) of each member, in log4(size) rounds, rounded up; of all places, none between those of one host that look for each
+    // other, as they do for some microseconds before they sleep. Sources: Hensgen, Finkel, Manber: Two algorithms for barrier
     // synchronization, 1988; in more ways than two: Hoefler and others: Fast barrier synchronization for InfiniBand, 2006.
     void barrier() const;
 
@@ -112,12 +113,9 @@ inline int team::rank() const {
 
 inline void team::barrier() const {
     operation all = begin();
-    for (int nearest = 1; nearest < size(); nearest *= k_barrier_ways) {
-        int const end = std::min(nearest * k_barrier_ways, size());
-        for (int d = nearest; d < end; d += nearest) all.send(all.after(d), static_cast<operation::step_number>(d), std::tuple<>());
-        for (int d = nearest; d < end; d += nearest)
-            static_cast<void>(all.receive<std::tuple<>>(all.before(d), static_cast<operation::step_number>(d)));
-    }
+    unsigned round = 0;
+    for (int nearest = 1; nearest < size(); nearest *= k_barrier_ways)
+        all.meet(round++, nearest, std::min(nearest * k_barrier_ways, size()));
     all.end();
 }
 

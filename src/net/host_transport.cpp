@@ -105,6 +105,10 @@ std::span<std::byte> host_transport::shelf(rank of) noexcept {
     return m_near_of[of] != k_elsewhere ? m_near->shelf(m_near_of[of]) : std::span<std::byte>();
 }
 
+shared_arrivals* host_transport::arrivals_of(rank place) noexcept {
+    return m_near_of[place] != k_elsewhere ? m_near->arrivals_of(m_near_of[place]) : nullptr;
+}
+
 int host_transport::read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept {
     rank const near = m_near_of[from];
     return near != k_elsewhere ? m_near->read(near, to, address, bytes) : m_far->read(from, to, address, bytes);

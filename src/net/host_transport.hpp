@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override; // those of this host
     [[nodiscard]] bool reaches(rank place) const noexcept override { return m_near_of[place] != k_elsewhere; }
     [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override;
+    [[nodiscard]] shared_arrivals* arrivals_of(rank place) noexcept override;
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
     [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept override;
     [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept override {

@@ -4,6 +4,7 @@
 // makes it (`tulle run`), and they inherit its descriptor.
 #pragma once
 
+#include "net/arrivals.hpp"
 #include "net/doorbell.hpp"
 #include "net/message_ring.hpp"
 #include "net/packet.hpp"
@@ -43,11 +44,12 @@ struct alignas(64) place_entry {
     std::atomic<std::int32_t> process{0};     // its number
     std::atomic<std::int32_t> wait_status{0}; // as from waitpid; meaningful once it is dead
     shared_bell bell;
+    shared_arrivals barriers;
 };
 
 // At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all but `format`, `places` and `lines`.
 struct session_head {
-    static constexpr std::uint64_t k_format = 0x35656C6C7554; // "Tulle5"
+    static constexpr std::uint64_t k_format = 0x36656C6C7554; // "Tulle6"
 
     std::atomic<std::uint64_t> format{0}; // stored last
     std::uint32_t places = 0;

@@ -35,6 +35,7 @@ public:
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override;
     [[nodiscard]] bool reaches(rank /*any*/) const noexcept override { return true; }
     [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override { return m_session.shelf(of); }
+    [[nodiscard]] shared_arrivals* arrivals_of(rank place) noexcept override { return &m_session.entry(place).barriers; }
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
 
     [[nodiscard]] session const& joined() const noexcept { return m_session; }

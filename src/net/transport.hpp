@@ -8,6 +8,7 @@
 // The tests are the same for all: tests/support/transport_contract.hpp.
 #pragma once
 
+#include "net/arrivals.hpp"
 #include "net/packet.hpp"
 #include "os/fixed_range.hpp"
 
@@ -68,6 +69,9 @@ public:
     // Memory of that place, zeros at first, that loads, stores and atomic operations of both places act on; each may have it at another address.
     // What places may take from each other lies there (remote/global_deque.hpp). Empty: there is none.
     [[nodiscard]] virtual std::span<std::byte> shelf(rank /*of*/) noexcept { return {}; }
+
+    // How far that place has come in barriers. Null: it tells so by messages alone; then this place does, too.
+    [[nodiscard]] virtual shared_arrivals* arrivals_of(rank /*place*/) noexcept { return nullptr; }
 
     // Reads private memory of another place without its help. 0, or an errno value: ENOTSUP, EPERM: it cannot be done, send it instead; EFAULT:
     // there is no such memory; ESRCH: the place is gone.

@@ -105,6 +105,12 @@ bool engine::poll_alone() noexcept {
     return found;
 }
 
+void engine::expect_by_messages(std::uint64_t barrier) noexcept {
+    std::lock_guard const held(m_polling);
+    if (barrier > m_barriers) m_traffic.have_come(barrier - m_barriers);
+    m_barriers = barrier;
+}
+
 // Before a sleep: waits for who polls at this moment, as that one may have passed by a message already.
 bool engine::poll_in_turn() noexcept {
     std::lock_guard const held(m_polling);

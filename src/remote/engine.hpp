@@ -7,6 +7,7 @@
 #include "base/idle_poller.hpp"
 #include "base/spin_lock.hpp"
 #include "net/doorbell.hpp"
+#include "net/order_of_process.hpp"
 #include "net/transport.hpp"
 #include "os/machine.hpp"
 #include "remote/awaited.hpp"
@@ -94,7 +95,12 @@ public:
 
     // --- collective operations ----------------------------------------------------------------------------------------
     void post(rank to, detail::letter const& what, wire_writer& bytes);              // throws std::bad_alloc, with nothing done
-    [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what); // throws std::bad_alloc
+    [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what);  // throws std::bad_alloc
+    [[nodiscard]] net::shared_arrivals* arrivals_of(rank place) noexcept { return m_transport->arrivals_of(place); }
+    [[nodiscard]] net::order_of_process& order() noexcept { return m_order; } // of what is seen in memory of other places
+    // A thread that has seen others come to the barriers before this one waits for a message now.
+    void expect_by_messages(std::uint64_t barrier) noexcept;
+    [[nodiscard]] bool shares_processors() const noexcept { return m_traffic.shares_processors(); }
     [[nodiscard]] place_state& state() noexcept { return m_state; }
     // --- global memory ----------------------------------------------------------------------------------------------
     [[nodiscard]] global_memory& memory() noexcept { return m_memory; }
@@ -271,7 +277,8 @@ private:
     std::atomic<std::size_t> m_waiting_count{0};
     std::atomic<std::uint32_t> m_running{0}; // threads that may use the engine, though nobody waits for them any more
     base::spin_lock m_polling;
-    traffic m_traffic;                            // written under m_polling
+    traffic m_traffic;                            // written under m_polling, as is the next
+    std::uint64_t m_barriers = 0;                 // that the traffic knows of
     std::atomic<std::uint64_t> m_rounds{0};       // polls by workers
     net::watch_group<os::machine> m_watchers;     // and the watch that is kept
     std::atomic<bool> m_watch_is_kept{false};     // for a worker that is expected back soon; the service thread sees to it
@@ -291,6 +298,7 @@ private:
     std::set<finish_root*> m_roots;    // finishes of this place that have sent messages; only if deaths are survived
     account_book m_accounts;
     letters m_letters;
+    net::order_of_process m_order;
     place_state m_state;
     signal m_end{1};
     std::atomic<bool> m_stopping{false};

@@ -16,9 +16,12 @@ class traffic {
 public:
     // By who polls; one at a time.
     void polled(bool found) noexcept {
-        if (!found) return;
+        if (found) have_come(1);
+    }
+    // So many since the last of them, some of which may not have been messages; then messages are to come in their place. By who polls, as well.
+    void have_come(std::uint64_t count) noexcept {
         std::uint64_t const now = os::monotonic_ns();
-        std::uint64_t const gap = std::min(now - m_last, k_far_apart_ns);
+        std::uint64_t const gap = std::min((now - m_last) / count, k_far_apart_ns);
         m_last = now;
         m_gap = gap >= m_gap ? gap : m_gap - (m_gap - gap) / 8; // messages come in bursts, and what counts is the time between these
         m_until.store(m_gap < k_worth_waiting_ns ? now + k_patience * m_gap : 0, std::memory_order_relaxed); // relaxed: a hint
@@ -29,6 +32,7 @@ public:
 
     // Before anybody polls.
     void share_processors() noexcept { m_shares_processors = true; }
+    [[nodiscard]] bool shares_processors() const noexcept { return m_shares_processors; }
     void found_nothing() const noexcept {
         if (m_shares_processors) os::machine::yield_processor();
     }

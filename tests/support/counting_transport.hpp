@@ -50,6 +50,7 @@ public:
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_over->find_staged(name); }
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override { return m_over->map_segments(each); }
     [[nodiscard]] bool reaches(rank place) const noexcept override { return m_over->reaches(place); }
+    [[nodiscard]] tulle::net::shared_arrivals* arrivals_of(rank place) noexcept override { return m_over->arrivals_of(place); }
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override {
         return m_over->read(from, to, address, bytes);
     }
@@ -63,6 +64,8 @@ private:
             m_count.fetch_add(1, std::memory_order_relaxed); // relaxed: as above
             m_to.deliver(head, payload);
         }
+        void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override { m_to.moved(peer, what, was_sent); }
+        void place_died(rank which, int wait_status) noexcept override { m_to.place_died(which, wait_status); }
 
     private:
         std::atomic<std::uint64_t>& m_count;

@@ -58,6 +58,7 @@ public:
         return nullptr;
     }
     [[nodiscard]] bool reaches(rank place) const noexcept override { return m_over->reaches(place); }
+    [[nodiscard]] tulle::net::shared_arrivals* arrivals_of(rank place) noexcept override { return m_over->arrivals_of(place); }
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override {
         return refuses(m_chosen.reads) ? EPERM : m_over->read(from, to, address, bytes);
     }

@@ -26,6 +26,23 @@ TULLE_API void post_letter(int to, letter const& what, wire_writer& bytes);
 // Waits for it. Throws std::bad_alloc; dead_place.
 TULLE_API remote_result take_letter(int from, letter const& what);
 
+// One round of a barrier of all places: each meets those at multiples of a distance. Where they share memory, they see there how far the others have
+// come; the rest is told by letters. In sets of places, bit k is the one at k+1 times the distance.
+struct barrier_round {
+    static constexpr std::uint64_t k_most_rounds = 8;
+    static constexpr unsigned k_most_others = 3;
+
+    std::uint64_t number = 0; // of the operation
+    unsigned round = 0;
+    int distance = 1;
+    std::uint32_t others = 0;
+};
+
+// The calling thread's place has come to it, or has failed before. Who after it is to be sent a letter, before anything is waited for.
+[[nodiscard]] TULLE_API std::uint32_t come_to(barrier_round const& which, bool has_failed);
+// Returns when those before it have come, but for those from which a letter is to be taken.
+[[nodiscard]] TULLE_API std::uint32_t wait_at(barrier_round const& which);
+
 // A number that no other place gives out. Not 0.
 [[nodiscard]] TULLE_API std::uint64_t new_name();
 // How many operations of that team the calling thread's place has begun before this one.

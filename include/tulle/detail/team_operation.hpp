@@ -15,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -131,6 +132,17 @@ public:
         }
     }
 
+    // A round of a barrier: tells the members at multiples of `distance` below `end` after this one, and hears from those before it.
+    void meet(unsigned round, int distance, int end) {
+        std::uint32_t const all = (1U << static_cast<unsigned>((end - 1) / distance)) - 1;
+        bool const is_of_all_places = m_letter.team == 0;
+        barrier_round const here{m_letter.number, round, distance, all};
+        for_each_in(is_of_all_places ? come_to(here, has_failed()) : all, distance,
+                    [&](int d) { send(after(d), static_cast<step_number>(d), std::tuple<>()); });
+        for_each_in(is_of_all_places ? wait_at(here) : all, distance,
+                    [&](int d) { static_cast<void>(receive<std::tuple<>>(before(d), static_cast<step_number>(d))); });
+    }
+
     // To each other member its own value, the nearest first; their number has been checked.
     template <class T> void send_each(std::vector<T> const& values) {
         for (int distance = 1; distance < size(); ++distance)
@@ -185,6 +197,11 @@ private:
         letter written = m_letter;
         written.step = step;
         post_letter(place_of(to), written, bytes);
+    }
+
+    template <class F> static void for_each_in(std::uint32_t set, int distance, F f) {
+        for (int d = distance; set != 0; d += distance, set /= 2)
+            if (set % 2 != 0) f(d);
     }
 
     static constexpr char const* k_no_memory = "no memory";

@@ -8,10 +8,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -20,6 +22,7 @@ using word = tulle::global_ptr<long>;
 namespace feb = tulle::feb;
 
 constexpr int k_items = 200;
+constexpr auto k_wait = 500ms;
 
 tulle::place last() { return tulle::place(tulle::place_count() - 1); }
 
@@ -118,6 +121,44 @@ bool stops() {
     return false;
 }
 
+// Barriers of all places, by their main threads, other threads, and threads of the operating system, among other operations.
+bool barriers() {
+    auto const count = tulle::allocate_global_cleared<long>(1);
+    at_all_places(
+        [](word sum) {
+            tulle::team const all;
+            auto const meet = [&all, sum](long from, long to) {
+                for (long k = from; k < to; ++k) {
+                    if (k % 100 == all.rank()) tulle::this_thread::sleep_for(1ms); // the others give up looking
+                    if (k % 7 == 0 && all.allreduce(1L) != all.size()) std::abort();
+                    tulle::fetch_add(sum, 1L);
+                    all.barrier();
+                    if (sum.load() < (k + 1) * all.size()) std::abort();
+                    all.barrier();
+                }
+            };
+            meet(0, 5L * k_items);
+            tulle::spawn([&] { meet(5L * k_items, 6L * k_items); }).join();
+            std::thread([&] { meet(6L * k_items, 7L * k_items); }).join();
+        },
+        count);
+    return count.load() == 7L * k_items * tulle::place_count();
+}
+
+// Each but the last place says which part of a wait it was busy, in percent.
+bool long_wait() {
+    at_all_places([] {
+        tulle::team const all;
+        all.barrier();
+        std::clock_t const before = std::clock(); // of all threads of the process
+        if (tulle::here() == last()) tulle::this_thread::sleep_for(k_wait);
+        all.barrier();
+        double const busy = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+        if (tulle::here() != last()) std::printf("busy %.1f\n", 100 * busy / std::chrono::duration<double>(k_wait).count());
+    });
+    return true;
+}
+
 // --- deaths ------------------------------------------------------------------------------------------------------------------
 
 template <class F> bool dies(F f) {
@@ -188,11 +229,49 @@ bool waiters_die() {
     return kept && told && told_in_c && tulle::at_home(held).try_lock();
 }
 
+// The last place dies before a barrier, for which the others look or sleep; they are told, also by others that are.
+bool dies_before_a_barrier(std::chrono::milliseconds after) {
+    try {
+        at_all_places(
+            [](std::chrono::milliseconds patience) {
+                tulle::team const all;
+                for (int k = 0; k < k_items; ++k) all.barrier();
+                if (tulle::here() == last()) {
+                    tulle::this_thread::sleep_for(patience);
+                    std::raise(SIGKILL);
+                }
+                for (int k = 0; k < 2; ++k) {
+                    bool fails = false;
+                    try {
+                        fails = dies([&] { all.barrier(); });
+                    } catch (tulle::collective_error const&) {
+                        fails = true;
+                    }
+                    if (!fails) std::abort();
+                }
+            },
+            after);
+    } catch (tulle::dead_place const&) {
+        return true; // the finish misses the activity there
+    }
+    return false;
+}
+bool dies_while_others_look() { return dies_before_a_barrier(0ms); }
+bool dies_while_others_sleep() { return dies_before_a_barrier(50ms); }
+
 } // namespace
 
 int main(int argc, char** argv) {
-    static std::map<std::string, bool (*)()> const s_all{{"words", &words},     {"stops", &stops},         {"words-in-c", &words_in_c},
-                                                         {"objects", &objects}, {"home-dies", &home_dies}, {"waiters-die", &waiters_die}};
+    static std::map<std::string, bool (*)()> const s_all{{"words", &words},
+                                                         {"stops", &stops},
+                                                         {"words-in-c", &words_in_c},
+                                                         {"objects", &objects},
+                                                         {"home-dies", &home_dies},
+                                                         {"waiters-die", &waiters_die},
+                                                         {"barriers", &barriers},
+                                                         {"long-wait", &long_wait},
+                                                         {"dies-looking", &dies_while_others_look},
+                                                         {"dies-asleep", &dies_while_others_sleep}};
     if (argc < 2) return EXIT_FAILURE;
     tulle::initialize();
     return s_all.at(argv[1])() ? EXIT_SUCCESS : EXIT_FAILURE;

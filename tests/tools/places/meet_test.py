@@ -26,6 +26,22 @@ class Meet(unittest.TestCase):
         for places in PLACES:
             self.assertEqual(self.succeeds(places, "stops").stderr, "")
 
+    def test_barriers(self):
+        for places in (*PLACES, 7):
+            self.assertEqual(self.succeeds(places, "barriers").stderr, "")
+
+    def test_long_waits_take_no_processor_time(self):
+        for places in (2, 4):
+            busy = [float(line.split()[-1]) for line in self.succeeds(places, "long-wait").stdout.splitlines()]
+            self.assertEqual(len(busy), places - 1)
+            self.assertLess(sorted(busy)[len(busy) // 2], 20, busy)
+
+    def test_one_dies_before_a_barrier(self):
+        for how in ("dies-looking", "dies-asleep"):
+            for places in (2, 4, 7):
+                told = self.succeeds(places, how, TULLE_ON_PLACE_DEATH="throw").stdout
+                self.assertGreaterEqual(told.count(f"place {places - 1} is dead"), 2 * min(places - 1, 3), (how, places))
+
     def test_the_home_dies_while_others_wait(self):
         told = self.succeeds(4, "home-dies", TULLE_ON_PLACE_DEATH="throw").stdout
         self.assertEqual(told.count("place 3 is dead"), 5)

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Barriers through memory: nobody goes on before the others have come, nobody waits for a letter that does not come, and no letter comes that nobody
+// waits for. A letter that is missing shows as a deadlock.
+#include "explorer/explore.hpp"
+#include "net/arrivals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace {
+
+using namespace tulle;
+using enum std::memory_order;
+using machine = model::machine;
+using net::sight;
+
+constexpr std::uint64_t k_points = 2;
+
+// One letter for each point, as remote/letters.hpp keeps them.
+class letter_box {
+public:
+    void post(std::uint64_t point) {
+        ++m_posted;
+        m_letters[point].store(1, release); // pairs with take
+        machine::futex_wake(m_letters[point], 1);
+    }
+    void take(std::uint64_t point) {
+        ++m_taken;
+        while (m_letters[point].load(acquire) == 0) machine::futex_wait(m_letters[point], 0); // pairs with post
+    }
+    void check_empty() const { model::check(m_posted == m_taken, "each letter is taken"); }
+    [[nodiscard]] int taken() const { return m_taken; }
+
+private:
+    std::array<model::atomic<std::uint32_t>, k_points + 1> m_letters;
+    int m_posted = 0; // by the one
+    int m_taken = 0;  // by the other
+};
+
+// How one place tells another one that it has come, and what it has done before.
+class direction {
+public:
+    void come(std::uint64_t point) {
+        m_work[point].store(1);
+        if (m_come.writes()) return m_letters.post(point);
+        m_come.come_to(point); // A1
+        m_come.before_notes();
+        if (m_come.take_note(0, point)) m_letters.post(point); // A2
+    }
+    void come_without_a_fence(std::uint64_t point) {
+        m_work[point].store(1);
+        m_come.come_to(point);
+        if (m_come.take_note(0, point)) m_letters.post(point);
+    }
+    void fail() { m_come.write_from_now_on(); }
+
+    void wait(std::uint64_t point) {
+        sight const seen = m_come.look(point);                                                                        // B1
+        if (seen == sight::writes || (seen == sight::not_come && m_come.leave_note(0, point))) m_letters.take(point); // B2, B3
+        model::check(m_work[point].load() == 1, "it has come");
+    }
+    void check_empty() const { m_letters.check_empty(); }
+    [[nodiscard]] int letters() const { return m_letters.taken(); }
+
+private:
+    net::arrivals<machine> m_come;
+    letter_box m_letters;
+    std::array<model::plain<int>, k_points + 1> m_work;
+};
+
+model::options random(std::size_t executions) {
+    model::options o;
+    o.executions = executions;
+    return o;
+}
+
+model::options exhaustive(unsigned preemptions) {
+    model::options o;
+    o.how = model::search::exhaustive;
+    o.preemptions = preemptions;
+    o.executions = 400000;
+    return o;
+}
+
+using role = void (*)(direction&);
+
+void come_to_all(direction& d) {
+    for (std::uint64_t p = 1; p <= k_points; ++p) d.come(p);
+}
+void wait_for_all(direction& d) {
+    for (std::uint64_t p = 1; p <= k_points; ++p) d.wait(p);
+}
+// As when it takes part in other operations in between, or has no part in the first round.
+void come_late(direction& d) { d.come(k_points); }
+void wait_for_last(direction& d) { d.wait(k_points); }
+void come_and_fail(direction& d) {
+    d.come(1);
+    d.fail();
+    d.come(2);
+}
+
+model::test_body one_way(role comes, role waits, int* letters = nullptr) {
+    return [=](model::test& t) {
+        auto& d = t.make<direction>();
+        t.thread([&d, comes] { comes(d); });
+        t.thread([&d, waits] { waits(d); });
+        t.at_end([=, &d] {
+            d.check_empty();
+            if (letters != nullptr) *letters += d.letters();
+        });
+    };
+}
+
+TEST(arrivals, one_waits_for_another) {
+    model::result const r = model::explore("arrivals_one", exhaustive(3), one_way(&come_late, &wait_for_last));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+}
+
+TEST(arrivals, one_follows_another) {
+    int letters = 0;
+    model::result const r = model::explore("arrivals_two", random(60000), one_way(&come_to_all, &wait_for_all, &letters));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(static_cast<std::size_t>(letters), r.executions / 20);                 // some
+    EXPECT_LT(static_cast<std::size_t>(letters), k_points * r.executions * 19 / 20); // not all
+}
+
+TEST(arrivals, points_are_left_out) {
+    model::result const r = model::explore("arrivals_skipped", exhaustive(3), one_way(&come_to_all, &wait_for_last));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+}
+
+TEST(arrivals, who_has_failed_writes) {
+    model::result const r = model::explore("arrivals_failed", random(60000), one_way(&come_and_fail, &wait_for_all));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+// Barriers of two.
+struct both_ways {
+    std::array<direction, 2> of;
+
+    static void body(model::test& t) {
+        auto& all = t.make<both_ways>();
+        for (std::size_t mine = 0; mine < 2; ++mine)
+            t.thread([&all, mine] {
+                for (std::uint64_t p = 1; p <= k_points; ++p) {
+                    all.of[mine].come(p);
+                    all.of[1 - mine].wait(p);
+                }
+            });
+        t.at_end([&all] {
+            for (direction const& d : all.of) d.check_empty();
+            model::check(all.of[0].letters() + all.of[1].letters() <= static_cast<int>(k_points), "the last to come needs no letter");
+        });
+    }
+};
+
+TEST(arrivals, two_wait_for_each_other) {
+    model::result const r = model::explore("arrivals_both", random(60000), &both_ways::body);
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+// -- planted errors
+
+void expect_failure(std::string_view name, char const* message, model::test_body const& body) {
+    model::options o = random(40000);
+    o.expect_failure = true;
+    model::result const r = model::explore(name, o, body);
+    EXPECT_TRUE(r.failed);
+    EXPECT_NE(r.message.find(message), std::string::npos) << r;
+}
+
+TEST(arrivals, who_comes_must_look_for_notes_after_a_fence) {
+    expect_failure("arrivals_unfenced", "deadlock", one_way([](direction& d) { d.come_without_a_fence(k_points); }, &wait_for_last));
+}
+
+TEST(arrivals, who_fails_must_say_so) {
+    expect_failure("arrivals_silent", "deadlock",
+                   one_way(
+                       [](direction& d) {
+                           d.come(1);
+                           d.fail();
+                       },
+                       &wait_for_all));
+}
+
+TEST(arrivals, every_order_is_needed) {
+    model::options o = random(20000);
+    o.weakens = [](model::site const& s) { return s.file == "arrivals.hpp"; };
+    auto mutants = model::weaken_each("arrivals_weakened", o, one_way(&come_to_all, &wait_for_all));
+    mutants =
+        model::found_by_any(std::move(mutants), model::weaken_each("arrivals_weakened_failing", o, one_way(&come_and_fail, &wait_for_all)));
+    EXPECT_EQ(mutants.size(), 4U); // a release, an acquire, two fences
+    EXPECT_EQ(model::survivors(mutants), "");
+}
+
+} // namespace
