@@ -20,7 +20,7 @@ using net::shared_arrivals;
 using net::sight;
 
 constexpr std::uint64_t k_worth_looking_ns = 10'000;
-constexpr std::uint32_t k_looks_between = 16; // looks at anything else
+constexpr std::uint32_t k_looks_between = 64; // looks at anything else; more than that takes, or two places keep each other waiting for it
 constexpr std::uint32_t k_least_looks = 16;   // where each may take long, as others run meanwhile
 static_assert(barrier_round::k_most_others * 5 <= shared_arrivals::k_waiters && net::k_most_places <= 1024); // 4^5
 

@@ -129,11 +129,12 @@ void say_goodbye(engine& e) noexcept {
     std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe)
 }
 
-// For the workers of all places, if all have as many.
+// For the workers of so many places, if all have as many.
+bool are_too_few(std::size_t processors, std::size_t places) {
+    return places * static_cast<std::size_t>(sched::scheduler::instance().active_workers()) > processors;
+}
 bool have_too_few_processors(net::session const& all) {
-    auto const workers = static_cast<std::size_t>(sched::scheduler::instance().active_workers());
-    std::size_t const processors = all.head().processors != 0 ? all.head().processors : os::look_again().cpus.size();
-    return workers * all.places() > processors;
+    return are_too_few(all.head().processors != 0 ? all.head().processors : os::look_again().cpus.size(), all.places());
 }
 
 engine& become_engine(std::unique_ptr<net::transport> over) {
@@ -180,10 +181,13 @@ void tell_that_others_go_on() noexcept {
     if (::write(descriptor, "", 1) == 1) close(descriptor);
 }
 
+// A launcher gives each place processors of its own as long as there are some.
 void join_by_mpi() {
+    auto const places_here = static_cast<std::size_t>(places_of_host());
     mpi_job job = join_mpi_job();
     s_finish_network = job.finish;
     engine& e = become_engine(std::move(job.transport));
+    if (are_too_few(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)), places_here)) e.share_processors();
     if (job.tells_deaths) e.die_with_others();
     if (job.tells_deaths && s_survives) {
         e.survive_deaths();
