@@ -95,7 +95,7 @@ public:
 
     // --- collective operations ----------------------------------------------------------------------------------------
     void post(rank to, detail::letter const& what, wire_writer& bytes);              // throws std::bad_alloc, with nothing done
-    [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what);  // throws std::bad_alloc
+    [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what); // throws std::bad_alloc
     [[nodiscard]] net::shared_arrivals* arrivals_of(rank place) noexcept { return m_transport->arrivals_of(place); }
     [[nodiscard]] net::order_of_process& order() noexcept { return m_order; } // of what is seen in memory of other places
     // A thread that has seen others come to the barriers before this one waits for a message now.
