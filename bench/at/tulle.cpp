@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../common/places.hpp"
-#include "at.hpp"
+#include "calls_over_places.hpp"
 
 namespace tulle::bench {
 namespace {
 
-struct calls {
-    tulle::place there{1};
-    std::vector<std::byte> bytes{};
-
-    bool call() const {
-        tulle::at(there, [] {});
-        return true;
-    }
+struct calls : calls_over_places {
     bool statement(std::size_t size) {
         bytes.resize(size);
         return tulle::at(

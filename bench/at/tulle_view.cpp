@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments as views: there nobody copies them into a vector, as nobody does in the programs of the MPIs. Results are vectors.
-#include "../common/places.hpp"
-#include "at.hpp"
+#include "calls_over_places.hpp"
 
 namespace tulle::bench {
 namespace {
 
-struct calls_with_views {
-    tulle::place there{1};
-    std::vector<std::byte> bytes{};
-
-    bool call() const {
-        tulle::at(there, [] {});
-        return true;
-    }
+struct calls_with_views : calls_over_places {
     bool statement(std::size_t size) {
         bytes.resize(size);
         return tulle::at(
