@@ -19,8 +19,8 @@ constexpr std::size_t k_most_circles = 8;
 constexpr std::size_t k_most_groups = 100;
 
 // "mutex 0x7f.. held by thread 3", "barrier 0x7f.. (2 of 3 have arrived)", "thread 4"
-phrase target_of(sched::wait_reason waits, bool same_object) noexcept {
-    using enum sched::wait_kind;
+phrase target_of(wait::wait_reason waits, bool same_object) noexcept {
+    using enum wait::wait_kind;
     char const* const kind = sync::text(waits.kind);
     if (waits.kind == sleep) return phrase::make("a %s", kind);
     if (!same_object) return phrase::make("a %s each", kind);
@@ -82,7 +82,7 @@ private:
     void print_group(thread_group const& g) noexcept {
         m_out.print("\n");
         print_who(g);
-        if (g.first.waits.kind != sched::wait_kind::nothing)
+        if (g.first.waits.kind != wait::wait_kind::nothing)
             m_out.print(g.count == 1 ? " waits for %s\n" : " wait for %s\n", target_of(g.first.waits, g.same_object).text);
         else if (g.first.worker >= 0)
             m_out.print(g.count == 1 ? " runs on worker %d\n" : " run on worker %d\n", g.first.worker);

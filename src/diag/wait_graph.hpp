@@ -15,7 +15,7 @@ class wait_graph {
 public:
     struct node {
         thread_id id = 0;
-        sched::wait_reason waits;
+        wait::wait_reason waits;
         thread_id holder = 0;              // 0: not known
         void const* stolen_word = nullptr; // waits for the forked thread with this state
     };

@@ -9,7 +9,7 @@
 //   INV-1  taken <= most in each column; while somebody waits for a column, all its places are taken
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "wait/wait_list.hpp"
 
 #include <tulle/detail/place_holder.hpp>
 
@@ -23,7 +23,7 @@ namespace tulle::group {
 inline constexpr std::size_t k_any_column = ~std::size_t{0};
 
 template <class Parking> class places {
-    using node = sync::waiter<Parking>;
+    using node = wait::waiter<Parking>;
 
 public:
     using member = detail::place_holder;
@@ -68,14 +68,14 @@ public:
     [[nodiscard]] std::size_t take(std::size_t wanted) noexcept {
         request self;
         self.wanted = wanted;
-        sync::park(reason(), self, m_lock, [this, &self] { return enter(self); });
+        wait::park(reason(), self, m_lock, [this, &self] { return enter(self); });
         return self.got;
     }
     // k_any_column: the limit was reached.
-    [[nodiscard]] std::size_t take_until(std::size_t wanted, sync::limit<Parking> until) noexcept {
-        sync::timed_waiter<Parking, request> self(until);
+    [[nodiscard]] std::size_t take_until(std::size_t wanted, wait::limit<Parking> until) noexcept {
+        wait::timed_waiter<Parking, request> self(until);
         self.wanted = wanted;
-        bool const served = sync::park_until(
+        bool const served = wait::park_until(
             reason(), self, m_lock, list_of(wanted), [this, &self] { return enter(self); }, [] {});
         return served ? self.got : k_any_column;
     }
@@ -107,7 +107,7 @@ public:
     }
     // By the lender, after it has started the child, or run it.
     void wait_back(lender& self) noexcept {
-        sync::park(reason(), self, m_lock, [this, &self] {
+        wait::park(reason(), self, m_lock, [this, &self] {
             if (self.is_back) return false;
             self.is_parked = true;
             return self.child == nullptr || !serve_or_queue(self);
@@ -117,11 +117,11 @@ public:
 private:
     struct column {
         std::size_t taken = 0;
-        sync::wait_list<Parking> waiting;
+        wait::wait_list<Parking> waiting;
     };
 
-    [[nodiscard]] sched::wait_reason reason() const noexcept { return {sched::wait_kind::group_place, this}; }
-    [[nodiscard]] sync::wait_list<Parking>& list_of(std::size_t wanted) noexcept {
+    [[nodiscard]] wait::wait_reason reason() const noexcept { return {wait::wait_kind::group_place, this}; }
+    [[nodiscard]] wait::wait_list<Parking>& list_of(std::size_t wanted) noexcept {
         return wanted == k_any_column ? m_waiting_for_any : m_columns[wanted].waiting;
     }
     // All that follow: under the lock.
@@ -177,14 +177,14 @@ private:
     // The one that has waited longest; its wait is over.
     [[nodiscard]] request* pop_next(std::size_t of) noexcept {
         for (;;) {
-            sync::wait_list<Parking>& list = older(m_columns[of].waiting, m_waiting_for_any);
+            wait::wait_list<Parking>& list = older(m_columns[of].waiting, m_waiting_for_any);
             node* const first = list.first();
             if (first == nullptr) return nullptr;
             list.unlink(*first);
             if (first->try_wake()) return static_cast<request*>(first);
         }
     }
-    [[nodiscard]] static sync::wait_list<Parking>& older(sync::wait_list<Parking>& a, sync::wait_list<Parking>& b) noexcept {
+    [[nodiscard]] static wait::wait_list<Parking>& older(wait::wait_list<Parking>& a, wait::wait_list<Parking>& b) noexcept {
         if (b.empty()) return a;
         return a.empty() || b.first()->since < a.first()->since ? b : a;
     }
@@ -197,7 +197,7 @@ private:
     std::vector<column> m_columns;
     std::size_t m_most;
     typename Parking::lock m_lock; // guards the rest
-    sync::wait_list<Parking> m_waiting_for_any;
+    wait::wait_list<Parking> m_waiting_for_any;
     std::uint64_t m_tickets = 0;
     std::size_t m_turn = 0;
 };

@@ -134,7 +134,7 @@ void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until
     std::size_t const wanted = column_of(g, shepherd);
     t.shepherd = shepherd;
     std::size_t column = g.places.try_take(wanted, [] {});
-    sync::limit<sync::parking> const bounds(until);
+    wait::limit<sync::parking> const bounds(until);
     if (column == k_any_column && bounds.is_none()) column = g.places.take(wanted);
     if (column == k_any_column && !bounds.is_over()) column = g.places.take_until(wanted, bounds);
     column != k_any_column ? admit(g, t, column, group_place::own) : void(t.at = group_place::refused);

@@ -4,7 +4,7 @@
 
 #include "base/spin_lock.hpp"
 #include "remote/batch_count.hpp"
-#include "sched/cancellation_core.hpp"
+#include "wait/cancellation_core.hpp"
 
 #include <tulle/cancellation.hpp>
 #include <tulle/detail/remote.hpp>
@@ -73,7 +73,7 @@ struct finish_root : governor {
     bool is_limited = false; // by itself, not only as a part
 
 private:
-    struct link : sched::cancellation_node {
+    struct link : wait::cancellation_node {
         detail::cancellation* to = nullptr;
     };
     cancellation_reference m_limit; // the token's; null: none

@@ -14,15 +14,14 @@ namespace tulle::detail {
 using sched::scheduler;
 
 cancellation::cancellation(cancellation* whole) noexcept : m_whole(whole) {
-    sched::cancellation_node::cancel = &on_cancel;
+    wait::cancellation_node::cancel = &on_cancel;
     if (whole == nullptr) return;
     share_cancellation(whole);
     whole->insert(*this);
 }
 
 cancellation::~cancellation() {
-    if (m_deadline.load(std::memory_order_relaxed) != sched::k_never)
-        scheduler::instance().timers().remove(*this); // relaxed: the last user
+    if (m_deadline.load(std::memory_order_relaxed) != wait::k_never) scheduler::instance().timers().remove(*this); // relaxed: the last user
     if (m_whole == nullptr) return;
     m_whole->remove(*this);
     drop_cancellation(m_whole);
@@ -41,13 +40,13 @@ void cancellation::cancel_at(std::uint64_t when) noexcept {
 bool cancellation::is_cancelled() noexcept {
     if (is_requested()) return true;
     std::uint64_t const when = m_deadline.load(std::memory_order_relaxed); // relaxed: see cancel_at
-    if (when != sched::k_never && sched::now_ns() >= when) request();
+    if (when != wait::k_never && sched::now_ns() >= when) request();
     return is_requested() || (m_whole != nullptr && m_whole->is_cancelled());
 }
 
-void cancellation::on_time(sched::timer& t) noexcept { static_cast<cancellation&>(t).request(); }
+void cancellation::on_time(wait::timer& t) noexcept { static_cast<cancellation&>(t).request(); }
 
-void cancellation::on_cancel(sched::cancellation_node& n) noexcept { static_cast<cancellation&>(n).request(); }
+void cancellation::on_cancel(wait::cancellation_node& n) noexcept { static_cast<cancellation&>(n).request(); }
 
 // --- what <tulle/cancellation.hpp> calls ------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "os/machine.hpp"
-#include "sched/cancellation_core.hpp"
-#include "sched/timer_queue.hpp"
+#include "wait/cancellation_core.hpp"
+#include "wait/timer_queue.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace tulle::detail {
 
 // Shared by sources, tokens and parts. A wait refers to it through a token that its caller holds.
-struct cancellation : sched::cancellation_core<os::machine>, private sched::timer, private sched::cancellation_node {
+struct cancellation : wait::cancellation_core<os::machine>, private wait::timer, private wait::cancellation_node {
     explicit cancellation(cancellation* whole) noexcept; // null: none. Takes a reference to it
     ~cancellation();
     cancellation(cancellation const&) = delete;
@@ -27,12 +27,12 @@ struct cancellation : sched::cancellation_core<os::machine>, private sched::time
     std::atomic<std::uint32_t> references{1};
 
 private:
-    static void on_time(sched::timer& t) noexcept;
-    static void on_cancel(sched::cancellation_node& n) noexcept;
+    static void on_time(wait::timer& t) noexcept;
+    static void on_cancel(wait::cancellation_node& n) noexcept;
 
     cancellation* const m_whole;
-    base::spin_lock m_deadline_lock;                       // one cancel_at at a time
-    std::atomic<std::uint64_t> m_deadline{sched::k_never}; // written under it
+    base::spin_lock m_deadline_lock;                      // one cancel_at at a time
+    std::atomic<std::uint64_t> m_deadline{wait::k_never}; // written under it
 };
 
 } // namespace tulle::detail

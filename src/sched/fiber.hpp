@@ -12,8 +12,8 @@
 #include "os/machine.hpp"
 #include "park/resume_word.hpp"
 #include "sched/runnable.hpp"
-#include "sched/wait_kind.hpp"
 #include "stack/stack_pool.hpp"
+#include "wait/wait_kind.hpp"
 
 #include <tulle/detail/record.hpp>
 
@@ -25,6 +25,9 @@ struct group_member;
 }
 
 namespace tulle::sched {
+
+using wait::wait_kind;
+using wait::wait_reason;
 
 struct worker;
 struct record_deque;

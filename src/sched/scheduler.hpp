@@ -11,9 +11,9 @@
 #include "sched/stack_use.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
-#include "sched/timer_queue.hpp"
 #include "sched/worker.hpp"
 #include "sched/worker_limit.hpp"
+#include "wait/timer_queue.hpp"
 
 #include <atomic>
 #include <memory>
@@ -21,6 +21,10 @@
 #include <vector>
 
 namespace tulle::sched {
+
+using wait::k_never;
+using wait::timer;
+using wait::timer_queue;
 
 struct settings {
     os::topology machine;

@@ -52,12 +52,6 @@ void post_end_rotation_and_tell(void*, void*) noexcept {
     w.owner->notify_light();
 }
 
-void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
-    if (self.records != nullptr && scheduler::instance().stacks().is_short()) scheduler::instance().leave_records(self);
-    post(a, b);
-    static_cast<void>(wait_guest(self, k_never));
-}
-
 // Tells who looks for a deadlock that this guest wakes nobody before it is resumed.
 struct wait_mark {
     wait_mark(worker& guest, bool forever) noexcept : w(guest) {
@@ -70,6 +64,34 @@ struct wait_mark {
 
     worker& w;
 };
+
+// Sleeps until it is resumed. When its time is up, that is by its own timer.
+void sleep_as_guest(worker& w, fiber& self) noexcept {
+    timer* const own = w.own_timer;
+    wait_mark const mark(w, own == nullptr);
+    bool has_fired = own == nullptr;
+    while (!self.wake.is_resumed()) {
+        std::uint64_t const until = has_fired ? w.owner->next_look(w) : own->deadline;
+        if (self.wake.sleep(until)) continue;
+        if (has_fired) {
+            w.owner->look_for_deadlock(w);
+        } else {
+            has_fired = true;
+            own->fire(*own);
+        }
+    }
+    self.wake.reset();
+}
+
+void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
+    scheduler& s = scheduler::instance();
+    worker& w = *self.home;
+    if (self.records != nullptr && s.stacks().is_short()) s.leave_records(self);
+    w.own_timer = nullptr;
+    post(a, b); // may set the timer
+    w.waits_at = arch::this_place();
+    sleep_as_guest(w, self);
+}
 
 TULLE_COLD void resume_elsewhere(fiber& f, bool is_at_home) noexcept {
     if (f.kind_of_stack == fiber_kind::guest) return f.wake.resume();
@@ -90,20 +112,6 @@ TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
 }
 
 } // namespace
-
-bool wait_guest(fiber& self, std::uint64_t deadline) noexcept {
-    worker& w = *self.home;
-    w.waits_at = arch::this_place();
-    wait_mark const mark(w, deadline == k_never);
-    while (!self.wake.is_resumed()) {
-        std::uint64_t const until = deadline == k_never ? w.owner->next_look(w) : deadline;
-        if (self.wake.sleep(until)) continue;
-        if (deadline != k_never) return false;
-        w.owner->look_for_deadlock(w);
-    }
-    self.wake.reset();
-    return true;
-}
 
 void first_switch() noexcept { after_switch(); }
 

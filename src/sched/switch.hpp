@@ -22,9 +22,6 @@ void resume(fiber& f) noexcept;
 // Lets other ready threads of this worker go first. Guests: gives the processor up.
 void yield() noexcept;
 
-// A guest's wait for its resume(). False: none until the deadline (ns, monotonic).
-[[nodiscard]] bool wait_guest(fiber& self, std::uint64_t deadline) noexcept;
-
 // suspend() on a worker, but the next context is an idle loop even if other threads are ready.
 void suspend_to_loop(post_function post, void* a, void* b) noexcept;
 // The first thing that runs on a fresh stack.

@@ -6,8 +6,10 @@
 #include "sched/guest.hpp"
 #include "sched/join_word.hpp"
 #include "sched/names.hpp"
+#include "sched/parking.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
+#include "wait/sole_waiter.hpp"
 
 #include <tulle/schedule_point.hpp>
 #include <tulle/this_thread.hpp>
@@ -131,50 +133,17 @@ TULLE_COLD bool must_run_in_place(thread_record const& t, fiber const& self) noe
     return t.own_stack && fits && !w.owner->can_go_on_without(w);
 }
 
-// A limit ends the wait by taking the waiter out of the word, whoever comes first: timer or canceller.
-struct limited_join : timer, cancellation_node {
-    limited_join(thread_record& t, fiber& self, detail::limit until) noexcept : joined(t), waiter(self), token(until.token) {
-        deadline = until.deadline;
-        fire = [](timer& by) noexcept { static_cast<limited_join&>(by).end_wait(); };
-        cancel = [](cancellation_node& by) noexcept { static_cast<limited_join&>(by).end_wait(); };
-    }
-    void start() noexcept {
-        if (deadline != k_never) scheduler::instance().insert_timer(*this);
-        if (token != nullptr) token->insert(*this);
-    }
-    void stop() noexcept {
-        if (deadline != k_never) scheduler::instance().timers().remove(*this);
-        if (token != nullptr) token->remove(*this);
-    }
-    void end_wait() noexcept {
-        if (join_word(joined.word).clear_waiter(reinterpret_cast<std::uintptr_t>(&waiter))) resume(waiter);
-    }
-
+// The word of a thread that is joined, for a wait with a limit.
+struct join_entry {
     thread_record& joined;
-    fiber& waiter;
-    detail::cancellation* token;
-    std::atomic<std::uint32_t> posted{0}; // 1: post_limited_join is over
+
+    [[nodiscard]] bool enter(fiber* waiter) const noexcept {
+        return join_word(joined.word).set_waiter(reinterpret_cast<std::uintptr_t>(waiter));
+    }
+    [[nodiscard]] bool withdraw(fiber* waiter) const noexcept {
+        return join_word(joined.word).clear_waiter(reinterpret_cast<std::uintptr_t>(waiter));
+    }
 };
-
-void post_limited_join(void* pending, void*) noexcept {
-    auto& p = *static_cast<limited_join*>(pending);
-    fiber& f = p.waiter;
-    bool const waits = join_word(p.joined.word).set_waiter(reinterpret_cast<std::uintptr_t>(&f));
-    if (waits) p.start();
-    p.posted.store(1, std::memory_order_release); // pairs with the acquire in wait_thread_until
-    if (!waits) resume(f);
-}
-
-// Nobody but the guest itself looks at its deadline: the workers may all be busy.
-void wait_as_guest_until(thread_record& t, fiber& self, detail::limit until) noexcept {
-    auto const waiter = reinterpret_cast<std::uintptr_t>(&self);
-    if (!join_word(t.word).set_waiter(waiter)) return;
-    limited_join pending(t, self, {k_never, until.token});
-    pending.start();
-    bool const resumed = wait_guest(self, until.deadline) || join_word(t.word).clear_waiter(waiter);
-    if (!resumed) static_cast<void>(wait_guest(self, k_never)); // finish() or the canceller came first: take its wake-up
-    pending.stop();
-}
 
 } // namespace
 
@@ -251,22 +220,13 @@ bool wait_thread_until(thread_core* core, limit until) noexcept {
     thread_record& t = sched::as_record(core);
     schedule_point();
     if (join_word(t.word).is_done()) return true;
-    fiber& self = this_fiber();
     if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) {
         sched::join_left_behind(t);
         return true;
     }
-    self.set_wait({wait_kind::spawned_thread, &t});
-    if (self.kind_of_stack == fiber_kind::guest) {
-        sched::wait_as_guest_until(t, self, until);
-        self.clear_wait();
-        return join_word(t.word).is_done();
-    }
-    sched::limited_join pending(t, self, until);
-    suspend(&sched::post_limited_join, &pending, nullptr);
-    // The thread may have ended, and resumed this one, before the limit was started. acquire pairs with post_limited_join.
-    while (pending.posted.load(std::memory_order_acquire) == 0) sched::yield();
-    pending.stop();
+    sched::join_entry entry{t};
+    wait::sole_waiter<sched::parking, sched::join_entry> waiter(entry, until);
+    static_cast<void>(waiter.wait({wait_kind::spawned_thread, &t}));
     return join_word(t.word).is_done();
 }
 

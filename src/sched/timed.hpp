@@ -2,7 +2,7 @@
 // Deadlines as nanoseconds of the monotonic clock, and the wait that only ends by one.
 #pragma once
 
-#include "sched/timer_queue.hpp"
+#include "wait/timer_queue.hpp"
 
 #include <cstdint>
 

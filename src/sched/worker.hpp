@@ -15,6 +15,7 @@
 #include "sched/shown_deque.hpp"
 #include "sched/stack_cache.hpp"
 #include "sched/steal_pace.hpp"
+#include "wait/timer_queue.hpp"
 
 #include <tulle/detail/current.hpp>
 
@@ -89,8 +90,9 @@ struct alignas(128) worker {
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
     os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
     std::uint64_t steals = 0, suspends = 0;
-    quiet_watch watch;    // quiescence.cpp
-    arch::place waits_at; // guests: of its wait; read by others while waits_forever
+    quiet_watch watch;                // quiescence.cpp
+    arch::place waits_at;             // guests: of its wait; read by others while waits_forever
+    wait::timer* own_timer = nullptr; // guests: ends its wait; null: nothing but a wake-up does
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) shown_deque<os::machine, record_deque> visible; // that of `current`

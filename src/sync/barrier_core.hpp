@@ -3,7 +3,7 @@
 // and wakes them without the lock. Whoever is woken does not touch the barrier again.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <cstdint>
 
@@ -41,7 +41,7 @@ public:
         if (try_arrive()) return;
         waiter<Parking> self;
         wait_batch<Parking> others(nullptr);
-        park({sched::wait_kind::barrier, this}, self, m_lock, [this, &self, &others] { return enter(self, others); });
+        park({wait::wait_kind::barrier, this}, self, m_lock, [this, &self, &others] { return enter(self, others); });
         others.wake_all();
     }
     // False: the limit was reached; it is as if the caller had not arrived.
@@ -51,7 +51,7 @@ public:
         timed_waiter<Parking> self(until);
         wait_batch<Parking> others(nullptr);
         auto const join = [this, &self, &others] { return enter(self, others); };
-        bool const met = park_until({sched::wait_kind::barrier, this}, self, m_lock, m_waiting, join, [this] { --m_arrived; });
+        bool const met = park_until({wait::wait_kind::barrier, this}, self, m_lock, m_waiting, join, [this] { --m_arrived; });
         others.wake_all();
         return met;
     }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "sync/item_store.hpp"
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <tulle/detail/channel_calls.hpp>
 

@@ -132,9 +132,9 @@ private:
             if (n->linked) n->channel->withdraw(*n);
         unlock();
     }
-    [[nodiscard]] sched::wait_reason reason() const noexcept {
-        if (m_count != 1) return {sched::wait_kind::channel_select, m_first->channel};
-        return {m_first->is_send ? sched::wait_kind::channel_send : sched::wait_kind::channel_receive, m_first->channel};
+    [[nodiscard]] wait::wait_reason reason() const noexcept {
+        if (m_count != 1) return {wait::wait_kind::channel_select, m_first->channel};
+        return {m_first->is_send ? wait::wait_kind::channel_send : wait::wait_kind::channel_receive, m_first->channel};
     }
 
     struct case_row {

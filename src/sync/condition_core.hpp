@@ -3,7 +3,7 @@
 // to the mutex's unlock, so that whoever locks the mutex afterwards finds the waiter. Lock order: this queue, then the mutex's.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <cstdint>
 #include <mutex>
@@ -16,14 +16,14 @@ public:
     template <class Unlock> void wait(Unlock unlock) noexcept {
         Parking::schedule_point();
         waiter<Parking> self;
-        park({sched::wait_kind::condition, this}, self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
+        park({wait::wait_kind::condition, this}, self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
     }
     // False: the limit was reached.
     template <class Unlock> [[nodiscard]] bool wait_until(limit<Parking> until, Unlock unlock) noexcept {
         Parking::schedule_point();
         timed_waiter<Parking> self(until);
         return park_until(
-            {sched::wait_kind::condition, this}, self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
+            {wait::wait_kind::condition, this}, self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
     }
     void notify_one() noexcept {
         Parking::schedule_point();

@@ -21,7 +21,7 @@ template <class LetGo>
 }
 
 inline bool wait_condition(condition_core<parking>& condition, detail::mutex_front& front, native_mutex_queue& queue, limit<parking> until,
-                           sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
+                           wait::wait_kind kind = wait::wait_kind::mutex) noexcept {
     bool const notified = wait_without_lock(condition, until, [&front, &queue] { unlock(front, queue); });
     lock(front, queue, kind);
     return notified;

@@ -17,7 +17,7 @@ bool condition_variable::wait_cold(mutex& m, std::uint64_t deadline) noexcept { 
 
 bool condition_variable::wait_until_cold(mutex& m, detail::limit until) noexcept {
     return sync::wait_condition(sync::open<core>(m_core), m.m_front, sync::open<sync::native_mutex_queue>(m.m_queue), until,
-                                sched::wait_kind::owned_mutex);
+                                wait::wait_kind::owned_mutex);
 }
 
 } // namespace tulle

@@ -17,7 +17,7 @@ namespace {
 using callbacks = sync::callback_list<os::machine, future_callback>;
 using latch_type = sync::latch_core<sync::parking>;
 
-constexpr auto k_kind = sched::wait_kind::future;
+constexpr auto k_kind = wait::wait_kind::future;
 
 } // namespace
 

@@ -78,8 +78,8 @@ TULLE_NO_SANITIZE thread_id id_of(sched::thread_record const& t) noexcept { retu
 
 } // namespace
 
-char const* text(sched::wait_kind kind) noexcept {
-    using enum sched::wait_kind;
+char const* text(wait::wait_kind kind) noexcept {
+    using enum wait::wait_kind;
     switch (kind) {
         case nothing: break;
         case mutex:
@@ -108,8 +108,8 @@ char const* text(sched::wait_kind kind) noexcept {
     return "nothing";
 }
 
-wait_facts inspect(sched::wait_reason reason) noexcept {
-    using enum sched::wait_kind;
+wait_facts inspect(wait::wait_reason reason) noexcept {
+    using enum wait::wait_kind;
     wait_facts facts;
     switch (reason.kind) {
         case owned_mutex: facts.holder = detail::mutex_owner::of(*static_cast<tulle::mutex const*>(reason.object)); break;

@@ -2,7 +2,7 @@
 // What can be said of an object that a thread waits for. By reports, while the thread waits: the object exists then.
 #pragma once
 
-#include "sched/wait_kind.hpp"
+#include "wait/wait_kind.hpp"
 
 #include <tulle/detail/thread_core.hpp>
 
@@ -18,7 +18,7 @@ struct wait_facts {
 };
 
 // "mutex", "barrier", ...
-[[nodiscard]] char const* text(sched::wait_kind kind) noexcept;
-[[nodiscard]] wait_facts inspect(sched::wait_reason reason) noexcept;
+[[nodiscard]] char const* text(wait::wait_kind kind) noexcept;
+[[nodiscard]] wait_facts inspect(wait::wait_reason reason) noexcept;
 
 } // namespace tulle::sync

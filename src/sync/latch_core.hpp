@@ -4,7 +4,7 @@
 // The store of 0 is the last access to the latch, so whoever has seen it may destroy the latch. Waiters are woken by their nodes alone.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -42,7 +42,7 @@ public:
         return count_down_result::last;
     }
     // `kind`: what the reports call it.
-    void wait(sched::wait_kind kind = sched::wait_kind::latch) noexcept {
+    void wait(wait::wait_kind kind = wait::wait_kind::latch) noexcept {
         Parking::schedule_point();
         if (is_open()) return;
         waiter<Parking> self;
@@ -50,7 +50,7 @@ public:
         park({kind, this}, self, m_lock, [this, &self, &queued] { return queued = enter(self); });
         if (!queued) await_zero();
     }
-    [[nodiscard]] bool wait_until(limit<Parking> until, sched::wait_kind kind = sched::wait_kind::latch) noexcept {
+    [[nodiscard]] bool wait_until(limit<Parking> until, wait::wait_kind kind = wait::wait_kind::latch) noexcept {
         Parking::schedule_point();
         if (is_open()) return true;
         if (until.is_over()) return false;

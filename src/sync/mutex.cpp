@@ -11,11 +11,11 @@ namespace tulle {
 using queue = sync::native_mutex_queue;
 
 bool mutex::lock_cold(std::uint64_t deadline) noexcept {
-    return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline, sched::wait_kind::owned_mutex);
+    return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline, wait::wait_kind::owned_mutex);
 }
 
 bool mutex::lock_until_cold(detail::limit until) noexcept {
-    return sync::lock_contended(m_front, sync::open<queue>(m_queue), until, sched::wait_kind::owned_mutex);
+    return sync::lock_contended(m_front, sync::open<queue>(m_queue), until, wait::wait_kind::owned_mutex);
 }
 
 bool mutex::try_lock_cold() noexcept { return sync::try_lock(m_front, sync::open<queue>(m_queue)); }

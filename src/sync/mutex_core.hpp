@@ -8,7 +8,7 @@
 // Source: asymmetric Dekker synchronization (Dice, Huang and Yang 2001); the throttle is that of Dice, "Malthusian locks", doi:10.1145/3064176.3064203.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <tulle/detail/mutex_front.hpp>
 
@@ -39,7 +39,7 @@ public:
     using node = waiter<Parking>;
 
     // `kind`: what a waiter is said to wait for; the front is the first member of that.
-    mutex_core(front_type& front, mutex_queue<Parking>& queue, sched::wait_kind kind = sched::wait_kind::mutex) noexcept
+    mutex_core(front_type& front, mutex_queue<Parking>& queue, wait::wait_kind kind = wait::wait_kind::mutex) noexcept
         : m_front(front), m_queue(queue), m_kind(kind) {}
 
     // Takes a mutex that only looks held: a new one, or one that a deterministic run has freed. After try_lock failed.
@@ -211,7 +211,7 @@ private:
 
     front_type& m_front;
     mutex_queue<Parking>& m_queue;
-    sched::wait_kind m_kind;
+    wait::wait_kind m_kind;
 };
 
 } // namespace tulle::sync

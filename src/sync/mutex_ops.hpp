@@ -15,7 +15,7 @@ static_assert(sizeof(waiter<parking>) <= 64);
 
 // False: not before the limit was reached.
 [[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, limit<parking> until,
-                                         sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
+                                         wait::wait_kind kind = wait::wait_kind::mutex) noexcept {
     sched::start_if_deterministic();
     parking::schedule_point();
     native_mutex_core waiting(front, queue, kind);
@@ -25,7 +25,7 @@ static_assert(sizeof(waiter<parking>) <= 64);
     waiting.lock();
     return true;
 }
-inline void lock(detail::mutex_front& front, native_mutex_queue& queue, sched::wait_kind kind = sched::wait_kind::mutex) noexcept {
+inline void lock(detail::mutex_front& front, native_mutex_queue& queue, wait::wait_kind kind = wait::wait_kind::mutex) noexcept {
     if (!front.try_lock()) static_cast<void>(lock_contended(front, queue, detail::k_no_deadline, kind));
 }
 // False: another thread holds it.

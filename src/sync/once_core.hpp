@@ -3,7 +3,7 @@
 // The word leaves `running` under the lock, so a waiter that has seen it there is found.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -46,7 +46,7 @@ public:
 private:
     void wait_while_running() noexcept {
         waiter<Parking> self;
-        park({sched::wait_kind::once, &m_state}, self, m_queue.lock, [this, &self] {
+        park({wait::wait_kind::once, &m_state}, self, m_queue.lock, [this, &self] {
             if (m_state.load(std::memory_order_relaxed) != k_running) return false; // relaxed: under the lock, and begin() looks again
             m_queue.waiting.push_back(self);
             return true;

@@ -4,7 +4,7 @@
 // Whoever ends it takes all waiters at once and wakes them without the lock; nothing is touched afterwards.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <cstdint>
 #include <mutex>
@@ -51,7 +51,7 @@ public:
     void wait(std::uint64_t phase) noexcept {
         if (try_wait(phase)) return;
         waiter<Parking> self;
-        park({sched::wait_kind::phased_barrier, this}, self, m_lock, [this, &self, phase] { return enter(self, phase); });
+        park({wait::wait_kind::phased_barrier, this}, self, m_lock, [this, &self, phase] { return enter(self, phase); });
     }
     // False: the limit was reached; the arrival counts.
     [[nodiscard]] bool wait_until(std::uint64_t phase, limit<Parking> until) noexcept {
@@ -59,7 +59,7 @@ public:
         if (until.is_over()) return false;
         timed_waiter<Parking> self(until);
         auto const join = [this, &self, phase] { return enter(self, phase); };
-        return park_until({sched::wait_kind::phased_barrier, this}, self, m_lock, m_waiting, join, [] {});
+        return park_until({wait::wait_kind::phased_barrier, this}, self, m_lock, m_waiting, join, [] {});
     }
 
 private:

@@ -6,7 +6,7 @@
 // one that has waited longest. So nobody overtakes who waits.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -33,7 +33,7 @@ public:
     void acquire() noexcept {
         if (try_acquire()) return;
         waiter<Parking> self;
-        park({sched::wait_kind::semaphore, this}, self, m_lock, [this, &self] { return enter(self); });
+        park({wait::wait_kind::semaphore, this}, self, m_lock, [this, &self] { return enter(self); });
     }
     // False: the limit was reached, and nothing was taken.
     [[nodiscard]] bool acquire_until(limit<Parking> until) noexcept {
@@ -41,7 +41,7 @@ public:
         if (until.is_over()) return false;
         timed_waiter<Parking> self(until);
         auto const join = [this, &self] { return enter(self); };
-        return park_until({sched::wait_kind::semaphore, this}, self, m_lock, m_waiting, join, [this] { settle(0); });
+        return park_until({wait::wait_kind::semaphore, this}, self, m_lock, m_waiting, join, [this] { settle(0); });
     }
     // False: there would be more than k_most, and nothing was done.
     [[nodiscard]] bool release(std::uint64_t units) noexcept {

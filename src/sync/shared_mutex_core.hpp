@@ -9,7 +9,7 @@
 // Source: phase-fair locks (Brandenburg and Anderson 2010, doi:10.1007/s11241-010-9097-2), with queues in place of spinning.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -36,7 +36,7 @@ public:
     void lock() noexcept {
         if (try_lock() || spin([this] { return take(); })) return;
         waiter<Parking> self;
-        park({sched::wait_kind::shared_mutex, this}, self, m_lock, [this, &self] { return enter(self); });
+        park({wait::wait_kind::shared_mutex, this}, self, m_lock, [this, &self] { return enter(self); });
     }
     // False: not before the limit was reached.
     [[nodiscard]] bool lock_until(limit<Parking> until) noexcept {
@@ -46,7 +46,7 @@ public:
         timed_waiter<Parking> self(until);
         woken_chain<Parking> readers;
         bool const locked = park_until(
-            {sched::wait_kind::shared_mutex, this}, self, m_lock, m_writers, [this, &self] { return enter(self); },
+            {wait::wait_kind::shared_mutex, this}, self, m_lock, m_writers, [this, &self] { return enter(self); },
             [this, &readers] { let_readers_in(readers); });
         readers.resume_all();
         return locked;
@@ -66,7 +66,7 @@ public:
     void lock_shared() noexcept {
         if (try_lock_shared() || spin([this] { return take_shared(k_writer | k_waiting); })) return;
         waiter<Parking> self;
-        park({sched::wait_kind::shared_mutex, this}, self, m_lock, [this, &self] { return enter_shared(self); });
+        park({wait::wait_kind::shared_mutex, this}, self, m_lock, [this, &self] { return enter_shared(self); });
     }
     [[nodiscard]] bool lock_shared_until(limit<Parking> until) noexcept {
         if (try_lock_shared()) return true;
@@ -74,7 +74,7 @@ public:
         if (spin([this] { return take_shared(k_writer | k_waiting); })) return true;
         timed_waiter<Parking> self(until);
         auto const join = [this, &self] { return enter_shared(self); };
-        return park_until({sched::wait_kind::shared_mutex, this}, self, m_lock, m_readers, join, [this] { settle(); });
+        return park_until({wait::wait_kind::shared_mutex, this}, self, m_lock, m_readers, join, [this] { settle(); });
     }
     void unlock_shared() noexcept {
         // release pairs with take, take_shared and pass_on_from_reader.

@@ -6,8 +6,7 @@
 // Source: the SimpleSignal of OctoPOS, the operating system of invasive computing.
 #pragma once
 
-#include "sched/wait_kind.hpp"
-#include "sync/waiter.hpp"
+#include "sync/waits.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -62,7 +61,7 @@ public:
         Parking::schedule_point();
         if (is_zero()) return signal_error::none;
         request r{*this, Parking::self()};
-        Parking::set_wait(r.thread, {sched::wait_kind::signal, this});
+        Parking::set_wait(r.thread, {wait::wait_kind::signal, this});
         Parking::suspend(&post_wait, &r, nullptr);
         return r.error;
     }
@@ -71,13 +70,10 @@ public:
         Parking::schedule_point();
         in_time = is_zero();
         if (in_time || until.is_over()) return signal_error::none;
-        timed_request r(*this, until);
-        Parking::set_wait(r.thread, {sched::wait_kind::signal, this});
-        Parking::suspend(&post_timed_wait, &r, nullptr);
-        while (r.posted.load(std::memory_order_acquire) == 0) Parking::relax(); // pairs with post_timed_wait
-        r.stop();
-        in_time = !r.ended;
-        return r.error;
+        limited_entry way{*this};
+        sole_waiter<Parking, limited_entry> self(way, until);
+        in_time = self.wait({wait::wait_kind::signal, this});
+        return way.error;
     }
 
 private:
@@ -91,12 +87,17 @@ private:
         handle thread;
         signal_error error = signal_error::none;
     };
-    struct timed_request : request, limit_timer<Parking> {
-        timed_request(signal_core& signal, limit<Parking> l) noexcept
-            : request{signal, Parking::self()}, limit_timer<Parking>(l, &end_wait) {}
-        bool ended = false;       // by the limit
+    struct limited_entry {
+        signal_core& of;
+        signal_error error = signal_error::none;
         std::uint64_t number = 0; // of this wait; set before the limit starts
-        atomic<std::uint32_t> posted{0};
+
+        [[nodiscard]] bool enter(handle thread) noexcept {
+            entry const e = of.enter(thread, number);
+            if (e == entry::taken) error = signal_error::second_waiter;
+            return e == entry::waits;
+        }
+        [[nodiscard]] bool withdraw(handle) const noexcept { return of.withdraw(number); }
     };
 
     [[nodiscard]] static std::uint64_t number_of(std::uint64_t word) noexcept { return word / k_one_wait; }
@@ -127,33 +128,14 @@ private:
         }
         return false;
     }
-    // True: it waits, and the request may be gone.
-    [[nodiscard]] static bool begin(request& r, std::uint64_t& number) noexcept {
-        entry const e = r.of.enter(r.thread, number);
-        if (e == entry::waits) return true;
-        if (e == entry::taken) r.error = signal_error::second_waiter;
-        return false;
-    }
+    // If it waits, the request may be gone.
     static void post_wait(void* of, void*) noexcept {
         auto& r = *static_cast<request*>(of);
         std::uint64_t number = 0;
-        if (!begin(r, number)) Parking::resume(r.thread);
-    }
-    // The limit starts after the waiter is known, when a notification may have resumed it already: it waits for `posted`.
-    static void post_timed_wait(void* of, void*) noexcept {
-        auto& r = *static_cast<timed_request*>(of);
-        handle const thread = r.thread;
-        bool const waits = begin(r, r.number);
-        if (waits) r.start();
-        r.posted.store(1, std::memory_order_release); // pairs with wait_until; the last access if it waits
-        if (!waits) Parking::resume(thread);
-    }
-    static void end_wait(limit_timer<Parking>& t, outcome /*why*/) noexcept {
-        auto& r = static_cast<timed_request&>(t);
-        handle const thread = r.thread;
-        if (!r.of.withdraw(r.number)) return;
-        r.ended = true;
-        Parking::resume(thread);
+        entry const e = r.of.enter(r.thread, number);
+        if (e == entry::waits) return;
+        if (e == entry::taken) r.error = signal_error::second_waiter;
+        Parking::resume(r.thread);
     }
 
     atomic<std::uint64_t> m_word{0};

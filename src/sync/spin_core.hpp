@@ -3,7 +3,7 @@
 // Parking::k_longest_wait_ns is counted as starving, and newcomers stand back.
 #pragma once
 
-#include "sync/limit_timer.hpp"
+#include "sync/waits.hpp"
 
 #include <tulle/detail/spin_front.hpp>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sync/parking.hpp"
-#include "sync/waiter.hpp"
+#include "sync/waits.hpp"
 
 #include <cstddef>
 #include <cstdint>

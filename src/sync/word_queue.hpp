@@ -5,7 +5,7 @@
 //   INV-2  a queue that can be reached has a waiter, and its host is one
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "sync/waits.hpp"
 
 #include <tulle/detail/feb_operation.hpp>
 

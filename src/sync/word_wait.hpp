@@ -32,8 +32,8 @@ enum class word_result {
 [[nodiscard]] constexpr bool fills(feb_operation what) noexcept {
     return what == feb_operation::write_ef || what == feb_operation::write_f || what == feb_operation::fill;
 }
-[[nodiscard]] constexpr sched::wait_kind kind_of(feb_operation what) noexcept {
-    return needs_full(what) ? sched::wait_kind::word_full : sched::wait_kind::word_empty;
+[[nodiscard]] constexpr wait::wait_kind kind_of(feb_operation what) noexcept {
+    return needs_full(what) ? wait::wait_kind::word_full : wait::wait_kind::word_empty;
 }
 
 template <class Parking, class Home> class word_wait {
@@ -110,7 +110,7 @@ private:
     bool suspend(node& self, feb_operation what, void* place, limit_timer<Parking>* ending) noexcept {
         self.wants = what;
         self.place = place;
-        Parking::set_wait(self.thread, {Home::k_is_lock ? sched::wait_kind::address_lock : kind_of(what), m_object});
+        Parking::set_wait(self.thread, {Home::k_is_lock ? wait::wait_kind::address_lock : kind_of(what), m_object});
         request r{m_home, self, ending};
         Parking::suspend(&post, &r, nullptr);
         bool const waited = TULLE_LIKELY(r.result == word_result::waits);

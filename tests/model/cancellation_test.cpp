@@ -2,14 +2,14 @@
 //
 // Cancellation against wake-up, time-out and the end of the waiter's frame, in each way in which primitives wait: one by one (mutex,
 // condition), all at once (latch), with an arrival to be taken back (barrier), without a lock (signal).
-#include "sched/cancellation_core.hpp"
 #include "sync/barrier_core.hpp"
 #include "sync/condition_core.hpp"
 #include "sync/latch_core.hpp"
-#include "sync/limit_wait.hpp"
 #include "sync/mutex_core.hpp"
 #include "sync/signal_core.hpp"
 #include "sync_world.hpp"
+#include "wait/cancellation_core.hpp"
+#include "wait/limit_wait.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using namespace tulle;
 using enum std::memory_order;
 using parking = model::parking;
-using limit = sync::limit<parking>;
+using limit = wait::limit<parking>;
 
 model::options random(std::size_t executions) {
     model::options o;
@@ -40,7 +40,7 @@ struct seen {
 
 struct world {
     model::parking_world clock;
-    sched::cancellation_core<model::machine> token;
+    wait::cancellation_core<model::machine> token;
     results r;
 
     [[nodiscard]] limit until_cancelled() { return {detail::k_no_deadline, &token}; }
@@ -135,7 +135,7 @@ TEST(cancellation, every_order_is_needed) {
             if (w.token.is_requested()) model::check(w.news.load() == 1, "what happened before the request is there");
         });
         t.thread([&w] {
-            model::check(sync::wait_for_limit<parking>({}, w.until_cancelled()) == sync::outcome::cancelled, "nothing else ends it");
+            model::check(wait::wait_for_limit<parking>({}, w.until_cancelled()) == wait::outcome::cancelled, "nothing else ends it");
             model::check(w.news.load() == 1, "what happened before the request is there");
         });
     });

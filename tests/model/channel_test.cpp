@@ -16,7 +16,7 @@ using namespace tulle;
 using enum std::memory_order;
 using parking = model::parking;
 using core = sync::channel_core<parking>;
-using limit = sync::limit<parking>;
+using limit = wait::limit<parking>;
 
 constexpr limit k_forever{detail::k_no_deadline};
 
@@ -35,7 +35,7 @@ struct post {
     explicit post(std::size_t capacity) : first(k_ints, capacity), second(k_ints, capacity) {}
 
     model::parking_world world;
-    sched::cancellation_core<model::machine> token;
+    wait::cancellation_core<model::machine> token;
     core first, second;
     std::array<model::plain<int>, 5> payload;
     std::array<int, 5> arrived{}; // each by one thread, read in the end

@@ -22,7 +22,7 @@ struct store {
     explicit store(std::uint64_t units) { semaphore.open(units); }
 
     model::parking_world world;
-    sched::cancellation_core<model::machine> token;
+    wait::cancellation_core<model::machine> token;
     sync::semaphore_core<parking> semaphore;
     model::plain<int> inside; // with one unit: a critical section
     model::atomic<int> taken{0};

@@ -20,7 +20,7 @@ model::options random(std::size_t executions) {
 
 struct document {
     model::parking_world world;
-    sched::cancellation_core<model::machine> token;
+    wait::cancellation_core<model::machine> token;
     sync::shared_mutex_core<parking> lock;
     model::plain<int> left{0}, right{0};
     model::atomic<int> readers{0};

@@ -6,8 +6,8 @@
 
 #include "base/spin_lock.hpp"
 #include "explorer/explore.hpp"
-#include "sched/cancellation_core.hpp"
-#include "sched/wait_kind.hpp"
+#include "wait/cancellation_core.hpp"
+#include "wait/wait_kind.hpp"
 
 #include <array>
 #include <cstdint>
@@ -60,7 +60,7 @@ template <bool HeavyFence, bool Deterministic = false> struct basic_parking {
     using front_machine = model::machine;
     using handle = atomic<std::uint32_t>*;
     using timer = parking_world::timer;
-    using cancellation = sched::cancellation_core<model::machine>;
+    using cancellation = wait::cancellation_core<model::machine>;
     using lock = base::basic_spin_lock<model::machine>;
 
     static constexpr bool k_may_read_unlocked = true;
@@ -71,7 +71,7 @@ template <bool HeavyFence, bool Deterministic = false> struct basic_parking {
     static constexpr std::uint64_t k_longest_wait_ns = 0;
 
     static handle self() { return &parking_world::current->awake[execution::current().running()]; }
-    static void set_wait(handle thread, sched::wait_reason /*reason*/) noexcept {
+    static void set_wait(handle thread, wait::wait_reason /*reason*/) noexcept {
         check(thread == self(), "a thread tells what it waits for itself");
     }
     static void suspend(void (*post)(void*, void*), void* a, void* b) noexcept {

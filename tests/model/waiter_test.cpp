@@ -297,7 +297,7 @@ struct spun {
 
     void add(bool tries) {
         if (!(tries && front.try_lock()))
-            model::check(core(front).lock_until(sync::limit<model::parking>{detail::k_no_deadline}), "it has no limit");
+            model::check(core(front).lock_until(wait::limit<model::parking>{detail::k_no_deadline}), "it has no limit");
         value.store(value.load() + 1);
         front.unlock();
     }

@@ -12,7 +12,7 @@ void add(wait_graph& graph, thread_id id, thread_id holder, thread_id outer = 0)
     sched::thread_view seen;
     seen.id = id;
     if (outer != 0) seen.outer[seen.outer_count++] = outer;
-    graph.add(seen, {id, {sched::wait_kind::spawned_thread, nullptr}, holder, nullptr});
+    graph.add(seen, {id, {wait::wait_kind::spawned_thread, nullptr}, holder, nullptr});
 }
 
 TEST(wait_graph, a_chain_is_no_circle) {
@@ -52,10 +52,10 @@ TEST(wait_graph, forked_threads_are_known_by_their_records) {
     detail::record slot{};
     sched::thread_view child;
     child.stolen = &slot;
-    graph.add(child, {0, {sched::wait_kind::mutex, nullptr}, 7, nullptr});
+    graph.add(child, {0, {wait::wait_kind::mutex, nullptr}, 7, nullptr});
     sched::thread_view parent;
     parent.id = 7;
-    graph.add(parent, {7, {sched::wait_kind::stolen_child, &slot.state}, 0, &slot.state});
+    graph.add(parent, {7, {wait::wait_kind::stolen_child, &slot.state}, 0, &slot.state});
     ASSERT_EQ(graph.circles(8).size(), 1U);
 }
 

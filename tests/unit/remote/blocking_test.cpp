@@ -17,7 +17,7 @@
 namespace {
 
 using tulle::sched::thread_view;
-using tulle::sched::wait_kind;
+using tulle::wait::wait_kind;
 
 struct waiting_threads {
     int at_latch = 0, elsewhere = 0;

@@ -27,7 +27,7 @@ TEST(timed_join, a_thread_that_ends_at_once_leaves_no_timer_behind) {
         }));
     }
     for (auto& j : joiners) j.join();
-    EXPECT_EQ(tulle::sched::scheduler::instance().timers().next_deadline(), tulle::sched::k_never);
+    EXPECT_EQ(tulle::sched::scheduler::instance().timers().next_deadline(), tulle::wait::k_never);
     tulle::finalize();
 }
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tulle::sched {
+namespace tulle::wait {
 
 inline constexpr std::uint64_t k_never = ~std::uint64_t{0};
 
@@ -58,4 +58,4 @@ private:
     std::atomic<std::uint64_t> m_next{k_never};
 };
 
-} // namespace tulle::sched
+} // namespace tulle::wait

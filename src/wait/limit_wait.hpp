@@ -2,14 +2,14 @@
 // A wait for nothing but its limit.
 #pragma once
 
-#include "sync/wait_list.hpp"
+#include "wait/wait_list.hpp"
 
 #include <mutex>
 
-namespace tulle::sync {
+namespace tulle::wait {
 
 // What has ended it: timed_out or cancelled.
-template <class Parking> outcome wait_for_limit(sched::wait_reason reason, limit<Parking> until) noexcept {
+template <class Parking> outcome wait_for_limit(wait_reason reason, limit<Parking> until) noexcept {
     typename Parking::lock guard;
     timed_waiter<Parking> self(until);
     park(
@@ -19,4 +19,4 @@ template <class Parking> outcome wait_for_limit(sched::wait_reason reason, limit
     return self.load_state();
 }
 
-} // namespace tulle::sync
+} // namespace tulle::wait

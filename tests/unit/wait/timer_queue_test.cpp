@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/rng.hpp"
 #include "runtime_fixture.hpp"
-#include "sched/timer_queue.hpp"
+#include "wait/timer_queue.hpp"
 
 #include <set>
 #include <thread>
@@ -10,9 +10,9 @@
 namespace {
 
 using namespace tulle;
-using sched::k_never;
-using sched::timer;
-using sched::timer_queue;
+using wait::k_never;
+using wait::timer;
+using wait::timer_queue;
 
 std::vector<timer*>* g_fired = nullptr;
 void note_firing(timer& t) noexcept { g_fired->push_back(&t); }

@@ -3,14 +3,14 @@
 // Both may call end(), one after the other or at once; a compare-and-swap of the waiter's decides.
 #pragma once
 
-#include "sched/cancellation_core.hpp"
+#include "wait/cancellation_core.hpp"
 
 #include <tulle/detail/limit.hpp>
 
 #include <atomic>
 #include <cstdint>
 
-namespace tulle::sync {
+namespace tulle::wait {
 
 enum class outcome : std::uint32_t { waiting, woken, granted, timed_out, cancelled };
 
@@ -31,7 +31,7 @@ template <class Parking> struct limit {
     }
 };
 
-template <class Parking> struct limit_timer : Parking::timer, sched::cancellation_node {
+template <class Parking> struct limit_timer : Parking::timer, cancellation_node {
     typename Parking::cancellation* token;
     void (*end)(limit_timer&, outcome why) noexcept; // timed_out or cancelled
 
@@ -58,10 +58,10 @@ private:
         auto& self = static_cast<limit_timer&>(t);
         self.end(self, outcome::timed_out);
     }
-    static void on_cancel(sched::cancellation_node& n) noexcept {
+    static void on_cancel(cancellation_node& n) noexcept {
         auto& self = static_cast<limit_timer&>(n);
         self.end(self, outcome::cancelled);
     }
 };
 
-} // namespace tulle::sync
+} // namespace tulle::wait

@@ -3,13 +3,13 @@
 // take_all() is O(1) however many wait: it starts a new epoch, and nodes of older epochs are no longer in the list.
 #pragma once
 
-#include "sched/wait_kind.hpp"
-#include "sync/waiter.hpp"
+#include "wait/wait_kind.hpp"
+#include "wait/waiter.hpp"
 
 #include <atomic>
 #include <cstdint>
 
-namespace tulle::sync {
+namespace tulle::wait {
 
 // Waiters that were taken off their list together, to be woken without any lock.
 template <class Parking> class wait_batch {
@@ -136,7 +136,7 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
 
 // Suspends the caller, takes the guard, and waits in the list that `enter` links the node into. The guard is not held afterwards.
 template <class Parking, class Lock, class Enter>
-void park(sched::wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter, limit_timer<Parking>* ending = nullptr) noexcept {
+void park(wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter, limit_timer<Parking>* ending = nullptr) noexcept {
     Parking::set_wait(w.thread, reason);
     detail_park::request<Parking, Lock, Enter> r{guard, w, enter, ending};
     Parking::suspend(&detail_park::post_park<Parking, Lock, Enter>, &r, nullptr);
@@ -150,7 +150,7 @@ template <class Parking> void await_release(waiter<Parking>& w) noexcept {
 // The same with a limit. False: it was reached, and the node is off the list; `leave` then ran under the guard, if it was in it.
 // Node: what the list's nodes are.
 template <class Parking, class Node, class Lock, class Enter, class Leave>
-[[nodiscard]] bool park_until(sched::wait_reason reason, timed_waiter<Parking, Node>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
+[[nodiscard]] bool park_until(wait_reason reason, timed_waiter<Parking, Node>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
                               Leave leave) noexcept {
     park(reason, static_cast<waiter<Parking>&>(w), guard, enter, &w);
     bool const ended = w.has_ended();
@@ -170,4 +170,4 @@ template <class Parking, class Node, class Lock, class Enter, class Leave>
     return in_batch;
 }
 
-} // namespace tulle::sync
+} // namespace tulle::wait

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace tulle::sched {
+namespace tulle::wait {
 
 struct cancellation_node {
     void (*cancel)(cancellation_node&) noexcept = nullptr; // short, and never inserts or removes
@@ -75,4 +75,4 @@ private:
     cancellation_node* m_first = nullptr;
 };
 
-} // namespace tulle::sched
+} // namespace tulle::wait

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/timer_queue.hpp"
+#include "wait/timer_queue.hpp"
 
 #include <bit>
 #include <mutex>
 
-namespace tulle::sched {
+namespace tulle::wait {
 
 namespace {
 
@@ -96,4 +96,4 @@ void timer_queue::publish_next() noexcept {
     m_next.store(m_first == nullptr ? k_never : m_first->deadline, std::memory_order_relaxed); // relaxed: see next_deadline
 }
 
-} // namespace tulle::sched
+} // namespace tulle::wait

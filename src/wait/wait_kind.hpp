@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace tulle::sched {
+namespace tulle::wait {
 
 enum class wait_kind : std::uint8_t {
     nothing,         // it runs, is ready, or has yielded
@@ -38,4 +38,4 @@ struct wait_reason {
     void const* object = nullptr;
 };
 
-} // namespace tulle::sched
+} // namespace tulle::wait

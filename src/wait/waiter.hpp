@@ -5,12 +5,12 @@
 // Who touches what: the list's fields under the lock of the primitive; after take_all() the taker alone, until it resumes the thread.
 #pragma once
 
-#include "sync/limit_timer.hpp"
+#include "wait/limit_timer.hpp"
 
 #include <atomic>
 #include <cstdint>
 
-namespace tulle::sync {
+namespace tulle::wait {
 
 // Parking is the environment: who the caller is, suspend, resume, timers, clock (parking.hpp). Model tests bring their own.
 template <class Parking> struct waiter {
@@ -59,4 +59,4 @@ template <class Parking, class Node = waiter<Parking>> struct timed_waiter : Nod
     }
 };
 
-} // namespace tulle::sync
+} // namespace tulle::wait
