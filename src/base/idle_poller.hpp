@@ -24,6 +24,9 @@ public:
     virtual void alarm() noexcept = 0;
     [[nodiscard]] virtual bool has_work() const noexcept = 0;
 
+    // Nobody looks while all workers are busy, unless the scheduler's watcher polls.
+    [[nodiscard]] virtual bool needs_watcher() const noexcept { return false; }
+
 protected:
     ~idle_poller() = default;
 };

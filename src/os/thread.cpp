@@ -68,6 +68,18 @@ bool move_threads_once(std::span<int const> from, std::span<int const> to) {
     return has_moved;
 }
 
+// As the kernel defines it; the C library of many systems does not.
+struct scheduling_attributes {
+    std::uint32_t size = sizeof(scheduling_attributes);
+    std::uint32_t policy = 0;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 0; // ns; by the default policy: of a slice
+    std::uint64_t deadline = 0;
+    std::uint64_t period = 0;
+};
+
 } // namespace
 
 int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept {
@@ -128,6 +140,18 @@ int other_threads() noexcept {
     int self = thread_id();
     int const others = count_other_threads([](void* caller, int tid) { return tid == *static_cast<int*>(caller); }, &self);
     return others < 0 ? 1 : others;
+}
+
+void shorten_slice(std::uint64_t ns) noexcept {
+#if defined(SYS_sched_getattr) && defined(SYS_sched_setattr)
+    scheduling_attributes now;
+    if (::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER) return;
+    now.size = sizeof now;
+    now.runtime = ns;
+    static_cast<void>(::syscall(SYS_sched_setattr, 0, &now, 0));
+#else
+    static_cast<void>(ns);
+#endif
 }
 
 } // namespace tulle::os

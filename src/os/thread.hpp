@@ -3,6 +3,7 @@
 // Threads of the operating system: start with a name, pin. Functions return 0 or an errno value.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,10 @@ void move_threads(std::span<int const> from, std::span<int const> to);
 
 /// Names an OS thread for debuggers and `top`; cut to 15 characters.
 int set_name(pthread_t thread, char const* name) noexcept;
+
+/// Asks the system to run the calling OS thread for at most so long at a time while others want its CPU, so that it is also run sooner when it
+/// wakes. Only where it is scheduled by the default policy; no effect on systems that do not know of this (Linux before 6.12).
+void shorten_slice(std::uint64_t ns) noexcept;
 
 /// How many OS threads the process has besides the caller, without those of sanitizers; when that cannot be read, 1.
 [[nodiscard]] int other_threads() noexcept;

@@ -5,6 +5,8 @@
 //   maker    G1 publish work; light fence; G2 load counters    |  sleeper  H1 count itself asleep; heavy fence; H2 look for work
 // Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. A searcher counts as one that will still look: it either
 // finds work, and then passes H2 on behalf of the sleepers if it was the last searcher, or passes H1 and H2 itself.
+// A watcher, which runs no threads, may ask to be told when work is made and no worker is there that could take it (watch_work), or when the
+// last sleeper has been woken (watch_sleepers). Its two bits stand in the count of sleepers, so that makers of work need no other look.
 // After the Go scheduler's rule for spinning Ms and the event counts of D. Vyukov; the asymmetric fence is ours.
 #pragma once
 
@@ -44,8 +46,8 @@ public:
         return m_sleeping.load(std::memory_order_relaxed) != 0 && m_searching.load(std::memory_order_relaxed) == 0;
     }
     // relaxed: as above; after end_search, see there.
-    [[nodiscard]] bool somebody_sleeps() const noexcept { return m_sleeping.load(std::memory_order_relaxed) != 0; }
-    // Wakes the worker that went to sleep last; it counts as searching from now on. False: nobody slept.
+    [[nodiscard]] bool somebody_sleeps() const noexcept { return sleeping() != 0; }
+    // Wakes the worker that went to sleep last; it counts as searching from now on. False: nobody slept, and the watcher has been told.
     bool wake_one() noexcept {
         return take_newest([this](sleeper_type& chosen) { send_to_search(chosen); });
     }
@@ -107,8 +109,35 @@ public:
         return sleep_result::woken;
     }
 
+    // Work was made that only some workers may take, and none of these sleeps.
+    void tell_watcher() noexcept {
+        // relaxed, both: the watcher looks at everything again, and sleeps for a while at most.
+        if ((m_sleeping.load(std::memory_order_relaxed) & k_watches_work) == 0) return;
+        if ((m_sleeping.fetch_and(k_count, std::memory_order_relaxed) & k_watches_work) != 0) wake_watcher();
+    }
+
+    // --- the watcher ------------------------------------------------------------------------------------------------
+    // From now on the next maker of work that finds nobody asleep or searching wakes it. relaxed: it sleeps for a while at most, and looks.
+    void watch_work() noexcept { m_sleeping.fetch_or(k_watches_work, std::memory_order_relaxed); }
+    // From now on it is woken when the last sleeper is. False: nobody sleeps. Both are changes of one word, so one of the two sides sees the
+    // other. relaxed: nothing else is passed on.
+    [[nodiscard]] bool watch_sleepers() noexcept {
+        return (m_sleeping.fetch_or(k_watches_sleepers, std::memory_order_relaxed) & k_count) != 0;
+    }
+    // Until it is told (true), or the deadline (ns, monotonic). Nothing is watched afterwards.
+    bool sleep_as_watcher(std::uint64_t deadline) noexcept {
+        if (m_told.load(std::memory_order_relaxed) == 0) static_cast<void>(Machine::futex_wait(m_told, 0, deadline)); // relaxed: see below
+        m_sleeping.fetch_and(k_count, std::memory_order_relaxed);  // relaxed: the watcher looks at everything next
+        return m_told.exchange(0, std::memory_order_acquire) != 0; // pairs with wake_watcher
+    }
+    // release pairs with sleep_as_watcher.
+    void wake_watcher() noexcept {
+        m_told.store(1, std::memory_order_release);
+        Machine::futex_wake(m_told, 1);
+    }
+
     // Snapshots; relaxed: for reports, and for makers that have made a fence before.
-    [[nodiscard]] std::uint32_t sleeping() const noexcept { return m_sleeping.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t sleeping() const noexcept { return m_sleeping.load(std::memory_order_relaxed) & k_count; }
     [[nodiscard]] std::uint32_t searching() const noexcept { return m_searching.load(std::memory_order_relaxed); }
 
     // How many have been woken so far, not counting those whose time was up.
@@ -129,6 +158,7 @@ private:
             unlist(*chosen);
         }
         m_lock.unlock();
+        if (chosen == nullptr) tell_watcher();
         return chosen != nullptr && wake_up(*chosen);
     }
     template <class Leave> bool take(sleeper_type& chosen, Leave leave) noexcept {
@@ -153,15 +183,22 @@ private:
         chosen.m_listed.store(false);
         // Under the lock, else a late signal could end the sleeper's next sleep. Pairs with the acquire in sleep.
         chosen.m_signal.store(1, std::memory_order_release);
-        m_sleeping.fetch_sub(1, std::memory_order_relaxed); // relaxed: as in send_to_search
+        // relaxed: as in send_to_search.
+        std::uint32_t const before = m_sleeping.fetch_sub(1, std::memory_order_relaxed);
+        if ((before & ~k_watches_work) == (k_watches_sleepers | 1U)) wake_watcher();
     }
     static bool wake_up(sleeper_type& chosen) noexcept {
         Machine::futex_wake(chosen.m_signal, 1);
         return true;
     }
 
-    atomic<std::uint32_t> m_sleeping{0};
+    static constexpr std::uint32_t k_watches_work = std::uint32_t{1} << 31;
+    static constexpr std::uint32_t k_watches_sleepers = std::uint32_t{1} << 30;
+    static constexpr std::uint32_t k_count = k_watches_sleepers - 1;
+
+    atomic<std::uint32_t> m_sleeping{0}; // a count, and the watcher's two bits
     atomic<std::uint32_t> m_searching{0};
+    atomic<std::uint32_t> m_told{0}; // futex of the watcher
     base::basic_spin_lock<Machine> m_lock;
     plain<std::uint32_t> m_wakes{0};        // guarded by the lock
     plain<sleeper_type*> m_newest{nullptr}; // LIFO: the caches of the last one are warm

@@ -134,6 +134,8 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     if (!limits) return std::nullopt;
     s.workers = limits->workers;
     s.max_workers = limits->most;
+    s.max_substitutes = static_cast<int>(options.number(option_id::max_substitutes));
+    s.main_may_move = options.number(option_id::main_moves) != 0;
     s.stack_size = options.number(option_id::stack_size);
     s.guard = guard_choice_of(options.number(option_id::guard));
     s.spin_ns = spin_us(options) * 1000;
@@ -346,7 +348,7 @@ bool is_initialized() noexcept { return sched::scheduler::instance().is_running(
 
 int worker_count() { return running().active_workers(); }
 
-int max_worker_count() { return running().chosen().max_workers; }
+int max_worker_count() { return running().most_workers(); }
 
 void set_worker_count(int wanted) {
     static_cast<void>(running());

@@ -85,6 +85,10 @@ struct fiber : runnable {
         home = &to;
         bound = true;
     }
+    void unbind() noexcept {
+        home = nullptr;
+        bound = false;
+    }
 
     fiber_kind kind_of_stack;
     bool hosts_loop = false;  // pooled: the bottom frame is a loop, so it can be used for anything

@@ -141,6 +141,7 @@ bool sleep_until_woken(worker& w) noexcept {
 // (sleep_until_woken) whether there is more, and only then pay for a wake, which would delay what was found.
 void pass_search_on(worker& w) noexcept {
     scheduler& s = *w.owner;
+    if (!s.idle().end_search()) return s.idle().tell_watcher();
     s.alarm_all();
     os::machine::heavy_fence();
     if (s.something_to_do(w)) s.idle().wake_one();
@@ -157,21 +158,22 @@ work accept_gift(worker& w) noexcept {
     return {};
 }
 
-// From searching to searching; whom stand_by wakes searches in its place meanwhile.
-void stand_by_if_surplus(worker& w) noexcept {
-    if (TULLE_LIKELY(!w.owner->is_surplus(w))) return;
+// From searching to searching; whom stand_by wakes searches in its place meanwhile. False: its OS thread ends, and it does not search.
+bool stand_by_if_surplus(worker& w) noexcept {
+    if (TULLE_LIKELY(!w.owner->is_surplus(w))) return true;
     static_cast<void>(w.owner->idle().end_search());
-    w.owner->stand_by(w);
+    if (!w.owner->stand_by(w)) return false;
     w.owner->idle().begin_search();
+    return true;
 }
 
 // From searching to neither searching nor asleep, with work.
 work search_and_sleep(worker& w) noexcept {
     for (bool woken = false;;) {
-        stand_by_if_surplus(w);
+        if (!stand_by_if_surplus(w)) return {nullptr, nullptr, true};
         work const found = search(w);
         if (is_work(found)) {
-            if (w.owner->idle().end_search()) pass_search_on(w);
+            pass_search_on(w);
             return found;
         }
         if (TULLE_UNLIKELY(w.spares.empty())) rest_without_spare(w);
@@ -186,7 +188,8 @@ work look_far(worker& w) noexcept {
     scheduler& s = *w.owner;
     w.look_due = false;
     if (w.start_next != nullptr) return {};
-    if (s.is_surplus(w)) s.stand_by(w);
+    if (s.is_surplus(w) && !s.stand_by(w)) return {nullptr, nullptr, true};
+    w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
     if (!reserve_spare(w)) return {};
     s.expire_timers();
     if (runnable* const r = s.take_shared(w)) return as_work(r);
@@ -199,7 +202,7 @@ work look_far(worker& w) noexcept {
 
 work find_work(worker& w) noexcept {
     scheduler& s = *w.owner;
-    if (++w.tick % k_decisions_per_look == 0 || w.look_due) {
+    if (w.decisions.advance() % k_decisions_per_look == 0 || w.look_due) {
         if (s.is_deterministic()) return s.deterministic().next(w);
         work const found = look_far(w);
         if (is_work(found)) return found;
@@ -208,8 +211,10 @@ work find_work(worker& w) noexcept {
         if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
         w.ready.push_front(*r);
     }
+    w.is_idle.store(true, std::memory_order_relaxed); // relaxed, both: a hint for the watcher
     s.idle().begin_search();
     work const found = search_and_sleep(w);
+    w.is_idle.store(false, std::memory_order_relaxed);
     w.barren_wakes = 0;
     w.has_worked = true;
     return found;

@@ -21,11 +21,22 @@ namespace tulle::sched {
 
 namespace {
 
+// Of a worker, while there are more of them than CPUs: one that is woken waits for the others at most so long.
+constexpr std::uint64_t k_slice_ns = 1'000'000;
+
 void post_nothing(void*, void*) noexcept {}
 
 // Threads that their joiners have run, and which nobody has taken off a queue since.
 void drop_joined(runnable_list& queue) noexcept {
     while (runnable* const r = queue.pop_front()) drop_reference(*static_cast<thread_record*>(r));
+}
+
+// Under m_resizing, or by the only one that may start OS threads.
+void join_if_ended(worker& w) noexcept {
+    if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return; // relaxed: as said
+    pthread_join(w.os_thread, nullptr);
+    w.has_os_thread = false;
+    w.has_ended.store(false, std::memory_order_relaxed);
 }
 
 std::size_t stack_limit(settings const& chosen) noexcept {
@@ -54,25 +65,29 @@ void* worker_main(void* self) {
     w.current = &native;
     w.exception_globals = arch::exception_globals();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: read by who sees it asleep, and by reports
+    os::shorten_slice(k_slice_ns);
+    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: it may have before; see stand_by
     set_this_worker(&w);
     w.handlers.install();
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
     set_this_worker(nullptr);
     w.handlers.remove();
     w.native = nullptr;
+    w.tid.store(0, std::memory_order_relaxed); // relaxed: as above
     return nullptr;
 }
 
 int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
     if (is_deterministic()) m_settings.workers = 1;
+    if (is_deterministic()) m_settings.max_substitutes = 0;
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
     m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     prepare_stacks(chosen.measures_stacks);
     make_shepherds();
-    m_workers.reserve(static_cast<std::size_t>(chosen.max_workers));
-    for (int k = 0; k < m_settings.workers; ++k) make_worker();
+    m_workers.reserve(static_cast<std::size_t>(most_workers()));
+    for (int k = 0; k < m_settings.workers; ++k) make_worker(nullptr);
     count_active(m_settings.workers);
     for (auto const& w : m_workers) {
         if (m_stacks->is_short()) count_stacks(*w);
@@ -82,7 +97,8 @@ int scheduler::start(settings const& chosen) try {
     }
     if (is_deterministic()) m_deterministic.begin(*m_workers[0], chosen.seed, draw_ids(0));
     if (chosen.adopt_caller) adopt_caller(*m_workers[0]);
-    int const error = start_os_threads();
+    int error = start_os_threads();
+    if (error == 0) error = m_watcher.start(*this);
     if (error != 0) stop();
     return error;
 } catch (std::bad_alloc const&) {
@@ -104,7 +120,7 @@ void scheduler::make_shepherds() {
         std::size_t const target = k * count / groups.size();
         if (target == m_shepherds.size()) {
             auto& s = m_shepherds.emplace_back(std::make_unique<shepherd>(static_cast<int>(target), std::vector<int>{}));
-            s->workers.reserve(static_cast<std::size_t>(m_settings.max_workers));
+            s->workers.reserve(static_cast<std::size_t>(most_workers()));
         }
         auto& cpus = m_shepherds[target]->cpus;
         cpus.insert(cpus.end(), groups[k].cpus.begin(), groups[k].cpus.end());
@@ -114,20 +130,23 @@ void scheduler::make_shepherds() {
 }
 
 // Workers go to the shepherds in turn, each weighed by its processors unless their number was asked for.
-void scheduler::make_worker() {
+shepherd* scheduler::roomiest_shepherd() noexcept {
+    if (m_settings.deals_evenly) return m_shepherds[m_workers.size() % m_shepherds.size()].get();
+    auto const fill = [](auto const& s) {
+        return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
+    };
+    return std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
+}
+
+void scheduler::make_worker(shepherd* home) {
     auto const index = static_cast<int>(m_workers.size());
     auto const kind = index == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
     auto made = std::make_unique<worker>(*this, kind, index, m_asymmetric);
     worker& w = *made;
-    auto const fill = [](auto const& s) {
-        return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
-    };
-    w.home =
-        std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
-    if (m_settings.deals_evenly) w.home = m_shepherds[static_cast<std::size_t>(index) % m_shepherds.size()].get();
+    w.home = home != nullptr ? home : roomiest_shepherd();
     w.local_number = 2 * static_cast<std::size_t>(index);
     w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
-    w.seen.assign(static_cast<std::size_t>(m_settings.max_workers), 0);
+    w.seen.assign(static_cast<std::size_t>(most_workers()), 0);
     m_workers.push_back(std::move(made));
     w.home->workers.push_back(&w);
 }
@@ -136,6 +155,7 @@ void scheduler::adopt_caller(worker& w) {
     m_adopted_frame = {nullptr, draw_ids(1), 0, nullptr};
     m_adopted.frame = &m_adopted_frame;
     if (worker* const as_guest = this_worker()) adopt_guest(*as_guest);
+    m_main_stays.store(false, std::memory_order_relaxed); // relaxed: no watcher yet
     m_adopted.bind(w);
     m_adopted.sanitizer.adopt_current_thread();
     w.current = &m_adopted;
@@ -158,7 +178,9 @@ void scheduler::place(worker& w) noexcept {
 }
 
 int scheduler::start_os_thread(worker& w) {
-    if (w.kind != worker_kind::dedicated || w.has_os_thread) return 0;
+    if (w.kind != worker_kind::dedicated) return 0;
+    join_if_ended(w);
+    if (w.has_os_thread) return 0;
     char name[16];
     static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w.index));
     if (int const error = os::start_thread(w.os_thread, name, &worker_main, &w)) return error;
@@ -177,6 +199,11 @@ int scheduler::start_os_threads() {
     return 0;
 }
 
+void scheduler::join_ended_workers() noexcept {
+    std::lock_guard const held(m_resizing);
+    for (auto const& w : m_workers) join_if_ended(*w);
+}
+
 std::int64_t scheduler::live_threads() const noexcept {
     std::int64_t live = live_threads_of_guests() - m_guests_surplus;
     for (auto const& w : m_workers) { // relaxed: a snapshot
@@ -186,10 +213,12 @@ std::int64_t scheduler::live_threads() const noexcept {
 }
 
 int scheduler::may_stop() noexcept {
-    worker* const self = this_worker();
+    worker* self = this_worker();
     if (m_settings.adopt_caller && (self == nullptr || self->current != &m_adopted)) return EPERM;
     if (!m_settings.adopt_caller && self != nullptr && !self->is_guest()) return EPERM;
     if (live_threads() != 0) return EBUSY;
+    if (m_settings.adopt_caller) bind_main();
+    self = this_worker();
     return self != nullptr && !discard_joined_records(*self->current) ? EBUSY : 0;
 }
 
@@ -202,6 +231,7 @@ void scheduler::end_caller() noexcept {
 }
 
 void scheduler::stop() noexcept {
+    m_watcher.stop();
     {
         std::lock_guard const held(m_resizing);            // nobody starts another worker from now on
         m_stopping.store(true, std::memory_order_seq_cst); // G1; a worker that is not asleep below sees it at H2, after its heavy fence

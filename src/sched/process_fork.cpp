@@ -95,6 +95,7 @@ void scheduler::after_process_fork_in_child() noexcept {
         lose_stolen_records(d);
     });
     forget_guests(old);
+    m_watcher.forget();
     m_running.store(false, std::memory_order_release);  // pairs with is_running
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: there is one OS thread
     if (old != nullptr && !old->is_guest()) become_guest(*old);

@@ -35,7 +35,7 @@ std::uint64_t scheduler::activity() noexcept {
 
 std::uint64_t scheduler::next_look(worker& w) noexcept {
     if (m_settings.on_deadlock == nullptr || is_stopping() || m_timers.next_deadline() != k_never) return k_never;
-    if (m_idle.sleeping() != static_cast<std::uint32_t>(active_workers()) || !somebody_waits()) return k_never;
+    if (m_idle.sleeping() != static_cast<std::uint32_t>(running_workers()) || !somebody_waits()) return k_never;
     std::uint64_t const now_active = activity();
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
     w.watch.period_ns = is_same ? std::min(2 * w.watch.period_ns, k_longest_period_ns) : k_first_period_ns;
@@ -64,7 +64,7 @@ bool scheduler::all_guests_wait() const noexcept {
 
 // Those that are not active may still run something.
 bool scheduler::stands_still(worker& looks) noexcept {
-    std::uint32_t const others = static_cast<std::uint32_t>(active_workers()) - (looks.is_guest() ? 0 : 1);
+    std::uint32_t const others = static_cast<std::uint32_t>(running_workers()) - (looks.is_guest() ? 0 : 1);
     if (activity() != looks.watch.activity || m_idle.sleeping() != others || m_timers.next_deadline() != k_never) return false;
     if (!all_guests_wait()) return false;
     return std::all_of(m_workers.begin(), m_workers.end(), [this](auto const& w) {
@@ -73,6 +73,7 @@ bool scheduler::stands_still(worker& looks) noexcept {
 }
 
 bool scheduler::is_ours(int tid) const noexcept {
+    if (tid == m_watcher.tid()) return true;
     if (tid == m_helper.load(std::memory_order_relaxed)) return true;                                 // relaxed: as below
     auto const has = [tid](worker const& w) { return w.tid.load(std::memory_order_relaxed) == tid; }; // relaxed: numbers do not change
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) {            // pairs with attach_guest

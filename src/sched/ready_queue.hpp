@@ -84,6 +84,24 @@ public:
         return taken;
     }
 
+    // The bound one, which only the owner would take; null: it is not here, or the owner is in the middle of a change.
+    [[nodiscard]] runnable* steal_bound() noexcept {
+        if (m_count.load(std::memory_order_relaxed) == m_stealable.load(std::memory_order_relaxed)) return nullptr; // relaxed: a hint
+        if (!m_lock.stranger_try_lock()) return nullptr;
+        runnable_list others;
+        runnable* found = nullptr;
+        while (runnable* const r = m_list.pop_front()) {
+            if (r->bound && found == nullptr)
+                found = r;
+            else
+                others.push_back(*r);
+        }
+        m_list = others;
+        if (found != nullptr) count(*found, ~std::uint32_t{0});
+        m_lock.stranger_unlock();
+        return found;
+    }
+
     // Hints; relaxed: decisions are made under the lock.
     [[nodiscard]] bool looks_empty() const noexcept { return m_count.load(std::memory_order_relaxed) == 0; }
     [[nodiscard]] bool has_stealable() const noexcept { return m_stealable.load(std::memory_order_relaxed) != 0; }

@@ -87,6 +87,7 @@ void scheduler::wake_one_of(shepherd& s) noexcept {
         if (m_idle.wake(w->sleeper)) return;
         wake_from_nap(*w);
     }
+    m_idle.tell_watcher();
 }
 
 void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
@@ -94,7 +95,9 @@ void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     w.mailbox.post(f);            // G1
     os::machine::fence_seq_cst(); // before G2: the sleeper looks at its mailbox after its heavy fence
-    if (!m_idle.wake(w.sleeper)) wake_from_nap(w);
+    if (m_idle.wake(w.sleeper)) return;
+    wake_from_nap(w);
+    m_idle.tell_watcher();
 }
 
 void scheduler::park_records(fiber& f) noexcept {
@@ -198,7 +201,9 @@ void scheduler::close_deques(fiber& f) noexcept {
 }
 
 void scheduler::insert_timer(timer& t) noexcept {
-    if (m_timers.insert(t) && this_worker() != nullptr) notify_all_idle();
+    if (!m_timers.insert(t)) return;
+    if (this_worker() != nullptr) notify_all_idle();
+    m_watcher.expect(t.deadline);
 }
 
 } // namespace tulle::sched

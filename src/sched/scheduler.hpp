@@ -11,6 +11,7 @@
 #include "sched/stack_use.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
+#include "sched/watcher.hpp"
 #include "sched/worker.hpp"
 #include "sched/worker_limit.hpp"
 #include "wait/timer_queue.hpp"
@@ -30,6 +31,8 @@ struct settings {
     os::topology machine;
     int workers = 1;
     int max_workers = 1;       // at least `workers`; fixed while running
+    int max_substitutes = 0;   // workers besides, in place of those that are stuck; 0: nobody looks for these
+    bool main_may_move = true; // a caller that was adopted goes on elsewhere when its own worker is stuck with another thread
     bool deals_evenly = false; // workers go to the shepherds in turn; else as many as the shepherds' processors call for
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
@@ -89,6 +92,10 @@ public:
     [[nodiscard]] int set_active_workers(int wanted) noexcept;
     // Those that may run threads: below the number, and not disabled.
     [[nodiscard]] int active_workers() const noexcept { return m_active_count.load(std::memory_order_relaxed); } // relaxed: a snapshot
+    // The same with those that stand in for stuck ones.
+    [[nodiscard]] int running_workers() const noexcept { return m_running_count.load(std::memory_order_relaxed); } // relaxed: a snapshot
+    // Indices of workers are below it.
+    [[nodiscard]] int most_workers() const noexcept { return m_settings.max_workers + m_settings.max_substitutes; }
     // One worker, or those of a shepherd, stand by until they are enabled again. 0; EINVAL: there is none of that number; EPERM: worker 0, or its
     // shepherd; ENOMEM; EBUSY: stopping.
     [[nodiscard]] int enable_worker(int index, bool on) noexcept;
@@ -100,10 +107,24 @@ public:
     // Whether this worker should stand by. If so, it finds its shepherd orphaned, if it is.
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept {
         // relaxed: written before the change of m_limit, which is looked at first.
-        return w.index >= m_limit.number_in(m_limit.look()) || w.is_disabled.load(std::memory_order_relaxed) ||
-               w.home->is_disabled.load(std::memory_order_relaxed);
+        if (w.index >= m_limit.number_in(m_limit.look()) && !w.is_substitute.load(std::memory_order_relaxed)) return true;
+        return w.is_disabled.load(std::memory_order_relaxed) || w.home->is_disabled.load(std::memory_order_relaxed);
     }
-    void stand_by(worker& w) noexcept; // by a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop
+    // By a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop. False: its OS thread has to end, since
+    // nobody has wanted it for long.
+    [[nodiscard]] bool stand_by(worker& w) noexcept;
+
+    // --- workers in place of stuck ones (substitutes.cpp); by the watcher ----------------------------------------------
+    // One more, of this shepherd. False: there are as many as there may be, or no memory, or no OS threads.
+    [[nodiscard]] bool add_substitute(shepherd& home) noexcept;
+    void dismiss_substitute(worker& w) noexcept; // it stands by as soon as it is done with what it runs
+    void join_ended_workers() noexcept;
+    // Something is ready that no worker is about to take. A hint.
+    [[nodiscard]] bool something_waits() noexcept;
+    // Its own thread is ready, and the worker that it is bound to is stuck: from now on any worker may run it.
+    void free_main() noexcept;
+    void bind_main() noexcept; // by that thread: it goes on on the OS thread that it was adopted on
+    [[nodiscard]] watcher const& watching() const noexcept { return m_watcher; }
 
     [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
     [[nodiscard]] static std::size_t guest_bytes() noexcept;
@@ -192,7 +213,12 @@ private:
 
     void prepare_stacks(bool measured);
     void make_shepherds();
-    void make_worker();
+    void make_worker(shepherd* home); // null: where there is most room
+    [[nodiscard]] shepherd* roomiest_shepherd() noexcept;
+    [[nodiscard]] worker* free_substitute(shepherd& home) noexcept;
+    [[nodiscard]] bool guests_leave_work() noexcept;
+    [[nodiscard]] bool placed_work_waits() noexcept;
+    [[nodiscard]] bool may_end(worker& w) noexcept;
     [[nodiscard]] int start_os_thread(worker& w);
     [[nodiscard]] int start_os_threads();
     [[nodiscard]] int make_ready(int wanted);
@@ -241,9 +267,12 @@ private:
     growing_list<std::unique_ptr<worker>> m_workers; // each has been active
     worker_limit<os::machine> m_limit;               // changed under m_resizing
     std::atomic<int> m_active_count{0};              // workers that are active; written under m_resizing
-    std::mutex m_resizing;                           // changes of the two; held for milliseconds, never over a switch
+    std::atomic<int> m_running_count{0};             // and those that stand in for stuck ones; likewise
+    watcher m_watcher;
+    std::mutex m_resizing; // changes of the two; held for milliseconds, never over a switch
     fiber m_adopted{fiber_kind::adopted};
     thread_frame m_adopted_frame;
+    std::atomic<bool> m_main_stays{false}; // it has to be at home from now on
     std::unique_ptr<stack::stack_pool> m_stacks;
     std::unique_ptr<stack_uses> m_stack_uses;
     struct {

@@ -101,7 +101,7 @@ TULLE_COLD void resume_elsewhere(fiber& f, bool is_at_home) noexcept {
 
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
-    if (++w.tick % k_decisions_per_look == 0) w.look_due = true; // let the loop look around
+    if (w.decisions.advance() % k_decisions_per_look == 0) w.look_due = true; // let the loop look around
     if (TULLE_UNLIKELY(w.look_due)) return nullptr;
     return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
 }
@@ -154,7 +154,7 @@ void yield() noexcept {
     fiber& self = *w->current;
     // A placed thread waits elsewhere.
     bool const may_rotate = self.shepherd < 0 && (self.records == nullptr || !self.records->looks_stealable());
-    if (TULLE_UNLIKELY(++w->tick % k_decisions_per_look == 0)) w->look_due = true;
+    if (TULLE_UNLIKELY(w->decisions.advance() % k_decisions_per_look == 0)) w->look_due = true;
     if (TULLE_LIKELY(may_rotate && !w->look_due)) {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
             // If only this worker may run the next one, another could run this one now.

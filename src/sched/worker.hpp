@@ -45,6 +45,20 @@ struct quiet_watch {
     std::uint64_t period_ns = 0;
 };
 
+// Counts up, by one thread; others see it change. relaxed: nothing is read on its strength.
+class progress_count {
+public:
+    std::uint32_t advance() noexcept {
+        std::uint32_t const next = m_count.load(std::memory_order_relaxed) + 1;
+        m_count.store(next, std::memory_order_relaxed);
+        return next;
+    }
+    [[nodiscard]] std::uint32_t look() const noexcept { return m_count.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<std::uint32_t> m_count{0};
+};
+
 enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
 
 struct alignas(128) worker {
@@ -67,7 +81,6 @@ struct alignas(128) worker {
     fiber* current = nullptr; // what it runs
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
-    std::uint32_t tick = 0;            // scheduling decisions, for fairness
     bool look_due = false;             // the next decision looks at timers and far places first
     ready_queue ready;
     runnable_list spares; // suspended fibers with an idle loop
@@ -103,6 +116,10 @@ struct alignas(128) worker {
     pthread_t os_thread{};
     std::atomic<int> tid{0};                   // of its OS thread, as the system numbers them; 0: none
     std::atomic<bool> stands_by{false};        // it is not active, and runs nothing any more
+    progress_count decisions;                  // of the scheduler; written by the worker only
+    std::atomic<bool> is_idle{false};          // it searches, sleeps or stands by; written by the worker only
+    std::atomic<bool> is_substitute{false};    // it runs in place of one that is stuck; written under scheduler::m_resizing
+    std::atomic<bool> has_ended{false};        // its OS thread is at its end, to be joined
     std::atomic<bool> is_disabled{false};      // itself; written under scheduler::m_resizing
     std::atomic<bool> waits_forever{false};    // guests: until it is resumed, without a deadline
     std::atomic<std::uint32_t> waits_begun{0}; // guests: written by the guest only

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers come and go while the run time runs. Those below an index are active, unless they, or their shepherds, are disabled; the others stand by: outside the idle set, so that nobody
 // wakes them in vain, with nothing in their queues, asleep until the number changes. Workers are made when they are first wanted and end
-// with the run time. Worker 0, to which alone threads are bound, is always active. The argument is in docs/protocols/sleep.md.
+// with the run time; the OS thread of one that nobody has wanted for a second ends sooner. Worker 0, to which alone threads are bound, is always active. The argument is in docs/protocols/sleep.md.
+#include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"
 
@@ -12,6 +13,12 @@
 namespace tulle::sched {
 
 namespace {
+
+constexpr std::uint64_t k_stands_by_ns = 1'000'000'000; // before the OS thread of a worker ends
+
+bool runs_os_thread(worker const& w) noexcept {
+    return w.has_os_thread && !w.has_ended.load(std::memory_order_relaxed); // relaxed: under m_resizing
+}
 
 int shepherd_of(runnable const& r) noexcept {
     return r.kind == runnable_kind::fiber ? static_cast<fiber const&>(r).shepherd : static_cast<thread_record const&>(r).shepherd;
@@ -63,9 +70,9 @@ void scheduler::apply_change(int wanted) noexcept {
 int scheduler::make_ready(int wanted) {
     for (int k = m_limit.number(); k < wanted; ++k) {
         auto const index = static_cast<std::size_t>(k);
-        if (index == m_workers.size()) make_worker();
+        if (index == m_workers.size()) make_worker(nullptr);
         worker& w = *m_workers[index];
-        if (w.kind != worker_kind::dedicated || w.has_os_thread) continue;
+        if (w.kind != worker_kind::dedicated || runs_os_thread(w)) continue;
         if (m_stacks->is_short()) count_stacks(w);
         if (!reserve_spare(w) || !keep_emergency(w)) return ENOMEM;
         if (int const error = start_os_thread(w)) return error;
@@ -75,16 +82,19 @@ int scheduler::make_ready(int wanted) {
 
 // The shepherds first, for is_surplus.
 void scheduler::count_active(int wanted) noexcept {
-    int all = 0;
+    int active = 0, running = 0;
     for (auto const& s : m_shepherds) {
-        auto const may_run = [wanted, &s](worker* w) { // relaxed, both: under m_resizing
-            return w->index < wanted && !w->is_disabled.load(std::memory_order_relaxed) && !s->is_disabled.load(std::memory_order_relaxed);
-        };
-        auto const active = static_cast<int>(std::count_if(s->workers.begin(), s->workers.end(), may_run));
-        s->active.store(active, std::memory_order_relaxed); // relaxed: m_limit changes below
-        all += active;
+        int running_here = 0;
+        for (worker const* const w : s->workers) { // relaxed, all: under m_resizing
+            if (w->is_disabled.load(std::memory_order_relaxed) || s->is_disabled.load(std::memory_order_relaxed)) continue;
+            if (w->index < wanted) ++active;
+            if (w->index < wanted || w->is_substitute.load(std::memory_order_relaxed)) ++running_here;
+        }
+        s->active.store(running_here, std::memory_order_relaxed); // relaxed: m_limit changes below
+        running += running_here;
     }
-    m_active_count.store(all, std::memory_order_relaxed); // relaxed: a snapshot for people, and for who looks twice (quiescence.cpp)
+    m_active_count.store(active, std::memory_order_relaxed);   // relaxed, both: snapshots for reports,
+    m_running_count.store(running, std::memory_order_relaxed); // and for whoever looks twice (quiescence.cpp)
     m_limit.change(wanted);
 }
 
@@ -100,19 +110,30 @@ void scheduler::send_away_surplus() noexcept {
 
 // The threads that nobody has stolen go to the others, and whoever sleeps is told to look: for these, for timers, and for what makers of
 // work have left to this worker when it searched.
-void scheduler::stand_by(worker& w) noexcept {
+bool scheduler::stand_by(worker& w) noexcept {
     while (runnable* const r = w.ready.pop()) inject(*r, shepherd_of(*r));
     flush_caches(w);
     w.has_worked = false;
     m_idle.wake_one();
     w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
+    w.is_idle.store(true, std::memory_order_relaxed);   // relaxed: a hint for the watcher
     for (;;) {
         std::uint32_t const seen = m_limit.look();
         if (!is_surplus(w) || is_stopping()) break;
-        m_limit.wait_for_change(seen);
+        bool const is_told = m_limit.wait_for_change(seen, os::monotonic_ns() + k_stands_by_ns);
+        if (!is_told && may_end(w)) return false;
     }
     static_cast<void>(keep_emergency(w));                // if there is none: it takes up work when others give stacks back
     w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers has changed, which tells as much
+    return true;
+}
+
+// Worker 0 stays, and one that is wanted again by now.
+bool scheduler::may_end(worker& w) noexcept {
+    std::lock_guard const held(m_resizing);
+    if (w.native == nullptr || !is_surplus(w) || is_stopping()) return false;
+    w.has_ended.store(true, std::memory_order_relaxed); // relaxed: read under m_resizing, or by the watcher, which looks again
+    return true;
 }
 
 // Each CPU goes to the shepherd that had it at the start; one that nobody had, where the fewest are.

@@ -17,8 +17,8 @@ public:
     // acquire pairs with change(): what was written before the change is visible.
     [[nodiscard]] std::uint32_t look() const noexcept { return m_word.load(std::memory_order_acquire); }
     [[nodiscard]] static int number_in(std::uint32_t seen) noexcept { return static_cast<int>(seen & k_number); }
-    // Until it is no longer as seen.
-    void wait_for_change(std::uint32_t seen) noexcept { static_cast<void>(Machine::futex_wait(m_word, seen)); }
+    // Until it is no longer as seen. False: the deadline (ns, monotonic) has passed.
+    bool wait_for_change(std::uint32_t seen, std::uint64_t deadline) noexcept { return Machine::futex_wait(m_word, seen, deadline); }
 
     // --- one thread at a time ---------------------------------------------------------------------------------------
     // relaxed, both: written by the same, or under the same lock.

@@ -113,7 +113,7 @@ private:
         for (;;) {
             std::uint32_t const seen = m_limit.look();
             if (!is_surplus(index) || m_stop.load(relaxed)) break; // relaxed: set before the limit
-            m_limit.wait_for_change(seen);
+            static_cast<void>(m_limit.wait_for_change(seen, ~std::uint64_t{0}));
         }
         tell_standing_by(0);
     }

@@ -63,6 +63,7 @@ template <class F> auto spawn_on_another_worker(F body) {
 
 class worker_count_test : public ::testing::Test {
 protected:
+    void SetUp() override { set_option("max_substitutes", "off"); } // exact numbers of OS threads are compared
     void start(int workers, char const* shepherds = "auto") {
         set_option("max_workers", std::to_string(k_most));
         set_option("shepherds", shepherds);
@@ -73,6 +74,7 @@ protected:
         set_option("max_workers", "auto");
         set_option("workers", "auto");
         set_option("shepherds", "auto");
+        set_option("max_substitutes", "64");
     }
 };
 
@@ -334,6 +336,7 @@ TEST(worker_count_death_test, first_use_with_more_workers_than_the_maximum) {
 
 void use_with_few_workers_at_most() {
     setenv("TULLE_MAX_WORKERS", "1", 1);
+    setenv("TULLE_MAX_SUBSTITUTES", "off", 1);
     set_worker_count(1); // starts the run time
     std::_Exit(worker_count() == 1 && max_worker_count() == 1 && error_of([] { set_worker_count(2); }) == EINVAL ? 0 : 1);
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which workers are stuck: in the kernel for a millisecond, or computing for ten without a
+// decision of the scheduler. It is told at each look what the workers do, and keeps since when each has
+// not come back. It knows neither a clock nor workers, so that tests bring their own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tulle::sched {
+
+// What a look has found of one worker. `decisions` changes whenever it comes back to the scheduler.
+struct worker_sample {
+    bool is_idle = true; // it searches, sleeps, or stands by
+    std::uint32_t decisions = 0;
+};
+
+enum class stuck_state : std::uint8_t { free, in_kernel, computes };
+
+class stuck_judge {
+public:
+    static constexpr std::uint64_t k_in_kernel_ns = 1'000'000;
+    static constexpr std::uint64_t k_computes_ns = 10'000'000;
+
+    // Before the first look; throws std::bad_alloc.
+    void reserve(std::size_t workers) { m_notes.resize(workers); }
+
+    // `in_kernel()` asks the system, which costs microseconds: only of a worker that has not come back for a while.
+    template <class InKernel> stuck_state judge(std::size_t index, worker_sample seen, std::uint64_t now, InKernel in_kernel) noexcept {
+        note& n = m_notes[index];
+        if (seen.is_idle || seen.decisions != n.decisions || n.since == 0) {
+            n = {seen.decisions, seen.is_idle ? 0 : now, stuck_state::free};
+            return stuck_state::free;
+        }
+        std::uint64_t const age = now - n.since;
+        if (age < k_in_kernel_ns) return n.state = stuck_state::free;
+        if (in_kernel()) return n.state = stuck_state::in_kernel;
+        return n.state = age >= k_computes_ns ? stuck_state::computes : stuck_state::free;
+    }
+    // When a worker that is not stuck may turn out to be; k_never-like if it is idle or has been found stuck.
+    [[nodiscard]] std::uint64_t next_change(std::size_t index) const noexcept {
+        note const& n = m_notes[index];
+        if (n.since == 0 || n.state != stuck_state::free) return ~std::uint64_t{0};
+        return n.since + k_in_kernel_ns;
+    }
+    [[nodiscard]] stuck_state state_of(std::size_t index) const noexcept { return m_notes[index].state; }
+
+private:
+    struct note {
+        std::uint32_t decisions = 0;
+        std::uint64_t since = 0; // ns; 0: idle
+        stuck_state state = stuck_state::free;
+    };
+
+    std::vector<note> m_notes;
+};
+
+} // namespace tulle::sched

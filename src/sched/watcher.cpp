@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/watcher.hpp"
+
+#include "os/clock.hpp"
+#include "os/thread.hpp"
+#include "sched/scheduler.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <new>
+
+namespace tulle::sched {
+
+namespace {
+
+constexpr std::uint64_t k_ms = 1'000'000;
+constexpr std::uint64_t k_late_ns = k_ms;              // of a timer, before the watcher expires it
+constexpr std::uint64_t k_busy_period_ns = 10 * k_ms;  // between two looks while all workers are busy
+constexpr std::uint64_t k_poll_period_ns = k_ms;       // the same where it polls for others
+constexpr std::uint64_t k_first_alert_ns = k_ms / 2;   // while something waits; doubles
+constexpr std::uint64_t k_longest_alert_ns = 4 * k_ms; //
+constexpr std::uint64_t k_kept_ns = 250 * k_ms;        // a substitute runs on after it was needed last
+constexpr std::uint64_t k_kept_period_ns = 100 * k_ms; // between two looks whether it is still needed
+
+constexpr std::uint64_t k_slice_ns = k_ms / 10;
+
+// relaxed, all: one writer; reports may see an older number.
+template <class T> void add_one(std::atomic<T>& count) noexcept {
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+// Runs `start` with all signals blocked, as the new OS thread is to have them.
+template <class Start> int with_signals_blocked(Start start) noexcept {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int const error = start();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error;
+}
+
+} // namespace
+
+int watcher::start(scheduler& of) try {
+    if (of.chosen().max_substitutes == 0) return 0;
+    m_of = &of;
+    auto const workers = static_cast<std::size_t>(of.most_workers());
+    m_judge = {};
+    m_judge.reserve(workers);
+    m_tasks = std::vector<os::task_state>(workers);
+    m_uses.assign(workers, {});
+    m_stuck.reserve(workers);
+    m_substitutes = 0;
+    m_shown_substitutes.store(0, std::memory_order_relaxed); // relaxed, both: no watcher yet
+    m_stops.store(false, std::memory_order_relaxed);
+    int const error = with_signals_blocked([this] { return os::start_thread(m_thread, "tulle-watch", &run, this); });
+    m_runs = error == 0;
+    return error;
+} catch (std::bad_alloc const&) {
+    return ENOMEM;
+}
+
+void watcher::stop() noexcept {
+    if (!m_runs) return;
+    m_stops.store(true, std::memory_order_relaxed); // relaxed: the wake-up that follows orders it
+    m_of->idle().wake_watcher();
+    pthread_join(m_thread, nullptr);
+    forget();
+}
+
+void watcher::forget() noexcept {
+    m_runs = false;
+    m_tid.store(0, std::memory_order_relaxed); // relaxed, both: there is no watcher
+    m_sleeps_until.store(0, std::memory_order_relaxed);
+    m_tasks.clear();
+}
+
+void* watcher::run(void* self) {
+    auto& w = *static_cast<watcher*>(self);
+    os::shorten_slice(k_slice_ns);
+    w.m_tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: for reports
+    w.watch();
+    return nullptr;
+}
+
+// m_stops is written before the watcher is woken, which sleep_as_watcher acquires.
+void watcher::watch() noexcept {
+    while (!m_stops.load(std::memory_order_relaxed)) {
+        std::uint64_t const now = os::monotonic_ns();
+        expire_late_timers(now);
+        if (has_to_poll()) static_cast<void>(m_of->idle_poller()->poll());
+        findings const found = look(now);
+        substitute(now);
+        free_main_if_stuck();
+        sleep(found, now);
+    }
+}
+
+// relaxed, all: a sample.
+worker_sample watcher::sample(worker const& w) const noexcept {
+    bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !m_of->is_surplus(w);
+    return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.look()};
+}
+
+stuck_state watcher::judge(worker& w, std::uint64_t now) noexcept {
+    auto const index = static_cast<std::size_t>(w.index);
+    stuck_state const before = m_judge.state_of(index);
+    os::task_state::view task;
+    stuck_state const state = m_judge.judge(index, sample(w), now, [&] {
+        task = m_tasks[index].look(w.tid.load(std::memory_order_relaxed)); // relaxed: written when its OS thread starts
+        return task.state == os::task_state::kind::in_kernel;
+    });
+    if (state == stuck_state::in_kernel && task.call >= 0) m_last_call.store(task.call, std::memory_order_relaxed); // relaxed: see add_one
+    note(w, state, before);
+    return state;
+}
+
+void watcher::note_use(worker const& w, std::uint64_t now) noexcept {
+    use& u = m_uses[static_cast<std::size_t>(w.index)];
+    worker_sample const seen = sample(w);
+    if (!seen.is_idle || seen.decisions != u.decisions) u = {seen.decisions, now};
+}
+
+void watcher::note(worker const& w, stuck_state state, stuck_state before) noexcept {
+    if (state == before || state == stuck_state::free) return;
+    add_one(state == stuck_state::in_kernel ? m_found_in_kernel : m_found_computing);
+    m_last_worker.store(w.index, std::memory_order_relaxed); // relaxed: see add_one
+}
+
+// A worker that computes is replaced only where somebody waits for that.
+watcher::findings watcher::look(std::uint64_t now) noexcept {
+    findings found;
+    found.waits = m_of->something_waits();
+    m_stuck.clear();
+    for (auto const& w : m_of->workers()) {
+        stuck_state const state = judge(*w, now);
+        if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now); // relaxed: written by this thread
+        if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits)) m_stuck.push_back(w.get());
+    }
+    return found;
+}
+
+void watcher::substitute(std::uint64_t now) noexcept {
+    int const stuck = static_cast<int>(m_stuck.size());
+    int const wanted = std::min(stuck, m_of->chosen().max_substitutes);
+    while (m_substitutes < wanted && m_of->add_substitute(*m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
+        ++m_substitutes;
+        add_one(m_substituted);
+    }
+    if (m_substitutes > wanted) dismiss_unused(wanted, now);
+    m_shown_substitutes.store(m_substitutes, std::memory_order_relaxed); // relaxed: for reports
+    m_of->join_ended_workers();
+}
+
+void watcher::dismiss_unused(int wanted, std::uint64_t now) noexcept {
+    for (auto const& w : m_of->workers()) {
+        if (m_substitutes == wanted) return;
+        bool const is_unused = now - m_uses[static_cast<std::size_t>(w->index)].last > k_kept_ns;
+        if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue; // relaxed: written by this thread
+        m_of->dismiss_substitute(*w);
+        --m_substitutes;
+    }
+}
+
+void watcher::free_main_if_stuck() noexcept {
+    auto const& s = *m_of;
+    if (!s.chosen().adopt_caller || !s.chosen().main_may_move) return;
+    if (m_judge.state_of(0) != stuck_state::free) m_of->free_main();
+}
+
+void watcher::expire_late_timers(std::uint64_t now) noexcept {
+    if (m_of->timers().next_deadline() <= now - k_late_ns) m_of->expire_timers();
+}
+
+// Longer and longer, while what waits is taken in time.
+std::uint64_t watcher::alert_period() noexcept {
+    m_alert_period = m_alert_period == 0 ? k_first_alert_ns : std::min(2 * m_alert_period, k_longest_alert_ns);
+    return m_alert_period;
+}
+
+// What it polls for others nobody else would look at, while all workers are busy.
+bool watcher::has_to_poll() const noexcept {
+    base::idle_poller const* const others = m_of->idle_poller();
+    return others != nullptr && others->needs_watcher();
+}
+
+// A worker that sleeps looks at the timers itself. After it was told it looks once, and again a while later, before it may be told again: else
+// a program that makes work all the time would wake it each time.
+void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
+    auto& idle = m_of->idle();
+    if (found.waits || m_is_told) {
+        m_is_told = false;
+        doze(now + alert_period());
+        return;
+    }
+    idle.watch_work();
+    if (idle.watch_sleepers())
+        m_is_told = idle.sleep_as_watcher(m_substitutes == 0 ? k_never : now + k_kept_period_ns);
+    else
+        m_is_told = doze(now + (has_to_poll() ? k_poll_period_ns : k_busy_period_ns));
+    if (!m_is_told) m_alert_period = 0;
+}
+
+// Until then, or the first timer is late. True: it has been told of something.
+bool watcher::doze(std::uint64_t until) noexcept {
+    // relaxed: whoever inserts a timer and sees the old value is seen below.
+    m_sleeps_until.store(until - k_late_ns, std::memory_order_relaxed);
+    std::uint64_t const next = m_of->timers().next_deadline();
+    bool const is_told = m_of->idle().sleep_as_watcher(next < until - k_late_ns ? next + k_late_ns : until);
+    m_sleeps_until.store(0, std::memory_order_relaxed); // relaxed: as above
+    return is_told;
+}
+
+void watcher::be_early(std::uint64_t deadline) noexcept {
+    m_sleeps_until.store(deadline, std::memory_order_relaxed); // relaxed: see expect
+    m_of->idle().wake_watcher();
+}
+
+// relaxed, all: see add_one.
+watcher_view watcher::view() const noexcept {
+    return {m_shown_substitutes.load(std::memory_order_relaxed), m_substituted.load(std::memory_order_relaxed),
+            m_found_in_kernel.load(std::memory_order_relaxed),   m_found_computing.load(std::memory_order_relaxed),
+            m_last_call.load(std::memory_order_relaxed),         m_last_worker.load(std::memory_order_relaxed)};
+}
+
+} // namespace tulle::sched

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/stuck_judge.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tulle::sched {
+namespace {
+
+constexpr std::uint64_t k_us = 1'000;
+constexpr std::uint64_t k_start = 1'000'000'000;
+
+class judge_test : public ::testing::Test {
+protected:
+    judge_test() { judge.reserve(2); }
+    // `at`: us after the start.
+    stuck_state look(std::uint64_t at, worker_sample seen, bool in_kernel = false) {
+        return judge.judge(1, seen, k_start + at * k_us, [this, in_kernel] {
+            ++asked;
+            return in_kernel;
+        });
+    }
+
+    stuck_judge judge;
+    int asked = 0;
+};
+
+constexpr worker_sample busy(std::uint32_t decisions) { return {false, decisions}; }
+constexpr worker_sample idle(std::uint32_t decisions) { return {true, decisions}; }
+
+TEST_F(judge_test, a_worker_that_comes_back_is_never_stuck) {
+    for (std::uint32_t k = 0; k < 100; ++k) EXPECT_EQ(look(20'000 * k, busy(k), true), stuck_state::free);
+    EXPECT_EQ(asked, 0);
+}
+
+TEST_F(judge_test, an_idle_worker_is_never_stuck) {
+    for (std::uint32_t k = 0; k < 100; ++k) EXPECT_EQ(look(20'000 * k, idle(7), true), stuck_state::free);
+    EXPECT_EQ(asked, 0);
+}
+
+TEST_F(judge_test, in_the_kernel_for_a_millisecond) {
+    EXPECT_EQ(look(0, busy(3), true), stuck_state::free);
+    EXPECT_EQ(look(900, busy(3), true), stuck_state::free);
+    EXPECT_EQ(asked, 0); // asking costs a read of /proc
+    EXPECT_EQ(look(1'000, busy(3), true), stuck_state::in_kernel);
+    EXPECT_EQ(look(5'000, busy(4), true), stuck_state::free);
+    EXPECT_EQ(look(5'500, busy(4), true), stuck_state::free);
+    EXPECT_EQ(look(6'100, busy(4), true), stuck_state::in_kernel);
+}
+
+TEST_F(judge_test, computing_for_ten) {
+    EXPECT_EQ(look(0, busy(3)), stuck_state::free);
+    EXPECT_EQ(look(9'900, busy(3)), stuck_state::free);
+    EXPECT_EQ(look(10'000, busy(3)), stuck_state::computes);
+    EXPECT_EQ(look(11'000, busy(3), true), stuck_state::in_kernel);
+    EXPECT_EQ(look(12'000, busy(3)), stuck_state::computes);
+    EXPECT_EQ(look(13'000, idle(3)), stuck_state::free);
+    EXPECT_EQ(look(14'000, busy(3)), stuck_state::free); // it has begun anew
+}
+
+} // namespace
+} // namespace tulle::sched
