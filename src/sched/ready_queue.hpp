@@ -86,7 +86,7 @@ public:
 
     // The bound one, which only the owner would take; null: it is not here, or the owner is in the middle of a change.
     [[nodiscard]] runnable* steal_bound() noexcept {
-        if (m_count.load(std::memory_order_relaxed) == m_stealable.load(std::memory_order_relaxed)) return nullptr; // relaxed: a hint
+        if (!has_bound()) return nullptr;
         if (!m_lock.stranger_try_lock()) return nullptr;
         runnable_list others;
         runnable* found = nullptr;
@@ -105,6 +105,9 @@ public:
     // Hints; relaxed: decisions are made under the lock.
     [[nodiscard]] bool looks_empty() const noexcept { return m_count.load(std::memory_order_relaxed) == 0; }
     [[nodiscard]] bool has_stealable() const noexcept { return m_stealable.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] bool has_bound() const noexcept {
+        return m_count.load(std::memory_order_relaxed) != m_stealable.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
 
 private:

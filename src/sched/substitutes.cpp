@@ -59,7 +59,8 @@ bool scheduler::placed_work_waits() noexcept {
 }
 
 bool scheduler::something_waits() noexcept {
-    if (placed_work_waits() || !m_workers[0]->mailbox.looks_empty()) return true;
+    worker const& of_main = *m_workers[0]; // only this one may run main
+    if (placed_work_waits() || !of_main.mailbox.looks_empty() || of_main.ready.has_bound()) return true;
     if (m_idle.sleeping() != 0 || m_idle.searching() != 0) return false;
     bool const in_queues = std::any_of(m_workers.begin(), m_workers.end(), [](auto const& w) { return !w->ready.looks_empty(); });
     bool const injected = std::any_of(m_shepherds.begin(), m_shepherds.end(), [](auto const& s) {

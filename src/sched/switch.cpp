@@ -146,6 +146,7 @@ void resume(fiber& f) noexcept {
     if (TULLE_UNLIKELY(!is_at_home || w == nullptr || w->is_guest() || f.shepherd >= 0)) return resume_elsewhere(f, is_at_home);
     w->ready.push_back(f);
     w->owner->notify_light();
+    if (TULLE_UNLIKELY(f.home != nullptr)) w->owner->idle().tell_watcher(); // nobody else may run it
 }
 
 void yield() noexcept {

@@ -21,7 +21,8 @@ constexpr std::uint64_t k_poll_period_ns = k_ms;       // the same where it poll
 constexpr std::uint64_t k_first_alert_ns = k_ms / 2;   // while something waits; doubles
 constexpr std::uint64_t k_longest_alert_ns = 4 * k_ms; //
 constexpr std::uint64_t k_kept_ns = 250 * k_ms;        // a substitute runs on after it was needed last
-constexpr std::uint64_t k_kept_period_ns = 100 * k_ms; // between two looks whether it is still needed
+constexpr std::uint64_t k_first_calm_ns = 20 * k_ms;   // between two looks while a worker sleeps; doubles
+constexpr std::uint64_t k_longest_calm_ns = 320 * k_ms;
 
 constexpr std::uint64_t k_slice_ns = k_ms / 10;
 
@@ -179,6 +180,13 @@ std::uint64_t watcher::alert_period() noexcept {
     return m_alert_period;
 }
 
+// A worker sleeps, so whatever becomes ready is taken; but main may be taken by worker 0 only, and substitutes are to go some time.
+std::uint64_t watcher::calm_period() noexcept {
+    if (m_substitutes == 0 && sample(*m_of->workers()[0]).is_idle) return k_never / 2;
+    m_calm_period = m_calm_period == 0 ? k_first_calm_ns : std::min(2 * m_calm_period, k_longest_calm_ns);
+    return m_calm_period;
+}
+
 // What it polls for others nobody else would look at, while all workers are busy.
 bool watcher::has_to_poll() const noexcept {
     base::idle_poller const* const others = m_of->idle_poller();
@@ -196,10 +204,11 @@ void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     }
     idle.watch_work();
     if (idle.watch_sleepers())
-        m_is_told = idle.sleep_as_watcher(m_substitutes == 0 ? k_never : now + k_kept_period_ns);
+        m_is_told = idle.sleep_as_watcher(now + calm_period());
     else
         m_is_told = doze(now + (has_to_poll() ? k_poll_period_ns : k_busy_period_ns));
     if (!m_is_told) m_alert_period = 0;
+    if (m_is_told) m_calm_period = 0;
 }
 
 // Until then, or the first timer is late. True: it has been told of something.

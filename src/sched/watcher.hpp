@@ -4,7 +4,7 @@
 // It finds workers that have not come back to the scheduler (stuck_judge.hpp) and lets others run in
 // their place. It expires timers that are late, and lets main go on elsewhere when its own worker is stuck.
 // It runs no threads. It sleeps
-//   without a limit  while a worker sleeps: that one finds whatever becomes ready, and looks at the timers;
+//   long             while a worker sleeps: that one finds whatever becomes ready, and looks at the timers;
 //                    whoever wakes the last sleeper wakes the watcher, too
 //   for 10 ms        while all workers are busy and nothing waits; whoever makes work then wakes it
 //   for 0.5 to 4 ms  while something waits
@@ -77,6 +77,7 @@ private:
     void sleep(findings const& found, std::uint64_t now) noexcept;
     bool doze(std::uint64_t until) noexcept;
     [[nodiscard]] std::uint64_t alert_period() noexcept;
+    [[nodiscard]] std::uint64_t calm_period() noexcept;
     void be_early(std::uint64_t deadline) noexcept;
 
     scheduler* m_of = nullptr;
@@ -94,6 +95,7 @@ private:
     std::vector<use> m_uses;             // of substitutes
     int m_substitutes = 0;
     std::uint64_t m_alert_period = 0; // ns
+    std::uint64_t m_calm_period = 0;
     bool m_is_told = false;           // somebody has ended its last sleep
 
     // For reports; written by the watcher only.
