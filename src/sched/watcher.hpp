@@ -96,7 +96,7 @@ private:
     int m_substitutes = 0;
     std::uint64_t m_alert_period = 0; // ns
     std::uint64_t m_calm_period = 0;
-    bool m_is_told = false;           // somebody has ended its last sleep
+    bool m_is_told = false; // somebody has ended its last sleep
 
     // For reports; written by the watcher only.
     std::atomic<int> m_shown_substitutes{0}, m_last_call{-1}, m_last_worker{-1};

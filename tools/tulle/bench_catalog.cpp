@@ -67,6 +67,8 @@ std::vector<workload> const& workloads() {
         {"uts", "unbalanced tree search, tree T1", {1, 2}},
         {"nqueens", "all placements of 13 queens", {1, 2}},
         {"wake", "a foreign thread hands work to an idle program; until it runs", {2}},
+        {"behind-busy", "a ready thread behind workers that compute 50 ms at a time; until it runs", {1, 2}},
+        {"behind-blocked", "a thread that is made while every worker is in read(2); until it runs", {1, 2}},
         {"idle", "processor time that a program with nothing to do uses", {2}},
         {"at", "a call at another place and back, with and without data; activities there", {1}, false, {2}},
         {"barrier", "a barrier of places, one thread each; of threads of all places, by their number", {1}, false, {2, 4}},

@@ -51,6 +51,8 @@ std::vector<language> const& languages() {
     static std::vector<std::string> const with_channels = [] {
         std::vector<std::string> names = threads;
         names.emplace_back("channel");
+        names.emplace_back("behind-busy");
+        names.emplace_back("behind-blocked");
         return names;
     }();
     static std::vector<language> const all{

@@ -40,6 +40,8 @@ var workloads = map[string]workload{
 	"channel":         {5000000, 100000, channel},
 	"quicksort":       {2000000, 200000, quicksort},
 	"nqueens":         {13, 9, nqueens},
+	"behind-busy":     {200, 20, behindBusy},
+	"behind-blocked":  {100, 20, behindBlocked},
 	"idle":            {2000, 200, idle},
 	"wake":            {300, 30, wake},
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/tulle_blocking.hpp"
+#include "behind_blocked.hpp"
+
+namespace {
+
+// Readers begin on the workers, not in the place of whoever makes them.
+struct runtime : tulle::bench::tulle_blocking_runtime {
+    using tulle_blocking_runtime::tulle_blocking_runtime;
+    template <class F> static void detach(F f) { tulle::spawn_detached(f); }
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return tulle::bench::behind_blocked_main<runtime>(argc, argv); }
