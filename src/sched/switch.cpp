@@ -142,11 +142,12 @@ void suspend(post_function post, void* a, void* b) noexcept {
 void resume(fiber& f) noexcept {
     worker* const w = this_worker();
     f.clear_wait();
-    bool const is_at_home = f.home == nullptr || f.home == w;
+    bool const is_bound = f.home != nullptr; // once it is published it may be gone
+    bool const is_at_home = !is_bound || f.home == w;
     if (TULLE_UNLIKELY(!is_at_home || w == nullptr || w->is_guest() || f.shepherd >= 0)) return resume_elsewhere(f, is_at_home);
     w->ready.push_back(f);
     w->owner->notify_light();
-    if (TULLE_UNLIKELY(f.home != nullptr)) w->owner->idle().tell_watcher(); // nobody else may run it
+    if (TULLE_UNLIKELY(is_bound)) w->owner->idle().tell_watcher(); // nobody else may run it
 }
 
 void yield() noexcept {

@@ -10,6 +10,8 @@
 #include <tulle/detail/future_core.hpp>
 #include <tulle/thread.hpp>
 
+#include <utility>
+
 namespace tulle::detail {
 
 namespace {
@@ -19,18 +21,54 @@ using latch_type = sync::latch_core<sync::parking>;
 
 constexpr auto k_kind = wait::wait_kind::future;
 
+// Callbacks that are to run, the oldest first.
+class callback_queue {
+public:
+    void append(future_callback* first) noexcept {
+        *m_end = first;
+        while (*m_end != nullptr) m_end = &(*m_end)->next;
+    }
+    [[nodiscard]] future_callback* pop() noexcept {
+        future_callback* const c = m_first;
+        if (c == nullptr) return nullptr;
+        m_first = c->next;
+        if (m_first == nullptr) m_end = &m_first;
+        return c;
+    }
+
+private:
+    future_callback* m_first = nullptr;
+    future_callback** m_end = &m_first;
+};
+
+// That of the make_ready() which runs callbacks on this OS thread; null: none does. A callback does not wait, so the thread that runs
+// callbacks stays on its OS thread. Not inlined, as one that starts nothing may wait after all: see start_or_call.
+TULLE_NOINLINE callback_queue*& running_callbacks() noexcept {
+    thread_local callback_queue* t_running = nullptr;
+    return t_running;
+}
+
+// A callback may make another future ready, whose callbacks then wait for this one to return: a chain of futures of any length takes one
+// frame.
+void run_callbacks(future_callback* first) noexcept {
+    if (first == nullptr) return;
+    if (callback_queue* const outer = running_callbacks()) return outer->append(first);
+    callback_queue due;
+    due.append(first);
+    running_callbacks() = &due;
+    while (future_callback* const c = due.pop()) c->run(c);
+    running_callbacks() = nullptr;
+}
+
 } // namespace
 
 future_core::future_core(void (*destroy)(future_core*) noexcept) noexcept : m_destroy(destroy) { sync::open<latch_type>(m_ready).open(1); }
 
 // The list is closed first: from then on it is ready. Who has seen that may be gone before the latch opens; the caller's reference keeps both.
 void future_core::make_ready() noexcept {
-    future_callback* next = sync::open<callbacks>(m_callbacks).close();
+    future_callback* const due = sync::open<callbacks>(m_callbacks).close();
     static_cast<void>(sync::open<latch_type>(m_ready).count_down(1));
-    while (next != nullptr) {
-        future_callback* const c = std::exchange(next, next->next);
-        c->run(c);
-    }
+    run_callbacks(due);
 }
 
 bool future_core::is_ready() const noexcept {
@@ -74,7 +112,10 @@ void start_or_call(void (*body)(void*) noexcept, void* argument, void const* sit
         t->site = site;
         start_thread(t, true, false);
     } catch (...) {
+        // The function may wait, for what it makes ready, too.
+        callback_queue* const outer = std::exchange(running_callbacks(), nullptr);
         body(argument);
+        running_callbacks() = outer;
     }
 }
 

@@ -341,4 +341,43 @@ TEST_P(future_test, random_expressions) {
     for (std::uint64_t k = 0; k < 100; ++k) EXPECT_EQ(grow(seed + k, 1000 + k, 7).get(), 1000 + k) << k;
 }
 
+// On a stack that a frame for each link would overflow.
+template <class Break> void break_a_long_chain(Break break_it) {
+    constexpr int k_links = 20'000;
+    spawn(attributes{.stack_size = 64 * 1024}, [break_it] {
+        promise<int> p;
+        future<int> last = p.get_future();
+        for (int k = 0; k < k_links; ++k) last = last.then([](int x) { return x + 1; });
+        break_it(std::move(p), std::move(last), k_links);
+    }).join();
+}
+
+TEST(future_chain, carries_an_exception_any_distance) {
+    break_a_long_chain([](promise<int> p, future<int> last, int) {
+        p.set_exception(std::make_exception_ptr(7));
+        EXPECT_THROW(static_cast<void>(last.get()), int);
+    });
+}
+
+TEST(future_chain, carries_a_broken_promise_any_distance) {
+    break_a_long_chain([](promise<int> p, future<int> last, int) {
+        { promise<int> const dropped = std::move(p); }
+        EXPECT_THROW(static_cast<void>(last.get()), std::future_error);
+    });
+}
+
+TEST(future_chain, may_be_abandoned) {
+    break_a_long_chain([](promise<int> p, future<int> last, int) {
+        last = {};
+        { promise<int> const dropped = std::move(p); }
+    });
+}
+
+TEST(future_chain, carries_a_value_any_distance) {
+    break_a_long_chain([](promise<int> p, future<int> last, int links) {
+        p.set_value(1);
+        EXPECT_EQ(last.get(), links + 1);
+    });
+}
+
 } // namespace
