@@ -4,6 +4,8 @@
 #include <atomic>
 #include <thread>
 
+#include <sched.h>
+
 #include <gtest/gtest.h>
 
 #include "base/cache_line.hpp"
@@ -11,6 +13,14 @@
 namespace {
 
 using namespace tulle::os;
+
+// Gives the processor up now and then: there may be but one.
+void wait_for(std::atomic<int> const& word, int value) {
+    for (int k = 1; word.load(std::memory_order_acquire) != value; ++k) { // pairs with the releases below
+        tulle::base::cpu_pause();
+        if (k % 1024 == 0) sched_yield();
+    }
+}
 
 TEST(membarrier, registers_more_than_once) {
     ASSERT_TRUE(membarrier_register()) << "this kernel refuses membarrier(2)";
@@ -29,24 +39,20 @@ TEST(membarrier, makes_a_store_load_handshake_safe) {
     std::atomic<int> light_saw{0};
     std::thread light([&] {
         for (int i = 1; i <= k_rounds; ++i) {
-            while (round.load(std::memory_order_acquire) != i) { // pairs with the release of `round` below
-                tulle::base::cpu_pause();
-            }
+            wait_for(round, i);
             mine.store(i, std::memory_order_relaxed);
             tulle::base::compiler_barrier();
             light_saw.store(theirs.load(std::memory_order_relaxed), std::memory_order_relaxed);
-            finished.store(i, std::memory_order_release); // pairs with the acquire below
+            finished.store(i, std::memory_order_release); // pairs with wait_for
         }
     });
     int both_missed = 0;
     for (int i = 1; i <= k_rounds; ++i) {
-        round.store(i, std::memory_order_release);
+        round.store(i, std::memory_order_release); // pairs with wait_for
         theirs.store(i, std::memory_order_relaxed);
         membarrier_heavy();
         int const heavy_saw = mine.load(std::memory_order_relaxed);
-        while (finished.load(std::memory_order_acquire) != i) {
-            tulle::base::cpu_pause();
-        }
+        wait_for(finished, i);
         both_missed += heavy_saw != i && light_saw.load(std::memory_order_relaxed) != i ? 1 : 0;
     }
     light.join();
