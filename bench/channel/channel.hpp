@@ -9,10 +9,9 @@ namespace tulle::bench {
 
 inline constexpr long k_room = 64;
 
-template <class Library> struct spawned_threads {
-    using type = typename Library::group;
-};
-template <class Library> requires requires { typename Library::spawned; }
+template <class Library> struct spawned_threads { using type = typename Library::group; };
+template <class Library>
+requires requires { typename Library::spawned; }
 struct spawned_threads<Library> {
     using type = typename Library::spawned;
 };

@@ -39,7 +39,7 @@ template <class Mutex, class Counter> bool lock_from_all(Mutex const& m, Counter
 }
 
 inline int global_lock_main(int argc, char** argv, char const* name, tulle::global_mutex::mode mode) {
-    settings const s = parse(argc, argv, {100'000, 10'000});
+    settings const s = parse(argc, argv, {100'000, 10'000, 20});
     tulle_places library(s);
     std::vector<figure> figures;
     library.run([&] {
@@ -49,14 +49,14 @@ inline int global_lock_main(int argc, char** argv, char const* name, tulle::glob
         for (int const threads : {1, 2, 4, 8, 12, 16, 20}) {
             figure cost = figure_of_threads("ns, ", threads);
             long const n = s.n / threads * threads;
-            for (int run = 0; run < s.runs && n != 0; ++run) {
+            for (int run = 0; run < s.runs; ++run) {
                 auto const m = tulle::global_mutex::make(home, mode);
                 bool right = lock_from_all(m, counter, threads, n / 10);
                 double const time = time_of([&] { right &= lock_from_all(m, counter, threads, n); });
                 cost.add(1e9 * time / static_cast<double>(n), right);
                 m.destroy();
             }
-            if (n != 0) figures.push_back(cost);
+            figures.push_back(cost);
         }
         tulle::free_global(counter.word);
     });

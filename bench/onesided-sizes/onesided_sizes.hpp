@@ -17,7 +17,7 @@ namespace tulle::bench {
 inline constexpr std::array<std::size_t, 7> k_copied_sizes{8, 64, 512, 4096, 32768, 262144, 1048576};
 inline constexpr std::size_t k_largest = k_copied_sizes.back(); // so much does each place have
 inline constexpr std::size_t k_of_each = 1024;
-inline constexpr sizes k_sizes_counts{200'000, 5'000};
+inline constexpr sizes k_sizes_counts{200'000, 5'000, 10};
 
 // Room for bytes whose offset in their page is not that of what is copied: some processors are slow at copying between equal ones.
 class skewed_bytes {

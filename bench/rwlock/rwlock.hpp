@@ -71,7 +71,7 @@ private:
 };
 
 template <class Library, class Mutex> int rwlock_main(int argc, char** argv) {
-    settings const s = parse(argc, argv, {4'000'000, 80'000});
+    settings const s = parse(argc, argv, {4'000'000, 80'000, 10 * k_sharers});
     pin_if_single(s);
     Library library(s.workers);
     long const each = s.n / k_sharers / 10 * 10;

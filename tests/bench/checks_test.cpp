@@ -116,9 +116,7 @@ struct open_mutex {
 struct stuck_mutex : open_mutex { // never given back
     bool try_lock() { return false; }
 };
-template <class Mutex> struct serial_with : serial_runtime {
-    using mutex = Mutex;
-};
+template <class Mutex> struct serial_with : serial_runtime { using mutex = Mutex; };
 
 TEST(mutex_check, a_mutex_is_right) {
     tulle::mutex own;
