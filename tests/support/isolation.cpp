@@ -61,7 +61,8 @@ private:
             std::string const name = now.substr(0, equals);
             std::erase(added, name);
             char const* const value = std::getenv(name.c_str());
-            if (value == nullptr || now.compare(equals + 1, std::string::npos, value) != 0) setenv(name.c_str(), now.c_str() + equals + 1, 1);
+            if (value == nullptr || now.compare(equals + 1, std::string::npos, value) != 0)
+                setenv(name.c_str(), now.c_str() + equals + 1, 1);
         }
         for (std::string const& name : added) unsetenv(name.c_str());
     }
