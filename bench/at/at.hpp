@@ -35,7 +35,8 @@ inline figure figure_of_size(std::string const& what, std::size_t bytes) {
     return {"ns " + what + " " + bytes_text(bytes), {}, true, {what, "bytes", static_cast<double>(bytes)}};
 }
 
-// `Calls` has call(), statement(bytes) and expression(bytes), each of which returns whether it went right.
+// `Calls` has call(), statement(bytes) and expression(bytes), each of which returns whether it went right, and served(): how many call() the other
+// place has executed so far.
 template <class Calls> std::vector<figure> measure_calls(Calls calls, settings const& s) {
     std::vector<std::size_t> const payloads = payload_sizes(s);
     std::vector<figure> all{{"ns call"}};
@@ -51,7 +52,13 @@ template <class Calls> std::vector<figure> measure_calls(Calls calls, settings c
     };
     for (int run = 0; run < s.runs; ++run) {
         std::size_t next = 0;
-        measure(all[next++], s.n, [&] { return calls.call(); });
+        long asked = 0;
+        long const served = calls.served();
+        measure(all[next++], s.n, [&] {
+            ++asked;
+            return calls.call();
+        });
+        all.front().ok = all.front().ok && calls.served() - served == asked;
         for (std::size_t const bytes : payloads) measure(all[next++], repetitions(s, bytes), [&] { return calls.statement(bytes); });
         for (std::size_t const bytes : payloads) measure(all[next++], repetitions(s, bytes), [&] { return calls.expression(bytes); });
     }

@@ -25,6 +25,7 @@ struct shared {
     direction there;
     direction back;
     std::atomic<std::uint64_t> answer_size{0};
+    std::atomic<long> served{0};
     std::atomic<bool> over{false};
 };
 
@@ -49,9 +50,13 @@ struct calls {
         memory.answer_size.store(answer, std::memory_order_relaxed);
         memory.there.count.store(++count, std::memory_order_release);
         wait_until(memory.back.count, count, memory.over);
-        if (answer != 0) std::memcpy(bytes.data(), memory.back.bytes, answer);
-        return true;
+        if (answer == 0) return !memory.over.load(std::memory_order_relaxed);
+        std::byte const last = bytes.back();
+        bytes.back() = ~last;
+        std::memcpy(bytes.data(), memory.back.bytes, answer);
+        return bytes.back() == last;
     }
+    [[nodiscard]] long served() const { return memory.served.load(std::memory_order_relaxed); }
     bool call() { return exchange(0, 0); }
     bool statement(std::size_t size) { return exchange(size, 0); }
     bool expression(std::size_t size) { return exchange(size, size); }
@@ -62,6 +67,7 @@ void answer_all(shared& memory) {
         wait_until(memory.there.count, next, memory.over);
         std::size_t const size = memory.answer_size.load(std::memory_order_relaxed);
         if (size != 0) std::memcpy(memory.back.bytes, memory.there.bytes, size);
+        memory.served.fetch_add(1, std::memory_order_relaxed); // published by the store that follows
         memory.back.count.store(next, std::memory_order_release);
     }
 }

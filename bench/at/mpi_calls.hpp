@@ -11,7 +11,7 @@
 
 namespace tulle::bench {
 
-enum mpi_tag : int { k_answer_nothing, k_answer_as_much, k_end };
+enum mpi_tag : int { k_answer_nothing, k_answer_as_much, k_tell_served, k_end };
 
 struct mpi_calls {
     std::vector<std::byte> bytes = std::vector<std::byte>(k_payload_sizes.back());
@@ -24,6 +24,13 @@ struct mpi_calls {
         MPI_Get_count(&status, MPI_BYTE, &count);
         return count == (tag == k_answer_as_much ? static_cast<int>(size) : 0);
     }
+    // How many messages it has answered.
+    [[nodiscard]] long served() {
+        MPI_Send(nullptr, 0, MPI_BYTE, 1, k_tell_served, MPI_COMM_WORLD);
+        long count = 0;
+        MPI_Recv(&count, 1, MPI_LONG, 1, k_tell_served, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return count;
+    }
     bool call() { return exchange(0, k_answer_nothing); }
     bool statement(std::size_t size) { return exchange(size, k_answer_nothing); }
     bool expression(std::size_t size) { return exchange(size, k_answer_as_much); }
@@ -31,10 +38,15 @@ struct mpi_calls {
 
 inline void answer_all() {
     std::vector<std::byte> bytes(k_payload_sizes.back());
-    for (;;) {
+    for (long served = 0;; ++served) {
         MPI_Status status;
         MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
         if (status.MPI_TAG == k_end) return;
+        if (status.MPI_TAG == k_tell_served) {
+            MPI_Send(&served, 1, MPI_LONG, 0, k_tell_served, MPI_COMM_WORLD);
+            --served;
+            continue;
+        }
         int count = 0;
         MPI_Get_count(&status, MPI_BYTE, &count);
         MPI_Send(bytes.data(), status.MPI_TAG == k_answer_as_much ? count : 0, MPI_BYTE, 0, status.MPI_TAG, MPI_COMM_WORLD);

@@ -12,7 +12,8 @@ namespace tulle::bench {
 
 inline int mpi_barrier_main(int argc, char** argv, char const* name) {
     settings s = parse(argc, argv, {20'000, 2'000});
-    if (s.places > static_cast<int>(std::thread::hardware_concurrency())) s.n /= 50; // MPICH takes milliseconds for each then
+    if (s.places > static_cast<int>(std::thread::hardware_concurrency()))
+        s.n = std::max(1L, s.n / 50); // MPICH takes milliseconds for each then
     MPI_Init(&argc, &argv);
     int rank = 0;
     int count = 0;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // barrier: all places wait for each other, n times in a row, one thread at each. Figure: ns of a barrier.
-#include "../common/places.hpp"
-
-#include <vector>
+#include "threads.hpp"
 
 namespace tulle::bench {
 namespace {
 
-double time_barriers(long n) {
+double time_barriers(barrier_check const& check, long n) {
     double time = 0;
     tulle::finish([&](tulle::activities& all) {
         tulle::team const everywhere;
@@ -15,14 +13,9 @@ double time_barriers(long n) {
             if (p != tulle::here())
                 all.async_at(
                     p,
-                    [](tulle::team mine, long count) {
-                        for (long k = 0; k <= count; ++k) mine.barrier();
-                    },
-                    everywhere, n);
-        everywhere.barrier();
-        time = time_of([&] {
-            for (long k = 0; k < n; ++k) everywhere.barrier();
-        });
+                    [](tulle::team mine, barrier_check shared, long count) { pass_barriers(shared, count, [&mine] { mine.barrier(); }); },
+                    everywhere, check, n);
+        time = time_of_barriers(check, n, [&everywhere] { everywhere.barrier(); });
     });
     return time;
 }
@@ -32,8 +25,13 @@ int run(int argc, char** argv) {
     tulle_places library(s);
     figure cost{"ns"};
     library.run([&] {
-        static_cast<void>(time_barriers(100));
-        for (int run = 0; run < s.runs; ++run) cost.add(1e9 * time_barriers(s.n) / static_cast<double>(s.n), true);
+        for (int run = -1; run < s.runs; ++run) { // run -1 warms up
+            auto const check = barrier_check::make(s.places);
+            long const n = run < 0 ? 100 : s.n;
+            double const time = time_barriers(check, n);
+            bool const right = check.destroy();
+            if (run >= 0) cost.add(1e9 * time / static_cast<double>(n), right);
+        }
     });
     return print_all("barrier", "tulle", s, {cost});
 }

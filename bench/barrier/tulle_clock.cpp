@@ -5,20 +5,16 @@
 namespace tulle::bench {
 namespace {
 
-void advance_often(tulle::clock const& own, long count) {
-    for (long k = 0; k < count; ++k) own.advance();
-}
-
-// The first round starts the clock.
-double time_barriers(int threads, long n) {
+double time_barriers(barrier_check const& check, int threads, long n) {
     double time = 0;
     tulle::finish([&](tulle::activities& all) {
         tulle::clock const own = tulle::clock::make();
         for (int t = 1; t < threads; ++t)
             own.async_at(
-                all, tulle::place(t % tulle::place_count()), [](tulle::clock const& c, long count) { advance_often(c, count); }, n + 1);
-        own.advance();
-        time = time_of([&] { advance_often(own, n); });
+                all, tulle::place(t % tulle::place_count()),
+                [](tulle::clock const& c, barrier_check shared, long count) { pass_barriers(shared, count, [&c] { c.advance(); }); }, check,
+                n);
+        time = time_of_barriers(check, n, [&own] { own.advance(); });
         own.drop();
     });
     return time;

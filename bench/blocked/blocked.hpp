@@ -20,10 +20,15 @@ public:
         while (m_arrived.load(std::memory_order_relaxed) < m_count) Library::yield(); // only a count: orders nothing
     }
 
-    void release() {
+    // Right: nobody has come through before, and all have afterwards.
+    [[nodiscard]] bool release() {
+        bool const all_wait = left() == 0;
         m_gate.set();
-        while (m_left.load(std::memory_order_acquire) < m_count) Library::yield(); // pairs with stay
+        while (left() < m_count) Library::yield();
+        return all_wait && left() == m_count;
     }
+
+    [[nodiscard]] long left() const { return m_left.load(std::memory_order_acquire); } // pairs with stay
 
 private:
     void stay() {
@@ -46,8 +51,7 @@ template <class Library> child_result blocked_once(settings const& s) {
         blocked_crowd<Library> crowd(s.n);
         result.time = time_of([&] { crowd.gather(); });
         result.bytes = (resident_bytes() - before) / static_cast<double>(s.n);
-        result.time += time_of([&] { crowd.release(); });
-        result.ok = true;
+        result.time += time_of([&] { result.ok = crowd.release(); });
     });
     return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel: one thread sends n numbers to another. Figures: ns per number through a channel with room for 64; and without a buffer, where
-// each waits for the other.
+// channel: one thread sends n numbers to another. Figures: ns per number through a channel with room for 64, by two children of a scope and by two
+// threads that are spawned and joined one by one, where the library tells these apart; and without a buffer, where each waits for the other.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -9,9 +9,16 @@ namespace tulle::bench {
 
 inline constexpr long k_room = 64;
 
-template <class Library, class Channel> double time_transfer(Channel& channel, long n, long& sum) {
+template <class Library> struct spawned_threads { using type = typename Library::group; };
+template <class Library>
+requires requires { typename Library::spawned; }
+struct spawned_threads<Library> {
+    using type = typename Library::spawned;
+};
+
+template <class Threads, class Channel> double time_transfer(Channel& channel, long n, long& sum) {
     return time_of([&] {
-        typename Library::group threads;
+        Threads threads;
         threads.spawn([&channel, n] {
             for (long k = 0; k < n; ++k) channel.put(k);
         });
@@ -22,29 +29,27 @@ template <class Library, class Channel> double time_transfer(Channel& channel, l
     });
 }
 
+template <class Threads, class Channel> void measure_transfer(figure& cost, long n) {
+    Channel channel;
+    long sum = 0;
+    double const time = time_transfer<Threads>(channel, n, sum);
+    cost.add(1e9 * time / static_cast<double>(n), sum == n * (n - 1) / 2);
+}
+
 // Channels: buffered, with room for k_room, and meeting, without; each has put(long) and take().
 template <class Library, class Channels> int channel_main(int argc, char** argv) {
     settings const s = parse(argc, argv, {5'000'000, 100'000});
     pin_if_single(s);
     Library library(s.workers);
-    figure buffered{"ns"}, meeting{"ns/meeting"};
+    figure buffered{"ns"}, spawned{"ns/spawned"}, meeting{"ns/meeting"};
     for (int i = 0; i < s.runs; ++i) {
-        long sum = 0;
-        double time = 0;
         library.run([&] {
-            typename Channels::buffered c;
-            time = time_transfer<Library>(c, s.n, sum);
+            measure_transfer<typename Library::group, typename Channels::buffered>(buffered, s.n);
+            measure_transfer<typename spawned_threads<Library>::type, typename Channels::buffered>(spawned, s.n);
+            measure_transfer<typename Library::group, typename Channels::meeting>(meeting, std::max(1L, s.n / 5));
         });
-        buffered.add(1e9 * time / static_cast<double>(s.n), sum == s.n * (s.n - 1) / 2);
-        long const meetings = s.n / 5;
-        sum = 0;
-        library.run([&] {
-            typename Channels::meeting c;
-            time = time_transfer<Library>(c, meetings, sum);
-        });
-        meeting.add(1e9 * time / static_cast<double>(meetings), sum == meetings * (meetings - 1) / 2);
     }
-    return print_all("channel", Library::k_name, s, {buffered, meeting});
+    return print_all("channel", Library::k_name, s, {buffered, spawned, meeting});
 }
 
 } // namespace tulle::bench

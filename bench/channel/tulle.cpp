@@ -16,6 +16,11 @@ struct channels {
     using meeting = numbers<0>;
 };
 
+struct channel_runtime : tulle::bench::tulle_blocking_runtime {
+    using tulle_blocking_runtime::tulle_blocking_runtime;
+    using spawned = tulle::bench::tulle_thread_runtime::group;
+};
+
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::channel_main<tulle::bench::tulle_blocking_runtime, channels>(argc, argv); }
+int main(int argc, char** argv) { return tulle::bench::channel_main<channel_runtime, channels>(argc, argv); }

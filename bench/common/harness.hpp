@@ -16,9 +16,11 @@
 
 namespace tulle::bench {
 
+// What `n` is without --n, and the least that it may be.
 struct sizes {
     long full;
     long quick;
+    long least = 1;
 };
 
 struct settings {
@@ -100,6 +102,7 @@ inline settings parse(int argc, char** argv, sizes size) {
             usage(argv[0], ("unknown option " + word).c_str());
     }
     if (s.n == 0) s.n = s.quick ? size.quick : size.full;
+    if (s.n < size.least) usage(argv[0], ("--n is at least " + std::to_string(size.least)).c_str());
     return s;
 }
 

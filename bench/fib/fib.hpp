@@ -22,6 +22,7 @@ template <class Library, bool MayThrow> double time_fib(Library& library, int n,
 }
 
 template <class Library, bool MayThrow = false> int fib_main(int argc, char** argv, sizes size = {35, 27}) {
+    size.least = 2; // the least that forks
     settings const s = parse(argc, argv, size);
     int const n = static_cast<int>(std::min(s.n, 60L));
     pin_if_single(s);

@@ -21,7 +21,7 @@ double ns_of_each(double all, double calls, long n) {
 }
 
 int run(int argc, char** argv) {
-    settings const s = parse(argc, argv, {30, 24});
+    settings const s = parse(argc, argv, {30, 24, 2});
     tulle_places library(s);
     long n = std::min(s.n, 60L);
     figure global{"ns/fork"}, local{"ns/fork, here only"}, elapsed{"s"};

@@ -6,8 +6,8 @@ int main(int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = grain1_settings(argc, argv);
     omp_runtime const library(s.workers);
-    return grain1_main(omp_runtime::k_name, s, [](long n) {
+    return grain1_main(omp_runtime::k_name, s, [](long n, auto body) {
 #pragma omp parallel for schedule(dynamic, 1)
-        for (long i = 0; i < n; ++i) touch();
+        for (long i = 0; i < n; ++i) body(i);
     });
 }

@@ -11,11 +11,11 @@ int main(int argc, char** argv) {
     settings const s = grain1_settings(argc, argv);
     tbb_runtime library(s.workers);
     int result = 0;
-    auto const loop = [](long n) {
-        auto const body = [](oneapi::tbb::blocked_range<long> const& part) {
-            for (long i = part.begin(); i != part.end(); ++i) touch();
+    auto const loop = [](long n, auto body) {
+        auto const all = [&body](oneapi::tbb::blocked_range<long> const& part) {
+            for (long i = part.begin(); i != part.end(); ++i) body(i);
         };
-        oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<long>(0, n, 1), body, oneapi::tbb::simple_partitioner());
+        oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<long>(0, n, 1), all, oneapi::tbb::simple_partitioner());
     };
     library.run([&] { result = grain1_main("tbb", s, loop); });
     return result;

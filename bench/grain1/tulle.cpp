@@ -7,11 +7,7 @@ int main(int argc, char** argv) {
     settings const s = grain1_settings(argc, argv);
     tulle_runtime library(s.workers);
     int result = 0;
-    library.run([&] {
-        result = grain1_main("tulle", s, [](long n) {
-            tulle::parallel_for(
-                0L, n, [](long) { touch(); }, tulle::schedule::dynamic());
-        });
-    });
+    library.run(
+        [&] { result = grain1_main("tulle", s, [](long n, auto body) { tulle::parallel_for(0L, n, body, tulle::schedule::dynamic()); }); });
     return result;
 }

@@ -50,7 +50,7 @@ template <class Library> struct contention {
 };
 
 template <class Library> int mutex_contended_main(int argc, char** argv) {
-    settings const s = parse(argc, argv, {4'000'000, 80'000});
+    settings const s = parse(argc, argv, {4'000'000, 80'000, k_contenders});
     pin_if_single(s);
     Library library(s.workers);
     long const each = s.n / k_contenders;

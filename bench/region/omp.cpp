@@ -6,8 +6,8 @@ int main(int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = region_settings(argc, argv);
     omp_runtime const library(s.workers);
-    return region_main(omp_runtime::k_name, s, [](int count) {
+    return region_main(omp_runtime::k_name, s, [](int count, auto body) {
 #pragma omp parallel for schedule(static)
-        for (int i = 0; i < count; ++i) touch();
+        for (int i = 0; i < count; ++i) body(i);
     });
 }

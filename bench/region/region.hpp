@@ -3,17 +3,20 @@
 #pragma once
 
 #include "../common/harness.hpp"
+#include "../common/visits.hpp"
 
 namespace tulle::bench {
 
-// `loop(k)` runs k empty iterations.
+// `loop(k, body)` runs body(0) to body(k - 1).
 template <class Loop> int region_main(char const* library, settings const& s, Loop loop) {
     figure cost{"ns/loop"};
+    bool right = true;
+    for (int k = 0; k < 1000; ++k) right &= visits_each_once(s.workers, loop);
     for (int i = -1; i < s.runs; ++i) { // run -1 warms up
         double const time = time_of([&] {
-            for (long r = 0; r < s.n; ++r) loop(s.workers);
+            for (long r = 0; r < s.n; ++r) loop(s.workers, [](int) { touch(); });
         });
-        if (i >= 0) cost.add(time * 1e9 / static_cast<double>(s.n), true);
+        if (i >= 0) cost.add(time * 1e9 / static_cast<double>(s.n), right);
     }
     return print_all("region", library, s, {cost});
 }

@@ -7,6 +7,6 @@ int main(int argc, char** argv) {
     settings const s = region_settings(argc, argv);
     tulle_runtime library(s.workers);
     int result = 0;
-    library.run([&] { result = region_main("tulle", s, [](int count) { tulle::parallel_for(0, count, [](int) { touch(); }); }); });
+    library.run([&] { result = region_main("tulle", s, [](int count, auto body) { tulle::parallel_for(0, count, body); }); });
     return result;
 }

@@ -46,13 +46,32 @@ template <class Mutex> struct shared_counter {
         for (std::size_t t = 0; t < k_sharers; ++t) threads.spawn([this, each, t, watched] { use(each, t, watched); });
         threads.wait();
     }
+    // Whether another thread is kept from writing while this one reads, and no longer.
+    template <class Library> [[nodiscard]] bool excludes_writers() {
+        mutex.lock_shared();
+        bool const kept_out = !another_may_write<Library>();
+        mutex.unlock_shared();
+        return kept_out && another_may_write<Library>();
+    }
     [[nodiscard]] bool is_right(long writes) const {
         return first == writes && std::all_of(torn.begin(), torn.end(), [](long n) { return n == 0; });
+    }
+
+private:
+    template <class Library> bool another_may_write() {
+        bool may = false;
+        typename Library::group threads;
+        threads.spawn([this, &may] {
+            may = mutex.try_lock();
+            if (may) mutex.unlock();
+        });
+        threads.wait();
+        return may;
     }
 };
 
 template <class Library, class Mutex> int rwlock_main(int argc, char** argv) {
-    settings const s = parse(argc, argv, {4'000'000, 80'000});
+    settings const s = parse(argc, argv, {4'000'000, 80'000, 10 * k_sharers});
     pin_if_single(s);
     Library library(s.workers);
     long const each = s.n / k_sharers / 10 * 10;
@@ -60,10 +79,11 @@ template <class Library, class Mutex> int rwlock_main(int argc, char** argv) {
     for (int i = 0; i < s.runs; ++i) {
         library.run([&] {
             shared_counter<Mutex> c;
+            bool right = c.template excludes_writers<Library>();
             double time = time_of([&] {
-                for (long k = 0; k < s.n; ++k) c.read();
+                for (long k = 0; k < s.n; ++k) right &= c.read();
             });
-            alone.add(1e9 * time / static_cast<double>(s.n), true);
+            alone.add(1e9 * time / static_cast<double>(s.n), right);
             time = time_of([&] { c.template share<Library>(each, false); });
             together.add(1e9 * time / static_cast<double>(each * k_sharers), c.is_right(each / 10 * k_sharers));
             c.template share<Library>(each, true);

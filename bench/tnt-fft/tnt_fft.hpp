@@ -62,7 +62,7 @@ private:
     std::vector<fft_number> m_roots;
 };
 
-constexpr sizes k_fft_sizes{1 << 20, 1 << 14};
+constexpr sizes k_fft_sizes{1 << 20, 1 << 14, 1 << 10};
 
 // transform(plan) fills the plan's result by as many threads as it says.
 template <class Transform> int fft_main(settings const& s, char const* library, Transform transform) {

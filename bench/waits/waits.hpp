@@ -49,7 +49,7 @@ private:
 
 inline int waits_main(int argc, char** argv, char const* name) {
     constexpr std::size_t k_threads = 1000;
-    settings const s = parse(argc, argv, {5'000'000, 100'000});
+    settings const s = parse(argc, argv, {5'000'000, 100'000, k_threads});
     pin_if_single(s);
     tulle_blocking_runtime library(s.workers);
     long const rounds = s.n / static_cast<long>(k_threads);

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include <linux/futex.h>
@@ -20,16 +21,36 @@
 
 namespace tulle::bench {
 
-template <class Library> double wake_sample(Library& library) {
-    std::atomic<double> ran{0};
+struct wake_result {
+    double seconds = 0;
+    bool right = false;
+};
+
+// What `f` of one sample has done. Shared with it, as it may run late, or never.
+struct wake_mark {
+    std::atomic<int> runs{0};
+    std::atomic<bool> in_caller{false}; // f ran in the thread that posted it
+    std::atomic<double> at{0};
+};
+
+// Right: f has run, once, in another thread than the one that posted it.
+template <class Library> wake_result wake_sample(Library& library) {
+    constexpr double k_patience_s = 5;
+    auto const mark = std::make_shared<wake_mark>();
     double const posted = seconds();
-    library.post([&ran] { ran.store(seconds(), std::memory_order_release); }); // pairs with the load below
+    library.post([mark, poster = std::this_thread::get_id()] {
+        double const now = seconds();
+        mark->in_caller.store(std::this_thread::get_id() == poster, std::memory_order_relaxed);
+        mark->runs.fetch_add(1, std::memory_order_relaxed);
+        mark->at.store(now, std::memory_order_release); // pairs with the load below
+    });
     double at = 0;
-    while (at == 0) {
+    while (at == 0 && seconds() < posted + k_patience_s) {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
-        at = ran.load(std::memory_order_acquire);
+        at = mark->at.load(std::memory_order_acquire);
     }
-    return at - posted;
+    bool const once = mark->runs.load(std::memory_order_relaxed) == 1;
+    return {at - posted, at != 0 && once && !mark->in_caller.load(std::memory_order_relaxed)};
 }
 
 // The floor: one thread asleep on a word; who has work for it stores the word and makes one system call.
@@ -71,15 +92,22 @@ template <class Library> void wake_run(Library& library, long n, figure& time, f
     std::vector<double> ours;
     std::vector<double> floor;
     raw_futex futex;
+    bool right = true;
+    bool floor_right = true;
+    auto const sample = [](auto& from, std::vector<double>& into, bool& is_right) {
+        wake_result const one = wake_sample(from);
+        into.push_back(one.seconds);
+        is_right = is_right && one.right;
+    };
     auto const rest = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
-    for (long k = 0; k < n; ++k) {
+    for (long k = 0; k < n && right && floor_right; ++k) {
         rest();
-        ours.push_back(wake_sample(library));
+        sample(library, ours, right);
         rest();
-        floor.push_back(wake_sample(futex));
+        sample(futex, floor, floor_right);
     }
-    time.add(1e6 * median(ours), true);
-    ratio.add(median(ours) / median(floor), true);
+    time.add(1e6 * median(ours), right);
+    ratio.add(median(ours) / median(floor), right && floor_right);
 }
 
 template <class Library> int wake_main(int argc, char** argv) {

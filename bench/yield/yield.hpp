@@ -21,7 +21,7 @@ template <class Library> double time_yields(long n, bool& right) {
     return elapsed;
 }
 
-template <class Library> int yield_main(int argc, char** argv, sizes size = {10'000'000, 200'000}) {
+template <class Library> int yield_main(int argc, char** argv, sizes size = {10'000'000, 200'000, 2}) {
     settings const s = parse(argc, argv, size);
     pin_if_single(s);
     Library library(s.workers);

@@ -303,6 +303,12 @@ base::option_error instance::set_option(std::string_view name, std::string_view 
     return m_options.set(name, value, base::option_source::api);
 }
 
+void instance::forget_options() {
+    std::lock_guard const held(m_lock);
+    m_options = {};
+    if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
+}
+
 } // namespace tulle::runtime
 
 namespace tulle::sched {

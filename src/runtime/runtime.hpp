@@ -40,6 +40,8 @@ public:
     void before_process_fork() noexcept;
     void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
+    // As if none had been set since the process began, but for its environment as it is now. For tests; the run time must not be up.
+    void forget_options();
     [[nodiscard]] std::uint64_t seed();
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
 

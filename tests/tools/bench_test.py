@@ -2,7 +2,9 @@
 """`tulle bench`: names, JSON lines, table, page, and programs that fail. The figures themselves are not tested: real
 benchmark programs run only where they are built, and fast ones only. Argument: the path of the program."""
 import json
+import math
 import os
+import re
 import resource
 import shutil
 import stat
@@ -16,6 +18,7 @@ PROGRAM = os.path.abspath(sys.argv.pop(1))
 BUILT = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "libexec", "tulle")
 NAMES = ["fib", "switch", "yield", "create-one", "create-many", "create-blocks", "blocked", "mutex", "mutex-contended", "quicksort",
          "matmul", "hpccg", "uts", "wake", "idle"]
+OVER_PLACES = {"at", "barrier", "hpccg-places", "remote-create", "global-lock", "global-fib", "global-sort", "onesided-sizes", "progress"}
 NOBODY = 65534
 FIELDS = {"bench": str, "library": str, "workers": int, "places": int, "n": int, "value": (int, float),
           "min": (int, float), "max": (int, float), "unit": str, "runs": int, "ok": bool}
@@ -101,6 +104,21 @@ class Faked(Programs):
         rows = {row["library"]: row for row in figures(done)}
         self.assertEqual(set(rows), {"tulle", "pthread"})
         self.assertEqual((rows["tulle"]["value"], rows["tulle"]["runs"], rows["tulle"]["workers"]), (5, 3, 1))
+
+    def test_sizes_and_places_are_handed_on(self):
+        line = LINE % ("barrier", "tulle_x", 1, 1, 1, "ns", "true")
+        self.program("barrier-openmpi", f'echo "$@" >> {self.folder}/words\necho \'{line}\'\n')
+        launcher = os.path.join(self.folder, "mpirun.openmpi")
+        with open(launcher, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\necho "$4" >> %s/counts\nshift 4\nexec "$@"\n' % self.folder)
+        os.chmod(launcher, stat.S_IRWXU)
+        done = self.bench("barrier", "--quick", "--json", "--n", "777", "--places", "3,6", "--workers", "2",
+                          env={**os.environ, "PATH": self.folder + ":" + os.environ["PATH"]})
+        self.assertEqual(done.returncode, 0, done)
+        with open(os.path.join(self.folder, "words"), encoding="utf-8") as file:
+            self.assertEqual(file.read().splitlines(), [f"--places {places} --workers 2 --runs 3 --quick --n 777" for places in (3, 6)])
+        with open(os.path.join(self.folder, "counts"), encoding="utf-8") as file:
+            self.assertEqual(file.read().split(), ["3", "6"])
 
     def test_median_least_and_greatest_of_the_runs(self):
         line = LINE % ("mutex", "tulle", 0, 0, 0, "ns", "true")
@@ -216,11 +234,11 @@ class Faked(Programs):
         self.assertIn("bench: there are no benchmark programs in " + self.folder, done.stderr)
 
     def test_absent_peers_are_a_line_and_no_error(self):
-        self.prints("mutex", "tulle", 5)
-        done = self.bench("mutex")
-        self.assertEqual(done.returncode, 0)
-        for peer in ("go", "java", "rayon"):
-            self.assertRegex(done.stdout, rf"(?m)^{peer} is left out: its source is not installed$")
+        for bench_name, peers in (("fib", {"go", "java", "rayon"}), ("mutex", {"go", "java"}), ("channel", {"go"}), ("tnt-fft", set())):
+            self.prints(bench_name, "tulle", 5)
+            done = self.bench(bench_name, "--quick")
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(set(re.findall(r"(?m)^(\w+) is left out: its source is not installed$", done.stdout)), peers, bench_name)
 
     def go_peer(self, *words, cache):
         """The peer in Go, with a compiler that fails."""
@@ -286,6 +304,16 @@ class Backends(Programs):
         self.assertIn("tulle_ucontext, 4 workers: 30.0 s<", text)
         self.assertIn("30.0, 30.0 x tulle<", text)
 
+    def test_page_cuts_no_text_off(self):
+        for library, value in (("tulle", 61.2), ("tulle_of_a_very_long_name", 1126)):
+            self.prints("paper-fib", library, value, unit="s")
+        for svg in xml.fromstring(self.page("paper-fib", "--workers", "1,2,4").replace("<!DOCTYPE html>", "", 1)).iter("svg"):
+            width = float(svg.get("viewBox").split()[2])
+            starts = [text for text in svg.iter("text") if text.get("text-anchor") is None]
+            self.assertTrue(starts)
+            for text in starts:
+                self.assertLessEqual(float(text.get("x")) + 6.5 * len(text.text), width, text.text)
+
     def test_page_of_one_number_of_workers_has_none(self):
         self.prints("paper-fib", "tulle", 1, unit="s")
         text = self.page("paper-fib", "--workers", "2")
@@ -318,6 +346,18 @@ class Charts(Programs):
         self.assertIn("<h3>us by the number of samples, 1 worker</h3>", text)
         self.assertIn("<title>tulle b, 1024 samples: 60.0 us</title>", text)
         self.assertEqual(text.count("<tr><td>tulle a</td>"), 3)
+
+    def test_page_has_a_colour_for_each_library(self):
+        libraries = ["memory", "mpich", "openmpi", "tulle", "tulle_c", "tulle_more", "tulle_most", "tulle_view"]
+        for library in libraries:
+            self.prints_curves("at", library, {"": {8: 40, 16: 80}})
+        text = self.page("at", "--workers", "1")
+        classes = re.findall(r'class="curve (curve\d) dash0"', text)
+        self.assertEqual(len(set(classes)), len(libraries), classes)
+        variables = [re.search(rf"\.{name} {{ stroke: var\(--(\w+)\)", text)[1] for name in classes]
+        for scheme in text.split("@media (prefers-color-scheme: dark)")[:2]:
+            colours = {re.search(rf"--{name}: (#\w+)", scheme)[1] for name in variables}
+            self.assertEqual(len(colours), len(libraries), colours)
 
     def test_page_has_the_speed_up_over_fewer_workers(self):
         self.prints_curves("tnt-fft", "tulle", {"": {8: 40, 16: 80}})
@@ -473,6 +513,12 @@ class Usage(unittest.TestCase):
                                  (["--workers", "0"], "--workers"), (["--workers", "1,x"], "--workers"),
                                  (["--blah"], "--blah"), (["at", "--mpi", "mpich"], "--mpi requires --hosts"),
                                  (["at", "--hosts", "a,b", "--mpi", "blah"], "--mpi"),
+                                 (["fib", "--n", "0"], "--n"), (["fib", "--n", "few"], "--n"), (["at", "--places", "0"], "--places"),
+                                 (["--n", "9"], "bench: --n and --places are for benchmarks that are named"),
+                                 (["--places", "2"], "bench: --n and --places are for benchmarks that are named"),
+                                 (["fib", "--places", "2"], "bench: 'fib' is not over places that may be chosen, and --places is for at, barrier, "),
+                                 (["barrier", "at", "--places", "4"], "bench: 'at' is measured with 2 places"),
+                                 (["progress", "--places", "1"], "bench: 'progress' is measured with at least 2 places"),
                                  (["fib", "blah"], "bench: there is no benchmark 'blah'")):
             done = bench(*words)
             self.assertEqual(done.returncode, 2, words)
@@ -487,6 +533,7 @@ class Usage(unittest.TestCase):
                                         (["at"], "a,b,c", f"bench: 'at' is measured with 2 places, {fit}"),
                                         (["barrier", "at"], "a:2,b", f"bench: 'at' is measured with 2 places, {fit}"),
                                         (["barrier"], "a:3", f"bench: 'barrier' is measured with 2 or 4 places, {fit}"),
+                                        (["barrier", "--places", "5"], "a:3,b:3", f"bench: 'barrier' is measured with 5 places, {fit}"),
                                         ([], "a:3", "bench: no benchmark is measured with a number of places that fits the hosts")):
             done = bench(*names, f"--hosts={hosts}")
             self.assertEqual((done.returncode, done.stdout), (2, ""), (names, hosts))
@@ -524,6 +571,34 @@ class Built(unittest.TestCase):
         self.assertEqual(rows["tulle", "kernel traps/switch"]["value"], 0)
         self.assertEqual(rows["tulle_ucontext", "kernel traps/switch"]["value"], 1)
         self.assertGreater(rows["tulle", "instructions/switch"]["limit"], rows["tulle", "instructions/switch"]["value"])
+
+    def test_the_size_is_that_of_the_figures(self):
+        done = bench("fib", "--quick", "--no-peers", "--json", "--n", "12", "--workers", "1")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual({row["n"] for row in figures(done)}, {12})
+
+    def test_the_places_are_those_of_the_figures(self):
+        done = bench("barrier", "--quick", "--no-peers", "--json", "--n", "20", "--places", "3")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual({(row["places"], row["ok"]) for row in figures(done)}, {(3, True)})
+
+    def test_the_least_size_works_or_is_refused(self):
+        """Nothing is divided by zero, and what comes out is right."""
+        for name in sorted(os.listdir(BUILT)):
+            workload = name[len("bench-"):-len("-tulle")]
+            if not name.endswith("-tulle") or workload in OVER_PLACES:
+                continue
+            words = [os.path.join(BUILT, name), "--runs", "1", "--n", "1"]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+            if done.returncode == 2:
+                self.assertRegex(done.stderr, r"--n is at least \d+\n")
+                words[-1] = re.search(r"--n is at least (\d+)", done.stderr)[1]
+                done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, (name, done))
+            for row in figures(done):
+                self.assertTrue(row["ok"], row)
+                for field in ("value", "min", "max"):
+                    self.assertTrue(math.isfinite(row[field]), row)
 
     def test_a_program_refuses_what_it_does_not_know(self):
         for words in (["--blah"], ["--runs", "0"], ["--n"], ["--workers", "two"]):

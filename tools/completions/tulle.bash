@@ -34,9 +34,9 @@ _tulle_bench() {
         --html) COMPREPLY=($(compgen -f -- "$cur")) ;;
         --dir) COMPREPLY=($(compgen -d -- "$cur")) ;;
         --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
-        --runs | --workers | --hosts) COMPREPLY=() ;;
+        --runs | --workers | --places | --n | --hosts) COMPREPLY=() ;;
         *)
-            COMPREPLY=($(compgen -W "--list --quick --json --html --runs --workers --emulated --hosts --mpi --peers --no-peers --dir --help
+            COMPREPLY=($(compgen -W "--list --quick --json --html --runs --workers --places --n --emulated --hosts --mpi --peers --no-peers --dir --help
                 $(_tulle_benches "${COMP_WORDS[0]}")" -- "$cur"))
             ;;
     esac

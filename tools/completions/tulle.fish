@@ -32,6 +32,8 @@ complete -c tulle -n '__fish_seen_subcommand_from bench' -l json -d 'Print JSON 
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l html -r -F -d 'Write a page with plots'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l runs -x -d 'Runs of each program'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l workers -x -d 'Numbers of workers'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l places -x -d 'Numbers of places'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l n -x -d 'Size of the benchmarks that are named'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l emulated -d 'Count the switch on other architectures'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l hosts -x -d 'Places on these hosts'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l mpi -x -a 'openmpi mpich' -d 'Over which MPI'

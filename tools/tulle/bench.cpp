@@ -74,6 +74,9 @@ std::optional<emulated_plan> plan_counts(bench_request const& request) {
 int bench(bench_request& request) {
     if (request.list) return list_workloads();
     std::optional<emulated_plan> const plan = plan_counts(request);
+    if (request.settings.names.empty() && (request.settings.size != 0 || !request.settings.places.empty()))
+        throw failure(k_exit_usage, "bench: --n and --places are for benchmarks that are named");
+    request.on.places = request.settings.places;
     if (request.hosts->count() != 0) request.settings.hosts = request.on;
     std::ofstream page = open_page(request.page);
     bench_result result = run_benches(request.settings, request.json ? print_json : print_table);
@@ -100,6 +103,14 @@ void declare(CLI::App& app, bench_request& request) {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::Range(1, 4096));
+    app.add_option("--places", s.places, "These numbers of places instead of the benchmark's own choice; for benchmarks over places")
+        ->type_name("P,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::Range(1, 1024));
+    app.add_option("--n", s.size, "The size of the benchmarks that are named, instead of their own: what its source calls n")
+        ->type_name("SIZE")
+        ->check(CLI::Range(1L, 1'000'000'000'000L));
     request.emulated = app.add_option("--emulated", request.architectures,
                                       "Count the switch below emulators of other architectures as well: all, or those named")
                            ->type_name("[ARCH ...]")

@@ -26,6 +26,13 @@ workload const* find_workload(std::string_view name) {
     return found == all.end() ? nullptr : &*found;
 }
 
+std::string names_of_those_over_places() {
+    std::string names;
+    for (workload const& w : workloads())
+        if (!w.places.empty()) names += (names.empty() ? "" : ", ") + std::string(w.name);
+    return names;
+}
+
 std::vector<std::string_view> members_of(std::string const& name) {
     for (workload_set const& set : workload_sets())
         if (set.name == name) return set.members;
@@ -70,7 +77,7 @@ std::vector<workload> const& workloads() {
         {"behind-busy", "a ready thread behind workers that compute 50 ms at a time; until it runs", {1, 2}},
         {"behind-blocked", "a thread that is made while every worker is in read(2); until it runs", {1, 2}},
         {"idle", "processor time that a program with nothing to do uses", {2}},
-        {"at", "a call at another place and back, with and without data; activities there", {1}, false, {2}},
+        {"at", "a call at another place and back, with and without data; activities there", {1}, false, {2}, false, {2, 2}},
         {"barrier", "a barrier of places, one thread each; of threads of all places, by their number", {1}, false, {2, 4}},
         {"hpccg-places", "hpccg over places, one thread each: planes exchanged, sums of all", {1}, false, {1, 2}},
         {"remote-create",
@@ -82,8 +89,8 @@ std::vector<workload> const& workloads() {
         {"global-fib", "Fibonacci(30), a thread for each call that any place may run", {1}, false, {1, 2}},
         {"global-sort", "merge sort of a million numbers in global memory, with threads that any place may run", {1}, false, {1, 2}, true},
         {"onesided", "read, write and change words of another place, and read 64 KiB", {1}},
-        {"onesided-sizes", "copy bytes from a place and to it, by their number, and 1 KiB of each of several", {1}, false, {4}},
-        {"progress", "reading memory of a place whose workers compute, until it is there", {1}, false, {2}},
+        {"onesided-sizes", "copy bytes from a place and to it, by their number, and 1 KiB of each of several", {1}, false, {4}, false, {2}},
+        {"progress", "reading memory of a place whose workers compute, until it is there", {1}, false, {2}, false, {2}},
         {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
         {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend", workers_of_the_papers(), true},
         {"paper-scale", "the same with a larger n", workers_of_the_papers(), true},
@@ -116,6 +123,20 @@ std::vector<workload const*> workloads_named(std::vector<std::string> const& nam
     if (names.empty())
         for (workload const& w : workloads()) chosen.push_back(&w);
     return chosen;
+}
+
+std::vector<int> places_instead(workload const& w, std::vector<int> const& asked) {
+    if (asked.empty()) return w.places;
+    if (w.places.empty())
+        throw failure(k_exit_usage, "bench: '" + std::string(w.name) + "' is not over places that may be chosen, and --places is for " +
+                                        names_of_those_over_places());
+    for (int const places : asked) {
+        if (places >= w.possible.least && places <= w.possible.most) continue;
+        std::string const least = std::to_string(w.possible.least);
+        throw failure(k_exit_usage, "bench: '" + std::string(w.name) + "' is measured with " +
+                                        (w.possible.least == w.possible.most ? least : "at least " + least) + " places");
+    }
+    return asked;
 }
 
 bool compares_backends(std::string_view bench) {

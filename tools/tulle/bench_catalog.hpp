@@ -11,6 +11,12 @@
 
 namespace tulle::tool {
 
+// How many places a workload can do with.
+struct places_range {
+    int least = 1;
+    int most = 1024;
+};
+
 struct workload {
     std::string_view name;
     std::string_view sentence;
@@ -18,6 +24,7 @@ struct workload {
     bool backends = false;     // ours runs over several context switches, beside each other
     std::vector<int> places{}; // the numbers of places that it is run with; none: it is not about places
     bool one_host = false;     // its places load and store in each other's memory
+    places_range possible{};
 };
 
 // A name for several workloads.
@@ -41,6 +48,10 @@ struct contestant {
     arguments command;
     std::string mpi{}; // over which its places are on several hosts; empty: they are on this one, or it has none
 };
+
+// What is measured when somebody asks for these numbers of places instead of the workload's own; none: nobody does. Throws failure (usage): it is not
+// over places, or not over so many.
+[[nodiscard]] std::vector<int> places_instead(workload const& w, std::vector<int> const& asked);
 
 // What starts it with so many places on this host: `tulle run` our own programs, its launcher one of an MPI; others start them themselves.
 [[nodiscard]] arguments start_with_places(contestant const& c, int places);

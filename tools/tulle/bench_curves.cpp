@@ -14,13 +14,13 @@ namespace {
 
 constexpr double k_left = 72;
 constexpr double k_curve_width = 500;
-constexpr double k_name_width = 190;
+constexpr double k_name_gap = 10;
 constexpr double k_top = 10;
 constexpr double k_plot_height = 240;
 constexpr double k_curve_axis_height = 40;
 constexpr double k_text_height = 15;
-constexpr double k_mark_width = 46; // between marks on the axis, so that no number covers another
-constexpr std::size_t k_colours = 4;
+constexpr double k_mark_width = 46;  // between marks on the axis, so that no number covers another
+constexpr std::size_t k_colours = 8; // as many as the style of the page has
 constexpr std::size_t k_dashes = 4;
 
 struct point {
@@ -101,8 +101,7 @@ public:
     [[nodiscard]] std::string draw() const {
         std::ostringstream out;
         out << "<svg role=\"img\" aria-label=\"" << escape_html(m_unit) << " by the number of " << escape_html(m_axis)
-            << "\" viewBox=\"0 0 " << k_left + k_curve_width + k_name_width << ' ' << k_top + k_plot_height + k_curve_axis_height
-            << "\">\n";
+            << "\" viewBox=\"0 0 " << width() << ' ' << k_top + k_plot_height + k_curve_axis_height << "\">\n";
         draw_axes(out);
         if (m_ideal) draw_ideal_line(out);
         draw_curves(out);
@@ -116,6 +115,14 @@ private:
         double const low = scaled(m_marks.front());
         return k_left + k_curve_width * (scaled(at) - low) / (scaled(m_marks.back()) - low);
     }
+    // Names stand behind the ends of their lines, and nothing is cut off.
+    [[nodiscard]] double width() const {
+        double most = k_left + k_curve_width;
+        for (curve const& c : m_curves) most = std::max(most, name_left(c) + text_width(label_of(c)));
+        return most;
+    }
+    [[nodiscard]] double name_left(curve const& c) const { return across(c.points.back().at) + k_name_gap; }
+    [[nodiscard]] static std::string label_of(curve const& c) { return c.title() + ' ' + short_number(c.points.back().value); }
     [[nodiscard]] double down(double value) const { return k_top + k_plot_height * (1 - m_values.place(value)); }
     [[nodiscard]] std::string mark_text(double at) const { return m_axis == "bytes" ? short_bytes(at) : count_number(at); }
 
@@ -170,8 +177,7 @@ private:
             out << "<circle r=\"4\" cx=\"" << across(p.at) << "\" cy=\"" << down(p.value) << "\"><title>" << escape_html(c.title()) << ", "
                 << mark_text(p.at) << ' ' << escape_html(m_axis) << ": " << short_number(p.value) << ' ' << escape_html(m_unit)
                 << "</title></circle>";
-        out << "<text x=\"" << across(c.points.back().at) + 10 << "\" y=\"" << name_at + 4 << "\">" << escape_html(c.title()) << ' '
-            << short_number(c.points.back().value) << "</text></g>\n";
+        out << "<text x=\"" << name_left(c) << "\" y=\"" << name_at + 4 << "\">" << escape_html(label_of(c)) << "</text></g>\n";
     }
 
     std::vector<curve> m_curves;

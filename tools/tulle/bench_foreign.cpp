@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_foreign.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -104,9 +105,10 @@ std::optional<std::string> prepare(language const& l, fs::path const& source, fs
 
 } // namespace
 
-foreign_peers find_foreign_peers(fs::path const& bench_folder, bool build) {
+foreign_peers find_foreign_peers(fs::path const& bench_folder, std::vector<std::string_view> const& wanted, bool build) {
     foreign_peers found;
     for (language const& l : languages()) {
+        if (std::find_first_of(wanted.begin(), wanted.end(), l.benches.begin(), l.benches.end()) == wanted.end()) continue;
         fs::path const source = bench_folder / "peers" / l.folder;
         fs::path const output = cache_folder() / l.folder;
         std::optional<std::string> reason;

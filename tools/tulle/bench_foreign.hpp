@@ -9,10 +9,11 @@ namespace tulle::tool {
 
 struct foreign_peers {
     std::vector<contestant> contestants{};
-    std::vector<std::string> absent{}; // a sentence for each that cannot take part
+    std::vector<std::string> absent{}; // a sentence for each that cannot take part, though it has a program for what is measured
 };
 
-// With `build` false nothing is compiled, so only peers that an earlier call has compiled take part.
-[[nodiscard]] foreign_peers find_foreign_peers(std::filesystem::path const& bench_folder, bool build);
+// Those that measure one of `wanted`. With `build` false nothing is compiled, so only peers that an earlier call has compiled take part.
+[[nodiscard]] foreign_peers find_foreign_peers(std::filesystem::path const& bench_folder, std::vector<std::string_view> const& wanted,
+                                               bool build);
 
 } // namespace tulle::tool

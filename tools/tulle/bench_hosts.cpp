@@ -33,7 +33,7 @@ void check_runs_on(bench_hosts const& hosts, workload const& w) {
                                         joined(names_of_those_on_hosts(), ", "));
     if (!places_on(hosts, w).empty()) return;
     std::vector<std::string> counts;
-    for (int const places : w.places) counts.push_back(std::to_string(places));
+    for (int const places : places_instead(w, hosts.places)) counts.push_back(std::to_string(places));
     throw failure(k_exit_usage, "bench: '" + std::string(w.name) + "' is measured with " + joined(counts, " or ") +
                                     " places, which do not fit the hosts: each has one at least, or as many as its number says");
 }
@@ -44,7 +44,7 @@ bool is_program_of(contestant const& c, std::string const& mpi) { return c.libra
 } // namespace
 
 std::vector<int> places_on(bench_hosts const& hosts, workload const& w) {
-    std::vector<int> fitting = w.places;
+    std::vector<int> fitting = places_instead(w, hosts.places);
     std::erase_if(fitting, [&hosts](int places) { return !hold_places(hosts.list, static_cast<unsigned>(places)); });
     return fitting;
 }

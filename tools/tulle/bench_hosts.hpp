@@ -7,11 +7,12 @@
 namespace tulle::tool {
 
 struct bench_hosts {
-    std::string list{}; // "a,b:2", as of `tulle run --hosts`
-    std::string mpi{};  // over which; empty: each that is there
+    std::string list{};        // "a,b:2", as of `tulle run --hosts`
+    std::string mpi{};         // over which; empty: each that is there
+    std::vector<int> places{}; // instead of the numbers that a workload is run with; none: these
 };
 
-// Of the numbers of places that a workload is run with, those that these hosts hold. Throws failure (usage): the list is none.
+// Of the numbers of places that a workload is run with, those that these hosts hold. Throws failure (usage): the list is none, or see places_instead.
 [[nodiscard]] std::vector<int> places_on(bench_hosts const& hosts, workload const& w);
 
 // As workloads_named; without names, all that run on these hosts. Throws failure (usage): one is not over places

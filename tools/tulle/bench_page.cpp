@@ -20,10 +20,12 @@ namespace {
 
 constexpr char const* k_style = R"(
 :root { color-scheme: light dark; --ground: #fdfdfc; --text: #1c1e21; --quiet: #63686e; --line: #e3e4e6;
-  --ours: #0a7c8c; --peer: #a9b1ba; --floor: #d5d9dd; --spread: #33383e; --second: #b9531a; --third: #7d4fa8; --fourth: #7a7f1c; }
+  --ours: #0a7c8c; --peer: #a9b1ba; --floor: #d5d9dd; --spread: #33383e; --second: #b9531a; --third: #7d4fa8; --fourth: #7a7f1c;
+  --fifth: #1f5fbf; --sixth: #b0246b; --seventh: #3c7a34; --eighth: #6b5b4b; }
 @media (prefers-color-scheme: dark) { :root { --ground: #15181b; --text: #e8eaec; --quiet: #9aa1a8; --line: #2d3237;
   --ours: #3fc1d0; --peer: #69727c; --floor: #424950; --spread: #d4d8dc;
-  --second: #f0935a; --third: #b794e0; --fourth: #c3c85a; } }
+  --second: #f0935a; --third: #b794e0; --fourth: #c3c85a;
+  --fifth: #7fb0ff; --sixth: #f07fb4; --seventh: #86cf7c; --eighth: #c9b8a4; } }
 body { background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; max-width: 46rem;
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin-bottom: 0; }
@@ -39,6 +41,8 @@ rect.ours { fill: var(--ours); } rect.peer { fill: var(--peer); } rect.floor { f
 .line { fill: none; stroke-width: 2; } .curve circle { stroke: none; }
 .curve0 { stroke: var(--ours); fill: var(--ours); } .curve1 { stroke: var(--second); fill: var(--second); }
 .curve2 { stroke: var(--third); fill: var(--third); } .curve3 { stroke: var(--fourth); fill: var(--fourth); }
+.curve4 { stroke: var(--fifth); fill: var(--fifth); } .curve5 { stroke: var(--sixth); fill: var(--sixth); }
+.curve6 { stroke: var(--seventh); fill: var(--seventh); } .curve7 { stroke: var(--eighth); fill: var(--eighth); }
 .curve text { stroke: none; fill: inherit; }
 .dash1 .line { stroke-dasharray: 8 4; } .dash2 .line { stroke-dasharray: 2 3; } .dash3 .line { stroke-dasharray: 8 3 2 3; } .ideal { stroke: var(--quiet); stroke-dasharray: 4 4; }
 .grid { stroke: var(--line); } .spread { stroke: var(--spread); fill: none; }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double k_label_width = 160;
 constexpr double k_plot_width = 470;
-constexpr double k_value_width = 120;
+constexpr double k_value_gap = 6;
+constexpr double k_wide_character = 7.2; // of 12 pixels; most are narrower
 constexpr double k_row_height = 24;
 constexpr double k_bar_height = 14;
 constexpr double k_axis_height = 22;
@@ -73,10 +74,21 @@ std::string value_text(figure_group const& g, figure const& f) {
     return short_number(f.value()) + times + (g.comparable(f) ? "" : " (n = " + std::to_string(f.n) + ")");
 }
 
+// Where the longest of what belongs to the bar ends.
+double end_of_row(figure const& f, scale const& s) {
+    if (!f.measured()) return k_label_width;
+    return k_label_width + std::max({2.0, s.place(f.value()), s.place(f.max), s.place(f.limit)});
+}
+
+double width_of(figure_group const& g, scale const& s) {
+    double most = k_label_width + k_plot_width;
+    for (figure const& f : g.rows) most = std::max(most, end_of_row(f, s) + k_value_gap + text_width(value_text(g, f)));
+    return most;
+}
+
 void draw_row(std::ostream& out, figure_group const& g, figure const& f, scale const& s, double top) {
     double const middle = top + k_row_height / 2;
     double const width = f.measured() ? std::max(2.0, s.place(f.value())) : 0;
-    double const end = k_label_width + std::max({width, f.measured() ? s.place(f.max) : 0, s.place(f.limit)});
     char const* const kind = css_class(g, f.library);
     std::string const value = f.measured() ? short_number(f.value()) : "failed";
     out << "<g><title>" << escape_html(label_of(f)) << ": median " << value << ", " << short_number(f.min) << " to " << short_number(f.max)
@@ -87,10 +99,13 @@ void draw_row(std::ostream& out, figure_group const& g, figure const& f, scale c
         << "\" height=\"" << k_bar_height << "\" rx=\"2\"/>";
     if (f.measured()) draw_spread(out, f, s, middle);
     if (f.limit > 0) draw_limit(out, f, s, middle);
-    out << "<text class=\"value\" x=\"" << end + 6 << "\" y=\"" << middle + 4 << "\">" << value_text(g, f) << "</text></g>\n";
+    out << "<text class=\"value\" x=\"" << end_of_row(f, s) + k_value_gap << "\" y=\"" << middle + 4 << "\">" << value_text(g, f)
+        << "</text></g>\n";
 }
 
 } // namespace
+
+double text_width(std::string const& text) { return k_wide_character * static_cast<double>(text.size()); }
 
 std::string escape_html(std::string const& text) {
     std::string safe;
@@ -113,8 +128,8 @@ std::string plot(figure_group const& g) {
     scale const s(g);
     double const bottom = k_row_height * static_cast<double>(g.rows.size());
     std::ostringstream out;
-    out << "<svg role=\"img\" aria-label=\"" << escape_html(g.bench + ", " + g.unit) << "\" viewBox=\"0 0 "
-        << k_label_width + k_plot_width + k_value_width << ' ' << bottom + k_axis_height << "\">\n";
+    out << "<svg role=\"img\" aria-label=\"" << escape_html(g.bench + ", " + g.unit) << "\" viewBox=\"0 0 " << width_of(g, s) << ' '
+        << bottom + k_axis_height << "\">\n";
     draw_axis(out, s, bottom);
     double top = 0;
     for (figure const& f : g.rows) {

@@ -11,4 +11,7 @@ namespace tulle::tool {
 [[nodiscard]] std::string escape_html(std::string const& text);
 [[nodiscard]] std::string plot(figure_group const& g);
 
+// About what it takes in the font of the page, in pixels; rather too much than too little.
+[[nodiscard]] double text_width(std::string const& text);
+
 } // namespace tulle::tool

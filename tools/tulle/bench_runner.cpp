@@ -5,6 +5,7 @@
 #include "command.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -57,8 +58,7 @@ public:
     explicit bench_session(bench_settings const& settings) : m_settings(settings) {}
 
     bench_result run(bench_report const& report) {
-        std::vector<workload const*> const chosen =
-            m_settings.hosts ? workloads_on(*m_settings.hosts, m_settings.names) : workloads_named(m_settings.names);
+        std::vector<workload const*> const chosen = choose();
         gather(chosen);
         progress meter(count_steps(chosen));
         for (workload const* const w : chosen) measure(*w, meter, report);
@@ -66,13 +66,24 @@ public:
     }
 
 private:
+    [[nodiscard]] std::vector<workload const*> choose() const {
+        if (m_settings.hosts) return workloads_on(*m_settings.hosts, m_settings.names);
+        std::vector<workload const*> const chosen = workloads_named(m_settings.names);
+        for (workload const* const w : chosen) static_cast<void>(places_of(*w)); // it refuses what cannot be
+        return chosen;
+    }
+
+    [[nodiscard]] std::vector<int> places_of(workload const& w) const {
+        return m_settings.hosts ? places_on(*m_settings.hosts, w) : places_instead(w, m_settings.places);
+    }
+
     // A quick run asks each program once for three runs inside it; else the programs take turns with one run each.
     [[nodiscard]] int rounds() const { return m_settings.quick ? 1 : m_settings.runs; }
 
     [[nodiscard]] std::vector<run_size> scales_of(workload const& w) const {
         std::vector<run_size> all;
         for (int const workers : m_settings.workers.empty() ? w.workers : m_settings.workers) {
-            for (int const places : m_settings.hosts ? places_on(*m_settings.hosts, w) : w.places) all.push_back({workers, places, true});
+            for (int const places : places_of(w)) all.push_back({workers, places, true});
             if (w.places.empty()) all.push_back({workers, 1, false});
         }
         return all;
@@ -84,13 +95,15 @@ private:
         if (m_contestants.empty())
             throw failure(k_exit_failed, "bench: there are no benchmark programs in " + m_settings.folder.string() +
                                              "; build with -DTULLE_BUILD_BENCH=ON, or name a folder with --dir");
-        if (m_settings.peers && !m_settings.hosts) gather_foreign(); // none is over places
+        if (m_settings.peers && !m_settings.hosts) gather_foreign(chosen); // none is over places
         for (workload const* const w : chosen)
             if (m_contestants[std::string(w->name)].empty()) note(std::string(w->name) + " is left out: no program for it");
     }
 
-    void gather_foreign() {
-        foreign_peers const foreign = find_foreign_peers(m_settings.folder, !m_settings.quick);
+    void gather_foreign(std::vector<workload const*> const& chosen) {
+        std::vector<std::string_view> wanted;
+        for (workload const* const w : chosen) wanted.push_back(w->name);
+        foreign_peers const foreign = find_foreign_peers(m_settings.folder, wanted, !m_settings.quick);
         for (std::string const& sentence : foreign.absent) note(sentence);
         for (contestant const& c : foreign.contestants) admit(c);
     }
@@ -126,6 +139,12 @@ private:
         m_result.figures.insert(m_result.figures.end(), figures.begin(), figures.end());
     }
 
+    // Of one program. Who chooses a size knows how long it may take.
+    [[nodiscard]] std::chrono::seconds time_limit() const {
+        if (m_settings.size != 0) return 3600s;
+        return m_settings.quick ? 40s : 180s;
+    }
+
     [[nodiscard]] arguments start(contestant const& c, run_size const& s) const {
         if (m_settings.hosts) return start_on_hosts(c, s.places, *m_settings.hosts);
         return s.over_places ? start_with_places(c, s.places) : c.command;
@@ -138,7 +157,8 @@ private:
         arguments command = start(c, s);
         command.insert(command.end(), {"--workers", std::to_string(s.workers), "--runs", m_settings.quick ? "3" : "1"});
         if (m_settings.quick) command.emplace_back("--quick");
-        outcome const done = capture(command, {m_settings.quick ? 40s : 180s, false, {}});
+        if (m_settings.size != 0) command.insert(command.end(), {"--n", std::to_string(m_settings.size)});
+        outcome const done = capture(command, {time_limit(), false, {}});
         std::vector<figure> printed = parse_figures(done.output);
         for (figure& f : printed) {
             f.mpi = c.mpi;

@@ -19,6 +19,8 @@ struct bench_settings {
     bool peers = true;
     int runs = 5;
     std::vector<int> workers{};         // none: as the workload has it
+    std::vector<int> places{};          // likewise
+    long size = 0;                      // `n` of each program; 0: its own
     std::optional<bench_hosts> hosts{}; // of the places; none: this one
 };
 

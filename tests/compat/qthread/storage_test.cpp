@@ -144,15 +144,17 @@ TEST(qpool, pieces_come_back_from_another_thread) {
     std::atomic<int> turn{0};
     std::thread other([&] {
         for (int r = 0; r != k_rounds; ++r) {
-            while (turn != 2 * r + 1) std::this_thread::yield();
+            turn.wait(2 * r); // not by yielding: beside busy processes each look would take a time slice
             for (void* piece : handed) qpool_free(p.get(), piece);
             turn = 2 * r + 2;
+            turn.notify_one();
         }
     });
     for (int r = 0; r != k_rounds; ++r) {
         for (void*& piece : handed) seen.insert(piece = qpool_alloc(p.get()));
         turn = 2 * r + 1;
-        while (turn != 2 * r + 2) std::this_thread::yield();
+        turn.notify_one();
+        turn.wait(2 * r + 1);
     }
     other.join();
     EXPECT_LT(seen.size(), 10000U);

@@ -164,6 +164,7 @@ int run_with_seed(char const* seed) {
     return met && std::is_sorted(v.begin(), v.end()) ? 0 : 2;
 }
 TEST(job, every_seed_runs_each_iteration_once) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe"); // options are read once in a process
     for (int seed = 1; seed <= 20; ++seed)
         EXPECT_EXIT(std::_Exit(run_with_seed(std::to_string(seed).c_str())), ::testing::ExitedWithCode(0), "") << seed;
 }
@@ -190,6 +191,7 @@ int run_without_membarrier() {
 }
 TEST(job, without_membarrier) {
     TULLE_SKIP_IF_EMULATED("it refuses filters of system calls");
+    GTEST_FLAG_SET(death_test_style, "threadsafe"); // before anything of the library has run
     EXPECT_EXIT(std::_Exit(run_without_membarrier()), ::testing::ExitedWithCode(0), "");
 }
 

@@ -2,7 +2,10 @@
 #include "os/membarrier.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <thread>
+
+#include <sched.h>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +14,18 @@
 namespace {
 
 using namespace tulle::os;
+
+constexpr int k_end = -1;
+
+// False: there will be no more rounds. Gives the processor up now and then: there may be but one.
+bool wait_for(std::atomic<int> const& word, int value) {
+    for (int k = 1;; ++k) {
+        int const now = word.load(std::memory_order_acquire); // pairs with the releases below
+        if (now == value || now == k_end) return now == value;
+        tulle::base::cpu_pause();
+        if (k % 1024 == 0) sched_yield();
+    }
+}
 
 TEST(membarrier, registers_more_than_once) {
     ASSERT_TRUE(membarrier_register()) << "this kernel refuses membarrier(2)";
@@ -28,27 +43,24 @@ TEST(membarrier, makes_a_store_load_handshake_safe) {
     std::atomic<int> mine{0}, theirs{0}, round{0}, finished{0};
     std::atomic<int> light_saw{0};
     std::thread light([&] {
-        for (int i = 1; i <= k_rounds; ++i) {
-            while (round.load(std::memory_order_acquire) != i) { // pairs with the release of `round` below
-                tulle::base::cpu_pause();
-            }
+        for (int i = 1; wait_for(round, i); ++i) {
             mine.store(i, std::memory_order_relaxed);
             tulle::base::compiler_barrier();
             light_saw.store(theirs.load(std::memory_order_relaxed), std::memory_order_relaxed);
-            finished.store(i, std::memory_order_release); // pairs with the acquire below
+            finished.store(i, std::memory_order_release); // pairs with wait_for
         }
     });
     int both_missed = 0;
-    for (int i = 1; i <= k_rounds; ++i) {
-        round.store(i, std::memory_order_release);
+    auto const enough = std::chrono::steady_clock::now() + std::chrono::seconds(5); // beside busy processes a round takes two time slices
+    for (int i = 1; i <= k_rounds && std::chrono::steady_clock::now() < enough; ++i) {
+        round.store(i, std::memory_order_release); // pairs with wait_for
         theirs.store(i, std::memory_order_relaxed);
         membarrier_heavy();
         int const heavy_saw = mine.load(std::memory_order_relaxed);
-        while (finished.load(std::memory_order_acquire) != i) {
-            tulle::base::cpu_pause();
-        }
+        static_cast<void>(wait_for(finished, i));
         both_missed += heavy_saw != i && light_saw.load(std::memory_order_relaxed) != i ? 1 : 0;
     }
+    round.store(k_end, std::memory_order_release); // pairs with wait_for
     light.join();
     EXPECT_EQ(both_missed, 0);
 }

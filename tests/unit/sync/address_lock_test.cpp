@@ -132,7 +132,7 @@ protected:
         if (is_initialized()) finalize();
     }
     void SetUp() override {
-        if (!sync::k_check_addresses) GTEST_SKIP() << "a release build does not look";
+        if (!sync::k_check_addresses) GTEST_SKIP() << "a release build does not look; checked.address_lock does in each";
         GTEST_FLAG_SET(death_test_style, "threadsafe");
     }
     std::uint64_t m_word = 0;

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The checks of benchmark programs can fail: here they measure libraries with a planted fault, and must say so.
+#include "at/at.hpp"
+#include "barrier/threads.hpp"
+#include "blocked/blocked.hpp"
+#include "common/libraries/serial.hpp"
+#include "common/libraries/tulle_blocking.hpp"
+#include "common/visits.hpp"
+#include "global-lock/global_lock.hpp"
+#include "grain1/grain1.hpp"
+#include "local-start/local_start.hpp"
+#include "mutex/mutex.hpp"
+#include "onesided-sizes/onesided_sizes.hpp"
+#include "region/region.hpp"
+#include "rwlock/rwlock.hpp"
+#include "wake/wake.hpp"
+
+#include <tulle/tulle.hpp>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace tulle::bench;
+
+settings few() {
+    settings s;
+    s.n = 1000;
+    s.runs = 1;
+    s.quick = true;
+    return s;
+}
+
+// --- global-lock ----------------------------------------------------------------------------------------------------------------
+
+// Others run in the middle of an increment.
+struct slow_counter {
+    tulle::global_ptr<long> word;
+
+    void increment() const {
+        long const before = word.load();
+        tulle::this_thread::yield();
+        word.store(before + 1);
+    }
+    [[nodiscard]] long exchange(long value) const { return global_counter{word}.exchange(value); }
+};
+
+struct no_lock {
+    void lock() const {}
+    void unlock() const {}
+};
+
+class global_lock : public testing::Test {
+protected:
+    global_lock() { counter.word.store(0); }
+    ~global_lock() override { tulle::free_global(counter.word); }
+
+    slow_counter counter{tulle::allocate_global_at<long>(tulle::here())};
+};
+
+TEST_F(global_lock, a_mutex_is_right) {
+    auto const mutex = tulle::global_mutex::make(tulle::here());
+    EXPECT_TRUE(lock_from_all(mutex, counter, 4, 400));
+    mutex.destroy();
+}
+
+TEST_F(global_lock, a_lock_that_does_not_lock_is_wrong) { EXPECT_FALSE(lock_from_all(no_lock(), counter, 4, 400)); }
+
+// --- loops ----------------------------------------------------------------------------------------------------------------------
+
+template <class Index> void every(Index n, std::function<void(Index)> const& body) {
+    for (Index k = 0; k < n; ++k) body(k);
+}
+template <class Index> void all_but_one(Index n, std::function<void(Index)> const& body) {
+    for (Index k = 1; k < n; ++k) body(k);
+}
+template <class Index> void one_twice(Index n, std::function<void(Index)> const& body) {
+    for (Index k = 0; k < n; ++k) body(k);
+    body(n - 1);
+}
+
+TEST(loops, each_iteration_once_is_right) {
+    EXPECT_TRUE(visits_each_once(100L, every<long>));
+    EXPECT_EQ(grain1_main("serial", few(), every<long>), 0);
+    EXPECT_EQ(region_main("serial", few(), every<int>), 0);
+}
+TEST(loops, an_iteration_that_is_left_out_is_wrong) {
+    EXPECT_FALSE(visits_each_once(100L, all_but_one<long>));
+    EXPECT_EQ(grain1_main("serial", few(), all_but_one<long>), 1);
+    EXPECT_EQ(region_main("serial", few(), all_but_one<int>), 1);
+}
+TEST(loops, an_iteration_that_runs_twice_is_wrong) {
+    EXPECT_FALSE(visits_each_once(100L, one_twice<long>));
+    EXPECT_EQ(grain1_main("serial", few(), one_twice<long>), 1);
+    EXPECT_EQ(region_main("serial", few(), one_twice<int>), 1);
+}
+
+// --- mutex, rwlock --------------------------------------------------------------------------------------------------------------
+
+struct open_mutex {
+    void lock() {}
+    void unlock() {}
+    bool try_lock() { return true; }
+    void lock_shared() {}
+    void unlock_shared() {}
+};
+struct stuck_mutex : open_mutex { // never given back
+    bool try_lock() { return false; }
+};
+template <class Mutex> struct serial_with : serial_runtime { using mutex = Mutex; };
+
+TEST(mutex_check, a_mutex_is_right) {
+    tulle::mutex own;
+    EXPECT_TRUE(excludes_others<tulle_blocking_runtime>(own));
+}
+TEST(mutex_check, one_that_does_not_lock_is_wrong) {
+    open_mutex open;
+    EXPECT_FALSE(excludes_others<serial_with<open_mutex>>(open));
+}
+TEST(mutex_check, one_that_is_not_given_back_is_wrong) {
+    stuck_mutex stuck;
+    EXPECT_FALSE(excludes_others<serial_with<stuck_mutex>>(stuck));
+}
+
+TEST(rwlock_check, a_shared_mutex_is_right) {
+    shared_counter<tulle::shared_mutex> c;
+    EXPECT_TRUE(c.excludes_writers<tulle_blocking_runtime>());
+    c.share<tulle_blocking_runtime>(100, false);
+    EXPECT_TRUE(c.is_right(80));
+}
+TEST(rwlock_check, one_that_does_not_lock_is_wrong) { EXPECT_FALSE(shared_counter<open_mutex>().excludes_writers<serial_runtime>()); }
+TEST(rwlock_check, one_that_is_not_given_back_is_wrong) { EXPECT_FALSE(shared_counter<stuck_mutex>().excludes_writers<serial_runtime>()); }
+TEST(rwlock_check, a_lost_write_is_wrong) {
+    shared_counter<tulle::shared_mutex> c;
+    c.share<tulle_blocking_runtime>(100, false);
+    --c.second;
+    EXPECT_FALSE(c.read());
+    EXPECT_FALSE(c.is_right(79));
+}
+
+// --- wake -----------------------------------------------------------------------------------------------------------------------
+
+// Hands work to another thread so many times; none: it runs where it is posted.
+struct poster {
+    int times;
+
+    template <class F> void post(F f) const {
+        if (times == 0) return f();
+        std::thread([f, this] {
+            for (int k = 0; k < times; ++k) f();
+        }).join();
+    }
+};
+
+TEST(wake_check, another_thread_once_is_right) { EXPECT_TRUE(wake_sample(*std::make_unique<poster>(poster{1})).right); }
+TEST(wake_check, twice_is_wrong) { EXPECT_FALSE(wake_sample(*std::make_unique<poster>(poster{2})).right); }
+TEST(wake_check, the_caller_itself_is_wrong) { EXPECT_FALSE(wake_sample(*std::make_unique<poster>(poster{0})).right); }
+
+// --- barrier --------------------------------------------------------------------------------------------------------------------
+
+double barriers_of(tulle::barrier* barrier, barrier_check const& check, int threads, long n) {
+    auto const wait = [barrier] {
+        if (barrier != nullptr) barrier->arrive_and_wait();
+    };
+    tulle::scope others;
+    for (int t = 1; t < threads; ++t) others.spawn([&check, n, wait] { pass_barriers(check, n, wait); });
+    double const time = time_of_barriers(check, n, wait);
+    others.join();
+    return time;
+}
+
+TEST(barrier_checks, a_barrier_is_right) {
+    tulle::barrier all(4);
+    auto const by_barrier = [&all](barrier_check const& check, int threads, long n) { return barriers_of(&all, check, threads, n); };
+    EXPECT_TRUE(measure_barriers(few(), 4, by_barrier).ok);
+}
+TEST(barrier_checks, one_that_does_not_wait_is_wrong) {
+    auto const by_nothing = [](barrier_check const& check, int threads, long n) { return barriers_of(nullptr, check, threads, n); };
+    EXPECT_FALSE(measure_barriers(few(), 4, by_nothing).ok);
+}
+
+// --- blocked --------------------------------------------------------------------------------------------------------------------
+
+struct open_gate {
+    void wait() {}
+    void set() {}
+};
+struct with_open_gate : tulle_blocking_runtime {
+    using event = open_gate;
+};
+template <class Library> bool all_are_blocked() {
+    blocked_crowd<Library> crowd(50);
+    crowd.gather();
+    while (std::is_same_v<typename Library::event, open_gate> && crowd.left() == 0) tulle::this_thread::yield();
+    return crowd.release();
+}
+
+TEST(blocked_check, threads_that_wait_are_right) { EXPECT_TRUE(all_are_blocked<tulle_blocking_runtime>()); }
+TEST(blocked_check, threads_that_do_not_wait_are_wrong) { EXPECT_FALSE(all_are_blocked<with_open_gate>()); }
+
+// --- at -------------------------------------------------------------------------------------------------------------------------
+
+// Loses each so many calls; 0: none.
+struct counted_calls {
+    long loses;
+    std::shared_ptr<std::pair<long, long>> asked_served = std::make_shared<std::pair<long, long>>();
+
+    bool call() const {
+        if (loses == 0 || ++asked_served->first % loses != 0) ++asked_served->second;
+        return true;
+    }
+    [[nodiscard]] long served() const { return asked_served->second; }
+    bool statement(std::size_t) const { return true; }
+    bool expression(std::size_t) const { return loses != 1; }
+};
+
+TEST(at_check, calls_that_all_arrive_are_right) {
+    for (figure const& f : measure_calls(counted_calls{0}, few())) EXPECT_TRUE(f.ok) << f.unit;
+}
+TEST(at_check, a_lost_call_is_wrong) { EXPECT_FALSE(measure_calls(counted_calls{700}, few()).front().ok); }
+TEST(at_check, a_wrong_answer_is_wrong) { EXPECT_FALSE(measure_calls(counted_calls{1}, few()).back().ok); }
+
+// --- local-start ----------------------------------------------------------------------------------------------------------------
+
+struct forgetful : serial_runtime {
+    template <class F, class G> static void invoke(F const& /*f*/, G const& g) { g(); }
+};
+
+TEST(local_start_check, children_that_run_are_right) {
+    EXPECT_TRUE(take_start_samples<serial_runtime>(1000).right);
+    EXPECT_TRUE(take_start_samples<tulle_runtime>(1000).right);
+}
+TEST(local_start_check, children_that_do_not_run_are_wrong) { EXPECT_FALSE(take_start_samples<forgetful>(1000).right); }
+
+// --- onesided-sizes -------------------------------------------------------------------------------------------------------------
+
+struct own_bytes {
+    bool forgets_last;
+    std::vector<std::vector<unsigned char>> of{2, std::vector<unsigned char>(k_largest)};
+
+    void read(int place, unsigned char* to, std::size_t bytes) { std::memcpy(to, of[static_cast<std::size_t>(place)].data(), bytes); }
+    void write(int place, unsigned char const* from, std::size_t bytes) {
+        std::memcpy(of[static_cast<std::size_t>(place)].data(), from, bytes - (forgets_last ? 1 : 0));
+    }
+};
+bool copies_are_right(bool forget) {
+    settings s = few();
+    own_bytes memory{forget};
+    auto const figures = size_measurement(memory, s).measure();
+    return std::all_of(figures.begin(), figures.end(), [](figure const& f) { return f.ok; });
+}
+
+TEST(onesided_sizes_check, bytes_that_are_copied_are_right) { EXPECT_TRUE(copies_are_right(false)); }
+TEST(onesided_sizes_check, a_byte_that_is_not_written_is_wrong) { EXPECT_FALSE(copies_are_right(true)); }
+
+} // namespace
