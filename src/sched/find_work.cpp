@@ -109,8 +109,15 @@ record* scheduler::steal_record(worker& w) noexcept {
     return slot;
 }
 
+// Those of workers are apart; strangers are told apart by the addresses of their workers, if they have any.
+unsigned scheduler::timer_shard() noexcept {
+    worker const* const w = this_worker();
+    if (w != nullptr && !w->is_guest()) return static_cast<unsigned>(w->index);
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(w) / sizeof(worker));
+}
+
 void scheduler::expire_timers() noexcept {
-    if (m_timers.next_deadline() != k_never) m_timers.expire(os::monotonic_ns());
+    if (m_timers.next_deadline() != k_never) m_timers.expire(os::monotonic_ns(), timer_shard());
 }
 
 // relaxed: a hint.

@@ -198,7 +198,7 @@ void scheduler::close_deques(fiber& f) noexcept {
 }
 
 void scheduler::insert_timer(timer& t) noexcept {
-    if (m_timers.insert(t) && this_worker() != nullptr) notify_all_idle();
+    if (m_timers.insert(t, timer_shard()) && this_worker() != nullptr) notify_all_idle();
 }
 
 } // namespace tulle::sched

@@ -74,7 +74,7 @@ TEST_F(timer_queue_test, agrees_with_an_ordered_set) {
     std::multiset<std::uint64_t> expected;
     for (int step = 0; step < 20000; ++step) {
         timer& t = timers[random.below(64)];
-        if (!t.queued) {
+        if (t.place.load() == timer::k_nowhere) {
             insert(t, random.below(1000));
             expected.insert(t.deadline);
         } else {
