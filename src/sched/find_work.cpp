@@ -52,7 +52,7 @@ runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std
 
 runnable* scheduler::take_ready_of(worker& thief, worker& victim) noexcept {
     if (&victim == &thief || !victim.ready.has_stealable() || !thief.pace.is_due(os::monotonic_ns())) return nullptr;
-    runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
+    runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)], !thief.ready.looks_empty());
     return keep_rest(thief, taken);
 }
 

@@ -32,8 +32,8 @@ struct timer_machine : tulle::detail::native_machine {
 struct timer_queue_shape : timer_wheel_shape {
     static constexpr unsigned shards = 16;
     static constexpr unsigned batches = 4; // of each shard: as many may expire it at once
-    static constexpr unsigned batch = 32;  // steps under a lock
-    static constexpr unsigned rounds = 8;  // batches of one shard in one expire()
+    static constexpr unsigned batch = 16;   // steps under a lock
+    static constexpr unsigned rounds = 16;  // batches of one shard in one expire()
 };
 
 template <class Machine, class Shape = timer_queue_shape> class basic_timer_queue {

@@ -19,11 +19,11 @@ namespace tulle::sched {
 
 inline constexpr std::uint64_t k_never = ~std::uint64_t{0};
 
-// How large a wheel is; tests have smaller ones. It reaches 78 hours ahead; what is farther away comes by again and again.
+// How large a wheel is; tests have smaller ones. It reaches 19 hours ahead; what is farther away comes by again and again.
 struct timer_wheel_shape {
-    static constexpr unsigned slot_bits = 8;
+    static constexpr unsigned slot_bits = 10;
     static constexpr unsigned step_bits = 4;
-    static constexpr unsigned levels = 11;
+    static constexpr unsigned levels = 10;
     static constexpr unsigned first_early_level = 5; // slots of 1 ms and more: emptied from a quarter of their width ahead
 };
 
@@ -85,7 +85,7 @@ public:
         }
     }
 
-    // Not later than the first deadline; exactly that unless many timers are in a wide slot, or it has passed.
+    // Not later than the first deadline; exactly that unless many timers are in a wide slot, or it had passed when its timer came.
     [[nodiscard]] std::uint64_t next() const noexcept {
         std::uint64_t least = m_start[0];
         for (unsigned level = 1; level < Shape::levels; ++level) {
