@@ -85,7 +85,7 @@ TEST_F(timer_queue_test, agrees_with_an_ordered_set) {
     for (int operation = 0; operation < k_operations; ++operation) {
         timer& t = timers[random.below(300)];
         if (random.below(16) == 0) {
-            auto const when = [passed = now](timer const* t) { return std::max(t->deadline, passed); }; // as those are that came too late
+            auto const when = [passed = now](timer const* of) { return std::max(of->deadline, passed); }; // as those are that came too late
             now += of_any_size(random, 34);
             while (m_queue.next_deadline() <= now) m_queue.expire(now);
             ASSERT_TRUE(std::is_sorted(m_fired.begin(), m_fired.end(), [&](timer* a, timer* b) { return when(a) < when(b); }))
