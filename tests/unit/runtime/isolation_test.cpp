@@ -25,18 +25,18 @@ using base::option_id;
 class traces : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(order, traces, testing::Values(1, 2, 3));
 
-int cpus_of_this_thread() {
+int number_of_allowed_cpus() {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
     sched_getaffinity(0, sizeof cpus, &cpus);
     return CPU_COUNT(&cpus);
 }
-rlim_t core_limit() {
+rlim_t limit_of_core_files() {
     rlimit limit{};
     getrlimit(RLIMIT_CORE, &limit);
     return limit.rlim_cur;
 }
-bool is_blocked(int signal) {
+bool blocks_signal(int signal) {
     sigset_t blocked;
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
     return sigismember(&blocked, signal) == 1;
@@ -44,9 +44,9 @@ bool is_blocked(int signal) {
 
 // As the first of them found it.
 struct first_view {
-    int cpus = cpus_of_this_thread();
-    rlim_t core = core_limit();
-    bool blocks_usr2 = is_blocked(SIGUSR2);
+    int cpus = number_of_allowed_cpus();
+    rlim_t core = limit_of_core_files();
+    bool blocks_usr2 = blocks_signal(SIGUSR2);
     std::string style = GTEST_FLAG_GET(death_test_style);
 };
 first_view const& at_first() {
@@ -81,9 +81,9 @@ TEST_P(traces, of_one_test_are_gone_in_the_next) {
     EXPECT_NE(runtime::the().options().number(option_id::spin_us), 77U);
     EXPECT_NE(runtime::the().options().get(option_id::workers).source, base::option_source::api);
     EXPECT_EQ(std::string(GTEST_FLAG_GET(death_test_style)), first.style);
-    EXPECT_EQ(cpus_of_this_thread(), first.cpus);
-    EXPECT_EQ(core_limit(), first.core);
-    EXPECT_EQ(is_blocked(SIGUSR2), first.blocks_usr2);
+    EXPECT_EQ(number_of_allowed_cpus(), first.cpus);
+    EXPECT_EQ(limit_of_core_files(), first.core);
+    EXPECT_EQ(blocks_signal(SIGUSR2), first.blocks_usr2);
     leave_much();
 }
 
