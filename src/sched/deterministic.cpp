@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace tulle::sched {
 
@@ -42,6 +43,7 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     m_odds = 1U << m_random.below(k_odds_choices);
     m_now = os::monotonic_ns();
     m_trace = m_steps = 0;
+    m_is_alone = false;
     m_ready.clear();                                      // after a fork() of the process, what the parent had
     m_has_warned.store(false, std::memory_order_relaxed); // relaxed: no other thread knows of the run yet
     w.run = this;
@@ -108,9 +110,12 @@ work deterministic_run::next(worker& w) noexcept {
         if (w.start_next != nullptr) return {s.take_local(w), nullptr, false}; // a child that goes first
         static_cast<void>(s.timers().expire(m_now));
         gather(w);
-        work const found = choose(w);
-        if (found.ready != nullptr || found.stolen != nullptr) return found;
-        if (record* const slot = s.steal_record(w)) return {nullptr, slot, false}; // of a guest
+        work found = choose(w);
+        if (found.ready == nullptr && found.stolen == nullptr) found.stolen = s.steal_record(w); // of a guest
+        if (found.ready != nullptr || found.stolen != nullptr) {
+            m_is_alone = false;
+            return found;
+        }
         pass_time(w);
     }
 }
@@ -121,7 +126,11 @@ void deterministic_run::pass_time(worker& w) noexcept {
         m_now = std::max(m_now, deadline);
         return;
     }
-    if (os::other_threads() == 0) end_in_deadlock(*w.owner, m_seed);
+    if (os::other_threads() == 0) {
+        if (std::exchange(m_is_alone, true)) end_in_deadlock(*w.owner, m_seed);
+        return; // the last one may have made something since the worker looked, and then have ended
+    }
+    m_is_alone = false;
     w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
     static_cast<void>(os::futex_wait(w.nap_word, 1, os::monotonic_ns() + k_nap_ns));
     w.nap_word.store(0, std::memory_order_relaxed);
