@@ -24,7 +24,9 @@ enum class option_id : std::uint8_t {
     spin_us,
     seed,
     max_stacks,
+    max_unstarted,
     deadlock,
+    deadlock_ms,
     stack_report,
     global_memory,
     global_group,
@@ -35,7 +37,7 @@ enum class option_id : std::uint8_t {
     check,
     share_cpus
 };
-inline constexpr std::size_t k_option_count = 18;
+inline constexpr std::size_t k_option_count = 20;
 
 enum class option_source : std::uint8_t { built_in, environment, command_line, api };
 [[nodiscard]] char const* text(option_source source) noexcept;

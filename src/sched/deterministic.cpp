@@ -28,7 +28,7 @@ void post_ready(void* pending, void*) noexcept { this_worker()->ready.push_back(
 
 // The one place that ends a deterministic run in which nobody can go on: by the report, or where that is off or only warns, by itself.
 [[noreturn]] TULLE_COLD void end_in_deadlock(scheduler const& s, std::uint64_t seed) noexcept {
-    if (s.chosen().on_deadlock != nullptr) s.chosen().on_deadlock();
+    if (s.chosen().on_deadlock != nullptr) s.chosen().on_deadlock(standstill::deadlock);
     base::fatal("deadlock: every thread waits, none for a time, and there is no other OS thread; TULLE_SEED=%llu repeats this run",
                 static_cast<unsigned long long>(seed));
 }
@@ -43,7 +43,7 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     m_odds = 1U << m_random.below(k_odds_choices);
     m_now = os::monotonic_ns();
     m_trace = m_steps = 0;
-    m_is_alone = false;
+    m_is_alone = m_has_told_of_signals = false;
     m_ready.clear();                                      // after a fork() of the process, what the parent had
     m_has_warned.store(false, std::memory_order_relaxed); // relaxed: no other thread knows of the run yet
     w.run = this;
@@ -127,13 +127,22 @@ void deterministic_run::pass_time(worker& w) noexcept {
         return;
     }
     if (os::other_threads() == 0) {
-        if (std::exchange(m_is_alone, true)) end_in_deadlock(*w.owner, m_seed);
-        return; // the last one may have made something since the worker looked, and then have ended
+        if (!std::exchange(m_is_alone, true)) return; // the last one may have made something since the worker looked, and then have ended
+        if (!awaits_signal(*w.owner)) end_in_deadlock(*w.owner, m_seed);
+    } else {
+        m_is_alone = false;
     }
-    m_is_alone = false;
     w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
     static_cast<void>(os::futex_wait(w.nap_word, 1, os::monotonic_ns() + k_nap_ns));
     w.nap_word.store(0, std::memory_order_relaxed);
+}
+
+// Then the run waits for the handler, in real time.
+bool deterministic_run::awaits_signal(scheduler const& s) noexcept {
+    settings const& chosen = s.chosen();
+    if (chosen.awaits_signal == nullptr || !chosen.awaits_signal()) return false;
+    if (!std::exchange(m_has_told_of_signals, true) && chosen.on_deadlock != nullptr) chosen.on_deadlock(standstill::awaits_signal);
+    return true;
 }
 
 void deterministic_run::note_stranger() noexcept {

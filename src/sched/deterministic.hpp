@@ -57,6 +57,7 @@ private:
     [[nodiscard]] work choose(worker& w) noexcept;
     [[nodiscard]] work take_ready(std::uint32_t position) noexcept;
     void pass_time(worker& w) noexcept;
+    [[nodiscard]] bool awaits_signal(scheduler const& s) noexcept;
 
     base::rng m_random{0};
     std::uint64_t m_seed = 0;
@@ -67,6 +68,7 @@ private:
     std::uint64_t m_steps = 0;
     std::vector<runnable*> m_ready;
     bool m_is_alone = false; // nothing was found, and then there was no other OS thread
+    bool m_has_told_of_signals = false;
     std::atomic<bool> m_has_warned{false};
 };
 

@@ -66,8 +66,10 @@ void* worker_main(void* self) {
 int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
     if (is_deterministic()) m_settings.workers = 1;
-    m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
-    m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
+    m_stopping.store(false, std::memory_order_relaxed);                                       // relaxed: no worker yet
+    m_circle_due.store(os::monotonic_ns() + chosen.first_look_ns, std::memory_order_relaxed); // relaxed: as above
+    m_circle_period_ns = 0;
+    m_guests_surplus = live_threads_of_guests(); // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     prepare_stacks(chosen.measures_stacks);
     make_shepherds();
@@ -125,6 +127,7 @@ void scheduler::make_worker() {
     w.home =
         std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
     if (m_settings.deals_evenly) w.home = m_shepherds[static_cast<std::size_t>(index) % m_shepherds.size()].get();
+    w.most_unstarted = m_settings.most_unstarted;
     w.local_number = 2 * static_cast<std::size_t>(index);
     w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
     w.seen.assign(static_cast<std::size_t>(m_settings.max_workers), 0);
@@ -139,6 +142,7 @@ void scheduler::adopt_caller(worker& w) {
     m_adopted.bind(w);
     m_adopted.sanitizer.adopt_current_thread();
     w.current = &m_adopted;
+    w.on_system_stack = __builtin_frame_address(0);
     w.exception_globals = arch::exception_globals();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
