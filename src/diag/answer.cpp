@@ -43,7 +43,7 @@ int open_output(request const& r) noexcept {
 
 void write_answer(void* of) {
     auto const& r = *static_cast<request const*>(of);
-    write_report(sched::scheduler::instance(), report_reason::request, r.process, open_output(r));
+    write_report(sched::scheduler::instance(), {.is_request = true}, r.process, open_output(r));
 }
 
 // --- in the process ----------------------------------------------------------------------------------------------------------
@@ -92,6 +92,11 @@ void* make_mark() noexcept {
 }
 
 } // namespace
+
+bool answers_requests() noexcept {
+    struct sigaction present {};
+    return ::sigaction(SIGQUIT, nullptr, &present) == 0 && is_ours(present);
+}
 
 void answer_requests() noexcept {
     struct sigaction present {};

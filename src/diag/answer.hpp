@@ -10,5 +10,6 @@ namespace tulle::diag {
 // of `tulle ps` are answered. Both by one thread at a time.
 void answer_requests() noexcept;
 void stop_answering() noexcept;
+[[nodiscard]] bool answers_requests() noexcept;
 
 } // namespace tulle::diag

@@ -44,6 +44,7 @@ void explain(request& r) noexcept {
 
 // What the fault itself tells, without looking at memory that the thread has not.
 bool may_be_overflow(sched::worker const& w, fault const& f) noexcept {
+    if (stands_on_system_stack(w)) return is_near_stack_pointer(f);
     stack::span const own = w.current == nullptr ? stack::span{} : w.current->stack;
     return suspect(f, own, own.size <= stack::k_compact_bytes ? 0 : os::page_size()) != overflow_kind::none;
 }

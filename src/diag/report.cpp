@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/report.hpp"
 
+#include "diag/stack_limit.hpp"
 #include "diag/symbols.hpp"
 #include "diag/text_output.hpp"
 #include "diag/thread_groups.hpp"
 #include "diag/wording.hpp"
 #include "os/mapped_memory.hpp"
+#include "os/signal_handlers.hpp"
 #include "sync/inspect.hpp"
 
 #include <cinttypes>
@@ -34,14 +36,15 @@ phrase target_of(wait::wait_reason waits, bool same_object) noexcept {
 
 class writer {
 public:
-    writer(sched::scheduler& of, report_reason why, int process, int output) noexcept
+    writer(sched::scheduler& of, report_reason const& why, int process, int output) noexcept
         : m_of(of), m_why(why), m_process(process), m_out(output) {}
 
     void write() {
-        m_threads.collect(m_of);
+        print_head();
+        m_threads.collect(m_of, m_why.circles);
         for (thread_group const& g : m_threads.groups()) want(g);
         m_symbols.resolve();
-        print_head();
+        if (m_why.is_request) print_counts();
         for (auto const& circle : m_threads.graph().circles(k_most_circles)) print_circle(circle);
         std::size_t shown = 0;
         for (thread_group const& g : m_threads.groups()) {
@@ -62,17 +65,48 @@ private:
             m_symbols.want(reinterpret_cast<std::uintptr_t>(g.first.stolen->run));
     }
 
+    // Before anything that takes memory, of which there may be none.
     void print_head() noexcept {
-        sched::unstarted_counts const more = sched::census(m_of).unstarted();
-        if (m_why == report_reason::deadlock) {
-            m_out.print("tulle: deadlock: %zu %s, and nothing is left that could wake one (process %d", m_threads.count(),
-                        m_threads.count() == 1 ? "thread waits" : "threads wait", m_process);
-            if (m_of.chosen().seed != 0) m_out.print("; TULLE_SEED=%" PRIu64 " repeats this run", m_of.chosen().seed);
-            m_out.print(")\n");
-        } else {
-            m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d workers; %" PRIu64 " in queues\n",
-                        m_process, m_threads.count(), m_threads.running(), m_of.chosen().workers, more.ready + more.injected);
+        if (m_why.is_request) return;
+        std::size_t const waiting = sched::census(m_of).count_waiting();
+        char const* const wait = waiting == 1 ? "thread waits" : "threads wait";
+        std::uint64_t const unstarted = sched::census(m_of).unstarted().all();
+        switch (m_why.found) {
+            case sched::standstill::deadlock:
+                m_out.print("tulle: deadlock: %zu %s, and nothing is left that could wake one (process %d", waiting, wait, m_process);
+                break;
+            case sched::standstill::no_stack:
+                m_out.print("tulle: deadlock: %zu %s, %" PRIu64 " more %s not started, and there is no stack for another one (process %d",
+                            waiting, wait, unstarted, unstarted == 1 ? "has" : "have", m_process);
+                break;
+            case sched::standstill::awaits_signal:
+                m_out.print("tulle: warning: %zu %s, and nothing is left that could wake one but a handler of %s (process %d", waiting,
+                            wait, signal_names().text, m_process);
+                break;
+            case sched::standstill::circle:
+                m_out.print("tulle: warning: some threads wait for each other in a circle, while others go on (process %d", m_process);
+                break;
         }
+        if (m_of.chosen().seed != 0) m_out.print("; TULLE_SEED=%" PRIu64 " repeats this run", m_of.chosen().seed);
+        m_out.print(")\n");
+        if (m_why.found == sched::standstill::no_stack) print_stack_limit(m_out, m_of);
+        m_out.flush();
+    }
+    [[nodiscard]] phrase signal_names() const noexcept {
+        for (int signal = 1; signal <= 64; ++signal) {
+            if ((m_why.signals & os::signal_bit(signal)) == 0) continue;
+            bool const is_only = m_why.signals == os::signal_bit(signal);
+            char const* const name = os::name_of_signal(signal);
+            if (name == nullptr) return phrase::make("signal %d%s", signal, is_only ? "" : " or of others");
+            return phrase::make("%s%s", name, is_only ? "" : " or of others");
+        }
+        return phrase::make("%s", "a signal");
+    }
+    void print_counts() noexcept {
+        sched::unstarted_counts const more = sched::census(m_of).unstarted();
+        m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d workers; %" PRIu64 " in queues%s\n", m_process,
+                    m_threads.count(), m_threads.running(), m_of.chosen().workers, more.all(),
+                    more.starving != 0 ? ", some of which find no stack" : "");
     }
     void print_circle(std::pmr::vector<wait_graph::node> const& circle) noexcept {
         m_out.print("\nin a circle:\n");
@@ -123,20 +157,20 @@ private:
     }
 
     sched::scheduler& m_of;
-    report_reason m_why;
+    report_reason const m_why;
     int m_process;
     text_output m_out;
     os::mapped_memory m_pages;
     std::pmr::monotonic_buffer_resource m_memory{k_first_bytes, &m_pages};
     thread_groups m_threads{m_memory};
-    symbol_table m_symbols{m_memory, m_why == report_reason::deadlock};
+    symbol_table m_symbols{m_memory, !m_why.is_request};
 
     static constexpr std::size_t k_first_bytes = std::size_t{1} << 20U;
 };
 
 } // namespace
 
-void write_report(sched::scheduler& of, report_reason why, int process, int output) noexcept try {
+void write_report(sched::scheduler& of, report_reason const& why, int process, int output) noexcept try {
     writer(of, why, process, output).write();
 } catch (std::exception const& e) {
     text_output(output).print("tulle: the report of all threads ends here: %s\n", e.what());

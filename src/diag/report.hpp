@@ -4,17 +4,25 @@
 // Takes no lock for long and no memory of the C library's heap, so it may be written by a copy of the process (report_request.cpp).
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 
 namespace tulle::sched {
 class scheduler;
-}
+enum class standstill : std::uint8_t;
+} // namespace tulle::sched
 
 namespace tulle::diag {
 
-enum class report_reason { deadlock, request };
+class circle_finder;
+
+struct report_reason {
+    bool is_request = false; // somebody has asked; else:
+    sched::standstill found{};
+    std::uint64_t signals = 0;              // of awaits_signal: those that the program handles, as os::handled_signals
+    circle_finder const* circles = nullptr; // of a circle: only the threads in it are told of
+};
 
 // About the process with this number, to a descriptor.
-void write_report(sched::scheduler& of, report_reason why, int process, int output) noexcept;
+void write_report(sched::scheduler& of, report_reason const& why, int process, int output) noexcept;
 
 } // namespace tulle::diag

@@ -4,6 +4,7 @@
 #include "diag/stack_trace.hpp"
 #include "diag/wording.hpp"
 #include "os/mapped_memory.hpp"
+#include "os/mapped_range.hpp"
 #include "sched/census.hpp"
 
 #include <algorithm>
@@ -70,6 +71,17 @@ overflow_kind suspect(fault const& f, stack::span own, std::size_t guard_bytes) 
     return sp < low_of(own) && f.from.has(arch::k_stack_pointer) ? overflow_kind::past_guard : overflow_kind::none;
 }
 
+bool stands_on_system_stack(sched::worker const& w) noexcept {
+    return w.current != nullptr && !w.current->stack && w.on_system_stack != nullptr;
+}
+
+// The frame that did not fit lies above its stack pointer; a call, or code without a frame of its own, touches what is just below.
+bool is_near_stack_pointer(fault const& f) noexcept {
+    constexpr std::uintptr_t k_below = 65536;
+    constexpr std::uintptr_t k_largest_frame = std::uintptr_t{64} << 20U;
+    return f.address + k_below >= depth(f) && f.address < depth(f) + k_largest_frame;
+}
+
 bool began_on(stack::span own, arch::registers from) noexcept {
     stack_range const range = readable(own, from);
     bool is_call = false;
@@ -95,10 +107,24 @@ std::size_t size_to_set(std::size_t class_bytes, std::size_t wanted) noexcept {
 
 namespace {
 
+constexpr std::size_t k_system_gap = std::size_t{1} << 20U; // the system keeps so much free below a stack that grows, by default
+
+// As far as it has grown; its guard is not readable, so it is no part of it.
+stack::span system_stack(sched::worker const& w) noexcept {
+    auto const mapped = os::mapping_around(reinterpret_cast<std::uintptr_t>(w.on_system_stack));
+    return {reinterpret_cast<std::byte*>(mapped.low), mapped.high - mapped.low};
+}
+
 class overflow_writer {
 public:
     overflow_writer(sched::worker const& w, fault const& f, int process, int output) noexcept
-        : m_of(*w.owner), m_seen(sched::census::current_of(w)), m_own(m_seen.stack), m_fault(f), m_process(process), m_out(output) {}
+        : m_of(*w.owner),
+          m_seen(sched::census::current_of(w)),
+          m_is_systems(stands_on_system_stack(w)),
+          m_own(m_is_systems ? system_stack(w) : m_seen.stack),
+          m_fault(f),
+          m_process(process),
+          m_out(output) {}
 
     // In this order, so that something is said even when the rest fails.
     void write() {
@@ -122,15 +148,32 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t class_bytes() const noexcept { return stack::class_for(m_own.size).bytes(); }
-    [[nodiscard]] std::size_t guard_bytes() const noexcept { return class_bytes() - m_own.size; }
+    [[nodiscard]] std::size_t class_bytes() const noexcept {
+        return m_is_systems || m_own.size > stack::k_largest_bytes ? m_own.size : stack::class_for(m_own.size).bytes();
+    }
+    [[nodiscard]] std::size_t guard_bytes() const noexcept { return m_is_systems ? k_system_gap : class_bytes() - m_own.size; }
     // It came from this stack, or a neighbour's stack is where it is now.
     [[nodiscard]] bool is_certain() const noexcept {
         stack::span const here{reinterpret_cast<std::byte*>(stack_pointer(m_fault.from)), m_own.size};
         return began_on(m_own, m_fault.from) || (m_of.has_stacks() && m_of.stacks().owns(here));
     }
 
+    // Its size is not the library's to choose.
+    void print_advice_for_system() noexcept {
+        if (m_seen.stack_kind == sched::fiber_kind::guest)
+            m_out.print("    it is the stack of an OS thread of the program's own: give that a larger one (pthread_attr_setstacksize, "
+                        "ulimit -s)\n");
+        else
+            m_out.print("    it is the stack of the OS thread that started the library: raise its limit (ulimit -s)\n");
+        std::size_t const size = size_to_set(stack::class_for(m_of.chosen().stack_size).bytes(), m_own.size);
+        if (m_seen.outer_count != 0 && size != 0)
+            m_out.print(
+                "    or give the thread one of its own, on which it runs wherever it is joined: stack_size=%s where it is spawned\n",
+                size_text(size).text);
+    }
+
     void print_advice() noexcept {
+        if (m_is_systems) return print_advice_for_system();
         std::size_t const size = size_to_set(class_bytes(), bytes_wanted(m_fault, m_own));
         if (size == 0) return m_out.print("    it wanted more than the 1G that a stack can have\n");
         m_out.print("    give it %zu bytes or more: ", size);
@@ -175,6 +218,7 @@ private:
 
     sched::scheduler& m_of;
     sched::thread_view m_seen;
+    bool m_is_systems;
     stack::span m_own;
     fault const& m_fault;
     int m_process;

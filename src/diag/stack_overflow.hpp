@@ -28,6 +28,11 @@ enum class overflow_kind : std::uint8_t {
 // pointer into its guard. past_guard is a suspicion: the program may stand on a stack of its own making.
 [[nodiscard]] overflow_kind suspect(fault const& f, stack::span own, std::size_t guard_bytes) noexcept;
 
+// Whether `w` runs on the stack of its OS thread: main's, or one that is foreign to the library.
+[[nodiscard]] bool stands_on_system_stack(sched::worker const& w) noexcept;
+// For those: whether the fault may be an overflow, without a look at where the stack ends, which the system decides as the stack grows.
+[[nodiscard]] bool is_near_stack_pointer(fault const& f) noexcept;
+
 // Whether the callers of where the stack pointer is below `own` stand on it. In a copy of the process: it may crash.
 [[nodiscard]] bool began_on(stack::span own, arch::registers from) noexcept;
 

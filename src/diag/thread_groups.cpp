@@ -80,8 +80,16 @@ void thread_groups::add(sched::thread_view const& seen) {
     m_graph.add(seen, {seen.id, seen.waits, facts.holder, facts.stolen_word});
 }
 
-void thread_groups::collect(sched::scheduler& from) {
-    sched::census(from).visit([](void* self, sched::thread_view const& seen) { static_cast<thread_groups*>(self)->add(seen); }, this);
+void thread_groups::collect(sched::scheduler& from, circle_finder const* members) {
+    struct choice {
+        thread_groups& groups;
+        circle_finder const* members;
+    } chosen{*this, members};
+    auto const visitor = [](void* argument, sched::thread_view const& seen) {
+        auto& c = *static_cast<choice*>(argument);
+        if (c.members == nullptr || c.members->is_member(seen)) c.groups.add(seen);
+    };
+    sched::census(from).visit(visitor, &chosen);
     std::sort(m_groups.begin(), m_groups.end(), [](auto const& a, auto const& b) { return a.ids[0] < b.ids[0]; });
 }
 

@@ -2,6 +2,7 @@
 // Threads that look alike: spawned at the same place, waiting for the same kind of thing, with the same calls on their stacks.
 #pragma once
 
+#include "diag/circle_finder.hpp"
 #include "diag/stack_trace.hpp"
 #include "diag/wait_graph.hpp"
 #include "sched/census.hpp"
@@ -32,7 +33,8 @@ class thread_groups {
 public:
     explicit thread_groups(std::pmr::memory_resource& memory) : m_memory(memory), m_groups(&memory), m_index(&memory), m_graph(memory) {}
 
-    void collect(sched::scheduler& from);
+    // Null: all threads; else those of the circles that were found last.
+    void collect(sched::scheduler& from, circle_finder const* members = nullptr);
     [[nodiscard]] std::pmr::vector<thread_group> const& groups() const noexcept { return m_groups; }
     [[nodiscard]] wait_graph& graph() noexcept { return m_graph; }
     [[nodiscard]] std::size_t count() const noexcept { return m_count; }

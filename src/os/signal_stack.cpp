@@ -26,6 +26,13 @@ void signal_stack::install() noexcept {
     }
 }
 
+void signal_stack::forget() noexcept {
+    if (m_memory != nullptr) {
+        static_cast<void>(system_memory().release(m_memory, k_bytes));
+    }
+    m_memory = nullptr;
+}
+
 void signal_stack::remove() noexcept {
     if (m_memory == nullptr) {
         return;

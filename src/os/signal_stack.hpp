@@ -19,6 +19,8 @@ public:
     void install() noexcept;
     /// By the same OS thread, when it ends or does not need it any more.
     void remove() noexcept;
+    /// In a child process: its OS thread is not there.
+    void forget() noexcept;
 
 private:
     void* m_memory = nullptr;

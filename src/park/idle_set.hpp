@@ -140,6 +140,13 @@ public:
     [[nodiscard]] std::uint32_t sleeping() const noexcept { return m_sleeping.load(std::memory_order_relaxed) & k_count; }
     [[nodiscard]] std::uint32_t searching() const noexcept { return m_searching.load(std::memory_order_relaxed); }
 
+    // Whether it is listed now. By anyone, for reports.
+    [[nodiscard]] bool sleeps(sleeper_type& looked_at) noexcept {
+        m_lock.lock();
+        bool const listed = looked_at.m_listed.load();
+        m_lock.unlock();
+        return listed;
+    }
     // How many have been woken so far, not counting those whose time was up.
     [[nodiscard]] std::uint32_t wakes() noexcept {
         m_lock.lock();

@@ -140,10 +140,14 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     s.guard = guard_choice_of(options.number(option_id::guard));
     s.spin_ns = spin_us(options) * 1000;
     s.most_stacks = options.number(option_id::max_stacks);
+    s.most_unstarted = static_cast<std::uint32_t>(options.number(option_id::max_unstarted));
     s.adopt_caller = adopt_caller;
     s.measures_stacks = options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
     s.on_late_overflow = s.measures_stacks ? &diag::end_for_overflow : nullptr;
     s.on_deadlock = diag::watch(deadlock_action_of(options.number(option_id::deadlock)));
+    s.first_look_ns = options.number(option_id::deadlock_ms) * 1'000'000;
+    s.awaits_signal = &diag::awaits_signal;
+    s.find_circle = &diag::find_circle;
     regroup(s.machine, options.number(option_id::shepherds));
     s.deals_evenly = options.number(option_id::shepherds) != 0;
     return s;

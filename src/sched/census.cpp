@@ -119,7 +119,16 @@ unstarted_counts census::unstarted() const noexcept {
     for (auto const& s : m_of.m_shepherds) { // relaxed: see census.hpp
         counts.injected += s->injected_count.load(std::memory_order_relaxed) + s->placed_count.load(std::memory_order_relaxed);
     }
+    counts.starving = m_of.m_unstarted_count.load(std::memory_order_relaxed); // relaxed: as above
+    counts.forked = m_of.m_parked.count_records();
     return counts;
+}
+
+std::size_t census::count_waiting() const noexcept {
+    std::size_t count = 0;
+    auto const visitor = [](void* sum, thread_view const& seen) { *static_cast<std::size_t*>(sum) += seen.worker < 0 ? 1 : 0; };
+    visit(visitor, &count);
+    return count;
 }
 
 } // namespace tulle::sched

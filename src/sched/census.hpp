@@ -32,6 +32,10 @@ struct thread_view {
 struct unstarted_counts {
     std::uint64_t ready = 0;    // in the queues of workers, threads that have a stack included
     std::uint64_t injected = 0; // from outside, or placed
+    std::uint64_t starving = 0; // they wait for a stack, where stacks are counted
+    std::uint64_t forked = 0;   // left behind by threads that wait
+
+    [[nodiscard]] std::uint64_t all() const noexcept { return ready + injected + starving + forked; }
 };
 
 class census {
@@ -41,6 +45,7 @@ public:
     // Calls visitor(argument, view) for each thread, in no particular order.
     void visit(void (*visitor)(void* argument, thread_view const& seen), void* argument) const noexcept;
     [[nodiscard]] unstarted_counts unstarted() const noexcept;
+    [[nodiscard]] std::size_t count_waiting() const noexcept; // threads that do not run
     // What a worker runs, by its own OS thread.
     [[nodiscard]] static thread_view current_of(worker const& w) noexcept;
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace tulle::sched {
 
@@ -27,7 +28,7 @@ void post_ready(void* pending, void*) noexcept { this_worker()->ready.push_back(
 
 // The one place that ends a deterministic run in which nobody can go on: by the report, or where that is off or only warns, by itself.
 [[noreturn]] TULLE_COLD void end_in_deadlock(scheduler const& s, std::uint64_t seed) noexcept {
-    if (s.chosen().on_deadlock != nullptr) s.chosen().on_deadlock();
+    if (s.chosen().on_deadlock != nullptr) s.chosen().on_deadlock(standstill::deadlock);
     base::fatal("deadlock: every thread waits, none for a time, and there is no other OS thread; TULLE_SEED=%llu repeats this run",
                 static_cast<unsigned long long>(seed));
 }
@@ -42,6 +43,7 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     m_odds = 1U << m_random.below(k_odds_choices);
     m_now = os::monotonic_ns();
     m_trace = m_steps = 0;
+    m_is_alone = m_has_told_of_signals = false;
     m_ready.clear();                                      // after a fork() of the process, what the parent had
     m_has_warned.store(false, std::memory_order_relaxed); // relaxed: no other thread knows of the run yet
     w.run = this;
@@ -108,9 +110,12 @@ work deterministic_run::next(worker& w) noexcept {
         if (w.start_next != nullptr) return {s.take_local(w), nullptr, false}; // a child that goes first
         while (s.timers().next_deadline() <= m_now) static_cast<void>(s.timers().expire(m_now));
         gather(w);
-        work const found = choose(w);
-        if (found.ready != nullptr || found.stolen != nullptr) return found;
-        if (record* const slot = s.steal_record(w)) return {nullptr, slot, false}; // of a guest
+        work found = choose(w);
+        if (found.ready == nullptr && found.stolen == nullptr) found.stolen = s.steal_record(w); // of a guest
+        if (found.ready != nullptr || found.stolen != nullptr) {
+            m_is_alone = false;
+            return found;
+        }
         pass_time(w);
     }
 }
@@ -121,10 +126,23 @@ void deterministic_run::pass_time(worker& w) noexcept {
         m_now = std::max(m_now, deadline);
         return;
     }
-    if (os::other_threads() == 0) end_in_deadlock(*w.owner, m_seed);
+    if (os::other_threads() == 0) {
+        if (!std::exchange(m_is_alone, true)) return; // the last one may have made something since the worker looked, and then have ended
+        if (!awaits_signal(*w.owner)) end_in_deadlock(*w.owner, m_seed);
+    } else {
+        m_is_alone = false;
+    }
     w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
     static_cast<void>(os::futex_wait(w.nap_word, 1, os::monotonic_ns() + k_nap_ns));
     w.nap_word.store(0, std::memory_order_relaxed);
+}
+
+// Then the run waits for the handler, in real time.
+bool deterministic_run::awaits_signal(scheduler const& s) noexcept {
+    settings const& chosen = s.chosen();
+    if (chosen.awaits_signal == nullptr || !chosen.awaits_signal()) return false;
+    if (!std::exchange(m_has_told_of_signals, true) && chosen.on_deadlock != nullptr) chosen.on_deadlock(standstill::awaits_signal);
+    return true;
 }
 
 void deterministic_run::note_stranger() noexcept {

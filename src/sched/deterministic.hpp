@@ -6,7 +6,7 @@
 //   choice    `look_due` stays set at the worker, so that each wait ends in the loop, and the loop here; what is ready anywhere is gathered,
 //             and one of all is taken. Records are candidates, too: the oldest of each suspended stack
 //   clock     each step takes a microsecond; when nothing is ready, it is the time of the next timer at once
-//   the end   nothing ready and no timer, and no other OS thread that could change that: a deadlock
+//   the end   nothing ready and no timer, and no other OS thread that could change that, nor could have before it ended: a deadlock
 // Used by the worker's own OS thread only, but for note_stranger(). How often a point switches is drawn from the seed as well: errors that
 // need few switches at the right places are found by those that switch seldom.
 // After the random walk of CHESS (Musuvathi and Qadeer, doi:10.1145/1250734.1250785).
@@ -57,6 +57,7 @@ private:
     [[nodiscard]] work choose(worker& w) noexcept;
     [[nodiscard]] work take_ready(std::uint32_t position) noexcept;
     void pass_time(worker& w) noexcept;
+    [[nodiscard]] bool awaits_signal(scheduler const& s) noexcept;
 
     base::rng m_random{0};
     std::uint64_t m_seed = 0;
@@ -66,6 +67,8 @@ private:
     std::uint64_t m_trace = 0;
     std::uint64_t m_steps = 0;
     std::vector<runnable*> m_ready;
+    bool m_is_alone = false; // nothing was found, and then there was no other OS thread
+    bool m_has_told_of_signals = false;
     std::atomic<bool> m_has_warned{false};
 };
 

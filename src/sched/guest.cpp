@@ -59,6 +59,8 @@ bool scheduler::attach_guest() noexcept {
     }
     worker& w = g->as_worker;
     w.current = &g->stack;
+    w.on_system_stack = __builtin_frame_address(0);
+    w.handlers.install();
     w.exception_globals = arch::exception_globals();
     g->stack.bind(w);
     g->frame = {nullptr, draw_ids(1), 0, nullptr};
@@ -109,6 +111,7 @@ void scheduler::adopt_guest(worker& as_guest) noexcept {
 void scheduler::retire_guest(guest& retired) noexcept {
     guest* const g = &retired;
     g->stack.stack = {};
+    g->as_worker.handlers.remove();
     free_cached_records(g->as_worker);
     g->as_worker.tid.store(0, std::memory_order_relaxed); // relaxed: its OS thread is a stranger again until it is gone
     set_this_worker(nullptr);

@@ -63,8 +63,8 @@ private:
     bool m_has_work = false;
 };
 
-// Rounds with growing pauses, until the time is up.
-work search(worker& w) noexcept {
+// Rounds with growing pauses, until the time is up: at least one.
+work search(worker& w, std::uint64_t patience_ns) noexcept {
     std::uint64_t give_up = 0; // the clock is read once nothing was found
     watch others(w.owner->idle_poller());
     bool has_polled = false;
@@ -74,7 +74,7 @@ work search(worker& w) noexcept {
         if (is_work(found)) return others.found(found);
         if (!w.spares.empty() && others.take_work()) continue;
         std::uint64_t const now = os::monotonic_ns();
-        if (give_up == 0) give_up = now + w.owner->chosen().spin_ns;
+        if (give_up == 0) give_up = now + patience_ns;
         if (now >= give_up) {
             if (!others.expects(now)) return {};
             os::machine::yield_processor(); // who is expected to send may be waiting for it
@@ -104,11 +104,20 @@ void nap_if_due(worker& w, bool woken) noexcept {
     if (until > now) nap(w, until);
 }
 
+// It has something to do again. release pairs with is_short_for_good.
+void stop_starving(worker& w) noexcept {
+    if (TULLE_UNLIKELY(w.starves_since.load(std::memory_order_relaxed) != 0)) w.starves_since.store(0, std::memory_order_release);
+}
+
 // There may be work that this worker cannot start for want of a stack: it must not keep others from being woken, by searching, and looks
 // again after a while.
 void rest_without_spare(worker& w) noexcept {
-    if (!w.owner->something_to_do(w)) return;
+    bool const starves = TULLE_UNLIKELY(w.spares.empty()) && w.owner->something_to_do(w);
+    if (TULLE_LIKELY(!starves)) return stop_starving(w);
+    if (w.starves_since.load(std::memory_order_relaxed) == 0)                 // relaxed: one writer
+        w.starves_since.store(os::monotonic_ns(), std::memory_order_release); // pairs with is_short_for_good: its queues are empty
     static_cast<void>(w.owner->idle().wake_one());
+    w.owner->look_for_shortage(w);
     nap(w, os::monotonic_ns() + k_longest_nap_ns);
 }
 
@@ -167,16 +176,19 @@ bool stand_by_if_surplus(worker& w) noexcept {
     return true;
 }
 
-// From searching to neither searching nor asleep, with work.
+// From searching to neither searching nor asleep, with work. Who has slept for as long as it wanted to, without being woken, need not
+// search for long: a look at the time, or at all threads, makes no work.
 work search_and_sleep(worker& w) noexcept {
-    for (bool woken = false;;) {
+    std::uint64_t const patience_ns = w.owner->chosen().spin_ns;
+    bool woken = false;
+    for (bool has_slept = false;; has_slept = true) {
         if (!stand_by_if_surplus(w)) return {nullptr, nullptr, true};
-        work const found = search(w);
+        work const found = search(w, woken || !has_slept ? patience_ns : 0);
         if (is_work(found)) {
             pass_search_on(w);
             return found;
         }
-        if (TULLE_UNLIKELY(w.spares.empty())) rest_without_spare(w);
+        rest_without_spare(w);
         nap_if_due(w, woken);
         woken = sleep_until_woken(w);
         if (work const gift = accept_gift(w); is_work(gift)) return gift;
@@ -215,6 +227,7 @@ work find_work(worker& w) noexcept {
     s.idle().begin_search();
     work const found = search_and_sleep(w);
     w.is_idle.store(false, std::memory_order_relaxed);
+    stop_starving(w);
     w.barren_wakes = 0;
     w.has_worked = true;
     return found;

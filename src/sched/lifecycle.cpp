@@ -81,8 +81,10 @@ int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
     if (is_deterministic()) m_settings.workers = 1;
     if (is_deterministic()) m_settings.max_substitutes = 0;
-    m_stopping.store(false, std::memory_order_relaxed); // relaxed: no worker yet
-    m_guests_surplus = live_threads_of_guests();        // guests outlive the workers that have ended their threads
+    m_stopping.store(false, std::memory_order_relaxed);                                       // relaxed: no worker yet
+    m_circle_due.store(os::monotonic_ns() + chosen.first_look_ns, std::memory_order_relaxed); // relaxed: as above
+    m_circle_period_ns = 0;
+    m_guests_surplus = live_threads_of_guests(); // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     prepare_stacks(chosen.measures_stacks);
     make_shepherds();
@@ -144,6 +146,7 @@ void scheduler::make_worker(shepherd* home) {
     auto made = std::make_unique<worker>(*this, kind, index, m_asymmetric);
     worker& w = *made;
     w.home = home != nullptr ? home : roomiest_shepherd();
+    w.most_unstarted = m_settings.most_unstarted;
     w.local_number = 2 * static_cast<std::size_t>(index);
     w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
     w.seen.assign(static_cast<std::size_t>(most_workers()), 0);
@@ -159,6 +162,7 @@ void scheduler::adopt_caller(worker& w) {
     m_adopted.bind(w);
     m_adopted.sanitizer.adopt_current_thread();
     w.current = &m_adopted;
+    w.on_system_stack = __builtin_frame_address(0);
     w.exception_globals = arch::exception_globals();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);

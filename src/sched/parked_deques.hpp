@@ -27,6 +27,8 @@ public:
     [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
     // Whether one of them holds a record now. By a worker that goes to sleep.
     [[nodiscard]] bool has_stealable() noexcept;
+    // How many records nobody has begun, for reports. Does not wait for the lock for ever: in a copy of the process nobody may release it.
+    [[nodiscard]] std::size_t count_records() noexcept;
 
 private:
     void insert_behind(Deque* before, Deque& deque) noexcept;
@@ -110,6 +112,18 @@ template <class Machine, class Deque, class Slot> void basic_parked_deques<Machi
         unlink(moved);
         insert_behind(m_last, moved);
     }
+}
+
+template <class Machine, class Deque, class Slot> std::size_t basic_parked_deques<Machine, Deque, Slot>::count_records() noexcept {
+    bool held = false;
+    for (int tries = 0; !held && tries < k_most_looked_at; ++tries) held = m_lock.try_lock();
+    if (!held) return 0;
+    std::lock_guard const held_now(m_lock, std::adopt_lock);
+    std::size_t count = 0;
+    for (Deque* d = m_first; d != nullptr; d = d->next_parked) {
+        if (d->top() > d->stolen_end()) count += static_cast<std::size_t>(d->top() - d->stolen_end());
+    }
+    return count;
 }
 
 template <class Machine, class Deque, class Slot> bool basic_parked_deques<Machine, Deque, Slot>::has_stealable() noexcept {

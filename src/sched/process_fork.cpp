@@ -114,6 +114,7 @@ void scheduler::forget_guests(worker const* caller) noexcept {
         w.next_id = w.id_limit = 0; // those are smaller than m_first_id
         if (&w == caller) continue;
         w.visible.forget();
+        w.handlers.forget();
         w.free_records = {}; // perhaps half changed
         w.free_record_count = 0;
         ::new (static_cast<void*>(&g->stack)) fiber(fiber_kind::guest);

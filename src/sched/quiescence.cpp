@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds out that nothing will ever happen again. Whoever goes to sleep last, a worker or a guest, sleeps for a while only and then looks:
 // if nobody has been woken since, no timer runs, nothing is ready, every guest waits without a deadline, and the process has no OS
-// threads but workers and guests, then no one is left who could wake a blocked thread. Other OS threads might, whatever they wait for
-// themselves; then it looks again after twice the time, as such a thread may end and tell nobody.
+// threads but workers and guests, then no one is left who could wake a blocked thread, but for a handler of a signal if the program has
+// one. Other OS threads might, whatever they wait for themselves; then it looks again after twice the time, as such a thread may end and
+// tell nobody. Two more kinds of standstill are found on the way:
+//   no stack  all that have started wait, and workers have threads to start but no stack for them (shortage.cpp): whoever rests looks
+//   a circle  some threads wait for each other while others go on: a worker that sleeps looks, ever more rarely
 // Nothing of this is on a path that finds work. A process that stands still and has other OS threads pays a few looks a minute.
 #include "os/clock.hpp"
 #include "os/thread.hpp"
@@ -10,13 +13,15 @@
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tulle::sched {
 
 namespace {
 
-constexpr std::uint64_t k_first_period_ns = 100'000'000;
-constexpr std::uint64_t k_longest_period_ns = 6'400'000'000;
+constexpr std::uint64_t k_rarest = 8;          // between two looks there are at most so many times as long as before the first
+constexpr std::uint64_t k_rarest_circle = 64;  // the same of looks for circles
+constexpr std::uint64_t k_work_share = 20'000; // a look for circles takes one part of so many of the time
 
 // Two that went to sleep at one time must not look at one time again and again: each would find the other one awake.
 std::uint64_t with_jitter(worker& w, std::uint64_t period_ns) noexcept {
@@ -33,14 +38,20 @@ std::uint64_t scheduler::activity() noexcept {
     return sum;
 }
 
+// A look for circles may come while others work, and does not wait for the last one.
 std::uint64_t scheduler::next_look(worker& w) noexcept {
-    if (m_settings.on_deadlock == nullptr || is_stopping() || m_timers.next_deadline() != k_never) return k_never;
-    if (m_idle.sleeping() != static_cast<std::uint32_t>(running_workers()) || !somebody_waits()) return k_never;
+    w.watch.due = k_never;
+    if (m_settings.on_deadlock == nullptr || is_stopping() || !somebody_waits()) return k_never;
+    bool const looks_for_circles = m_settings.find_circle != nullptr && !w.is_guest();
+    std::uint64_t const circle_due = looks_for_circles ? m_circle_due.load(std::memory_order_relaxed) : k_never; // relaxed: a time, no more
+    if (m_idle.sleeping() != static_cast<std::uint32_t>(running_workers()) || m_timers.next_deadline() != k_never) return circle_due;
     std::uint64_t const now_active = activity();
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
-    w.watch.period_ns = is_same ? std::min(2 * w.watch.period_ns, k_longest_period_ns) : k_first_period_ns;
+    std::uint64_t const first = m_settings.first_look_ns;
+    w.watch.period_ns = is_same ? std::min(2 * w.watch.period_ns, k_rarest * first) : first;
     w.watch.activity = now_active;
-    return os::monotonic_ns() + with_jitter(w, w.watch.period_ns);
+    w.watch.due = os::monotonic_ns() + with_jitter(w, w.watch.period_ns);
+    return std::min(w.watch.due, circle_due);
 }
 
 // Idle workers alone are no reason to look: main waits as the adopted worker, a guest waits, or threads are alive.
@@ -82,15 +93,69 @@ bool scheduler::is_ours(int tid) const noexcept {
     return std::any_of(m_workers.begin(), m_workers.end(), [&has](auto const& w) { return has(*w); });
 }
 
+bool scheduler::has_strangers() noexcept {
+    auto const is_known = [](void* self, int tid) { return static_cast<scheduler*>(self)->is_ours(tid); };
+    return os::count_other_threads(is_known, this) != 0;
+}
+
+// `when`: what of the process would be different if it had gone on since.
+void scheduler::report_standstill(standstill found, std::uint64_t when) noexcept {
+    if (found != standstill::circle && m_settings.awaits_signal != nullptr && m_settings.awaits_signal()) {
+        if (!std::exchange(m_has_told_of_signals, true)) m_settings.on_deadlock(standstill::awaits_signal);
+        return; // the program may give the handler up, so somebody looks again
+    }
+    m_reported = when;
+    m_settings.on_deadlock(found);
+}
+
 // Twice: what the first look saw one after the other was true at one time if nothing has changed since.
 void scheduler::look_for_deadlock(worker& w) noexcept {
     std::unique_lock const held(m_look_lock, std::try_to_lock);
-    if (!held || is_stopping() || w.watch.activity == m_reported || !stands_still(w)) return;
-    auto const is_known = [](void* self, int tid) { return static_cast<scheduler*>(self)->is_ours(tid); };
-    int const strangers = os::count_other_threads(is_known, this);
-    if (strangers != 0 || !stands_still(w)) return;
-    m_reported = w.watch.activity;
-    m_settings.on_deadlock();
+    if (!held || is_stopping()) return;
+    bool const is_due = w.watch.due <= os::monotonic_ns() && w.watch.activity != m_reported;
+    if (is_due && stands_still(w) && !has_strangers() && stands_still(w)) return report_standstill(standstill::deadlock, w.watch.activity);
+    if (!w.is_guest()) look_for_circle();
+}
+
+void scheduler::look_for_circle() noexcept {
+    std::uint64_t const begin = os::monotonic_ns();
+    // relaxed, both: written under the lock that is held.
+    if (m_settings.find_circle == nullptr || begin < m_circle_due.load(std::memory_order_relaxed)) return;
+    circle_search const found = m_settings.find_circle();
+    if (found == circle_search::found) m_settings.on_deadlock(standstill::circle);
+    std::uint64_t const first = m_settings.first_look_ns;
+    std::uint64_t const took = os::monotonic_ns() - begin;
+    m_circle_period_ns = std::max(std::clamp(2 * m_circle_period_ns, first, k_rarest_circle * first), k_work_share * took);
+    m_circle_due.store(begin + (found == circle_search::doubtful ? first / 4 : m_circle_period_ns), std::memory_order_relaxed);
+}
+
+// --- no stack for another thread -------------------------------------------------------------------------------------------
+
+// What a worker does that is neither asleep nor starves is not known. What has a stack would be taken by those who starve.
+bool scheduler::is_short_for_good() noexcept {
+    if (m_timers.next_deadline() != k_never || !all_guests_wait()) return false;
+    for (auto const& s : m_shepherds) {
+        if (s->started.load(std::memory_order_relaxed) != 0) return false; // relaxed: looked at twice, with all OS threads counted between
+    }
+    return std::all_of(m_workers.begin(), m_workers.end(), [this](auto const& w) {
+        if (is_surplus(*w)) return w->stands_by.load(std::memory_order_acquire); // pairs with stand_by
+        bool const has_nothing = w->mailbox.looks_empty() && w->ready.looks_empty();
+        return has_nothing && (w->starves_since.load(std::memory_order_acquire) != 0 || m_idle.sleeps(w->sleeper)); // pairs with starve
+    });
+}
+
+void scheduler::look_for_shortage(worker& w) noexcept {
+    if (m_settings.on_deadlock == nullptr || is_stopping()) return;
+    std::uint64_t const now = os::monotonic_ns();
+    std::uint64_t sum = 0; // of what changes whenever one of them has found work
+    for (auto const& each : m_workers) sum += each->starves_since.load(std::memory_order_relaxed); // relaxed: is_short_for_good decides
+    if (sum != w.watch.activity || w.watch.period_ns == 0) w.watch = {sum, m_settings.first_look_ns, now + m_settings.first_look_ns};
+    if (now < w.watch.due) return;
+    w.watch.period_ns = std::min(2 * w.watch.period_ns, k_rarest * m_settings.first_look_ns);
+    w.watch.due = now + with_jitter(w, w.watch.period_ns);
+    std::unique_lock const held(m_look_lock, std::try_to_lock);
+    if (held && sum != m_reported && is_short_for_good() && !has_strangers() && is_short_for_good())
+        report_standstill(standstill::no_stack, sum);
 }
 
 } // namespace tulle::sched

@@ -27,6 +27,20 @@ using wait::k_never;
 using wait::timer;
 using wait::timer_queue;
 
+// What is found of a process in which something stands still.
+enum class standstill : std::uint8_t {
+    deadlock,      // all threads wait, and nothing is left that could wake one
+    no_stack,      // all that have started wait, and there is no stack for the others
+    awaits_signal, // all wait, but a handler of the program's own may still be called
+    circle,        // some wait for each other in a circle, and others go on
+};
+
+enum class circle_search : std::uint8_t {
+    none,
+    doubtful, // a circle was seen that the threads may have left one after the other: look again soon
+    found,    // one that has not been found before
+};
+
 struct settings {
     os::topology machine;
     int workers = 1;
@@ -36,12 +50,18 @@ struct settings {
     bool deals_evenly = false; // workers go to the shepherds in turn; else as many as the shepherds' processors call for
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
-    std::uint64_t spin_ns = 20000;            // how long a worker searches before it sleeps
-    std::uint64_t seed = 0;                   // not 0: a deterministic run, of one worker (deterministic.hpp)
-    void (*on_deadlock)() noexcept = nullptr; // called when all threads are found blocked for good; null: nobody looks
-    bool adopt_caller = true;                 // the calling OS thread becomes worker 0; else all workers are new OS threads
-    std::size_t most_stacks = 0;              // at a time; 0: as many as memory allows
-    bool measures_stacks = false;             // stack_use.hpp
+    std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
+    std::uint64_t seed = 0;        // not 0: a deterministic run, of one worker (deterministic.hpp)
+    // Called when something is found to stand still; may end the program. Null: nobody looks.
+    void (*on_deadlock)(standstill found) noexcept = nullptr;
+    std::uint64_t first_look_ns = 1'000'000'000; // nothing has moved for so long when somebody looks for the first time
+    bool (*awaits_signal)() noexcept =
+        nullptr; // whether the program has handlers that somebody else may cause to be called; null: it has none
+    circle_search (*find_circle)() noexcept = nullptr; // among threads that wait while others go on; one call at a time. Null: nobody looks
+    bool adopt_caller = true;                          // the calling OS thread becomes worker 0; else all workers are new OS threads
+    std::size_t most_stacks = 0;                       // at a time; 0: as many as memory allows
+    std::uint32_t most_unstarted = UINT32_MAX;         // in a queue, before a spawner is held up
+    bool measures_stacks = false;                      // stack_use.hpp
     // Then: called when a stack without a guard is found to have overflowed.
     void (*on_late_overflow)(stack_user const& who, thread_id id) noexcept = nullptr;
 };
@@ -165,8 +185,11 @@ public:
     // --- standing still (quiescence.cpp) ----------------------------------------------------------------------------
     // When `w`, about to sleep, should see whether all stands still. k_never: somebody else does, or nobody wants to know.
     [[nodiscard]] std::uint64_t next_look(worker& w) noexcept;
-    // Then, by the same: if all threads are blocked, and no OS thread is there that could wake one, says so by settings::on_deadlock.
+    // Then, by the same: if all threads are blocked, and no OS thread is there that could wake one, says so by settings::on_deadlock; or
+    // if some of them wait in a circle.
     void look_for_deadlock(worker& w) noexcept;
+    // By a worker that finds no stack for what it could start: the same, if that is so for all that are not asleep.
+    void look_for_shortage(worker& w) noexcept;
 
     // --- stacks and deques ---------------------------------------------------------------------------------------------
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
@@ -179,6 +202,8 @@ public:
     void count_stacks(worker& w) noexcept; // from now on it keeps none for itself but the reserve, and no thread that it could not start
     void queue_unstarted(runnable& r) noexcept;
     [[nodiscard]] runnable* take_unstarted() noexcept;
+    // Whether more threads than there should be wait for their start where such a thread is queued that a spawner cannot run itself.
+    [[nodiscard]] bool is_far_behind(int shepherd_index) const noexcept;
     [[nodiscard]] bool has_unstarted() const noexcept { return m_unstarted_count.load(std::memory_order_relaxed) != 0; } // a hint
     void note_origin(worker& w, record const& slot) noexcept; // it is about to run what it has stolen
     void note_origin(worker& w) noexcept;                     // or a thread of its own
@@ -258,6 +283,11 @@ private:
     [[nodiscard]] bool all_guests_wait() const noexcept;
     [[nodiscard]] bool is_ours(int tid) const noexcept;
     [[nodiscard]] bool somebody_waits() const noexcept;
+    [[nodiscard]] bool may_be_last_awake(worker const& w) const noexcept;
+    [[nodiscard]] bool has_strangers() noexcept;
+    [[nodiscard]] bool is_short_for_good() noexcept;
+    void report_standstill(standstill found, std::uint64_t when) noexcept;
+    void look_for_circle() noexcept;
 
     settings m_settings;
     std::atomic<base::idle_poller*> m_idle_poller{nullptr};
@@ -290,6 +320,9 @@ private:
 
     std::mutex m_look_lock;                       // held by who looks for a deadlock; stop() takes it before the workers go
     std::uint64_t m_reported = ~std::uint64_t{0}; // activity() at the last report; guarded by m_look_lock
+    bool m_has_told_of_signals = false;           // guarded by m_look_lock, as the next
+    std::uint64_t m_circle_period_ns = 0;
+    std::atomic<std::uint64_t> m_circle_due{0}; // when circles are looked for next, ns; written under m_look_lock
 
     base::spin_lock m_spares_lock;
     runnable_list m_shared_spares;

@@ -134,6 +134,16 @@ runnable* scheduler::take_unstarted() noexcept {
     return r;
 }
 
+// relaxed, all: hints.
+bool scheduler::is_far_behind(int shepherd_index) const noexcept {
+    std::uint64_t const most = m_settings.most_unstarted;
+    if (shepherd_index >= 0)
+        return m_shepherds[static_cast<std::size_t>(shepherd_index)]->placed_count.load(std::memory_order_relaxed) > most;
+    std::uint64_t waiting = m_unstarted_count.load(std::memory_order_relaxed);
+    for (auto const& s : m_shepherds) waiting += s->injected_count.load(std::memory_order_relaxed);
+    return waiting > most;
+}
+
 // Threads that have not started are left to others.
 runnable* scheduler::take_started(worker& w) noexcept {
     runnable* r = take_local(w);

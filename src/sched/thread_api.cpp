@@ -23,6 +23,7 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::uint64_t k_ids_per_block = 1024;
+constexpr std::uint64_t k_hold_up_ns = 1'000'000;
 
 thread_id draw_id(worker& w) noexcept {
     if (w.next_id == w.id_limit) {
@@ -80,11 +81,28 @@ void start_first(worker& w, thread_record& t) noexcept {
     suspend_to_loop(&post_push_spawner, w.current, nullptr);
 }
 
-// By a guest, for another shepherd, or where stacks are counted.
+// Not a loop, which spawns when it has polled for messages of other places, and must not be suspended.
+bool stands_on_thread(worker const& w) noexcept {
+    fiber const& f = *w.current;
+    return f.kind_of_stack != fiber_kind::pooled || f.frame != nullptr || f.runs_record;
+}
+
+// By a guest, for another shepherd, or where stacks are counted. Where too many are waiting, the spawner is held up for a moment; no longer,
+// as they may wait for what it does next.
 TULLE_COLD void start_elsewhere(worker& w, thread_record& t, bool child_first) noexcept {
     bool const may_run_here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
     if (child_first && may_run_here) return start_first(w, t);
-    w.owner->inject(t, t.shepherd);
+    int const shepherd = t.shepherd; // it may be gone before the next line
+    w.owner->inject(t, shepherd);
+    if (TULLE_UNLIKELY(w.owner->is_far_behind(shepherd)) && stands_on_thread(*this_worker())) sleep_until_ns(now_ns() + k_hold_up_ns);
+}
+
+// There are so many threads to be started that the spawner runs this one before it goes on.
+TULLE_COLD void push_back_behind_many(worker& w, thread_record& t) noexcept {
+    if (stands_on_thread(w)) return start_first(w, t);
+    w.ready.push_back(t);
+    w.owner->notify_light();
+    schedule_point();
 }
 
 // The joiner got there first: the thread runs in its frame.
@@ -201,6 +219,7 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
         return schedule_point();
     }
     if (child_first) return sched::start_first(w, t);
+    if (TULLE_UNLIKELY(w.ready.size_hint() >= w.most_unstarted)) return sched::push_back_behind_many(w, t);
     w.ready.push_back(t);
     s.notify_light();
     schedule_point();

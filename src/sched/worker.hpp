@@ -43,6 +43,7 @@ struct post_action {
 struct quiet_watch {
     std::uint64_t activity = 0; // wakes and waits of guests so far
     std::uint64_t period_ns = 0;
+    std::uint64_t due = 0; // ns: of the look for a deadlock
 };
 
 // Counts up, by one thread; others see it change. relaxed: nothing is read on its strength.
@@ -85,9 +86,10 @@ struct alignas(128) worker {
     ready_queue ready;
     runnable_list spares; // suspended fibers with an idle loop
     int spare_count = 0;
-    int most_spares = 64;       // more go to the list that all share
-    bool keeps_spawned;         // a thread that is spawned here goes to `ready`; not for a guest
-    fiber* emergency = nullptr; // the spare that is used when there is no other (shortage.cpp)
+    int most_spares = 64;                      // more go to the list that all share
+    std::uint32_t most_unstarted = UINT32_MAX; // as settings say
+    bool keeps_spawned;                        // a thread that is spawned here goes to `ready`; not for a guest
+    fiber* emergency = nullptr;                // the spare that is used when there is no other (shortage.cpp)
     stack_cache stacks;
     deterministic_run* run = nullptr;    // that it takes part in (deterministic.hpp); fixed before the worker starts
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
@@ -104,9 +106,10 @@ struct alignas(128) worker {
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
     os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
     std::uint64_t steals = 0, suspends = 0;
-    quiet_watch watch;                // quiescence.cpp
-    arch::place waits_at;             // guests: of its wait; read by others while waits_forever
-    wait::timer* own_timer = nullptr; // guests: ends its wait; null: nothing but a wake-up does
+    quiet_watch watch;                     // quiescence.cpp
+    void const* on_system_stack = nullptr; // adopted, guests: an address on the stack of the OS thread
+    arch::place waits_at;                  // guests: of its wait; read by others while waits_forever
+    wait::timer* own_timer = nullptr;      // guests: ends its wait; null: nothing but a wake-up does
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) shown_deque<os::machine, record_deque> visible; // that of `current`
@@ -115,18 +118,19 @@ struct alignas(128) worker {
     park::sleeper<os::machine> sleeper;
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
-    std::atomic<int> tid{0};                   // of its OS thread, as the system numbers them; 0: none
-    std::atomic<bool> stands_by{false};        // it is not active, and runs nothing any more
-    progress_count decisions;                  // of the scheduler; written by the worker only
-    std::atomic<bool> is_idle{false};          // it searches, sleeps or stands by; written by the worker only
-    std::atomic<bool> is_substitute{false};    // it runs in place of one that is stuck; written under scheduler::m_resizing
-    std::atomic<bool> has_ended{false};        // its OS thread is at its end, to be joined
-    std::atomic<bool> is_disabled{false};      // itself; written under scheduler::m_resizing
-    std::atomic<bool> waits_forever{false};    // guests: until it is resumed, without a deadline
-    std::atomic<std::uint32_t> waits_begun{0}; // guests: written by the guest only
-    arch::registers stopped_at;                // what a report's signal has interrupted; meaningful with stopped_in
-    std::atomic<std::uint32_t> stopped_in{0};  // number of the request (diag/snapshot.cpp)
-    bool has_os_thread = false;                // dedicated and started; the starter's
+    std::atomic<int> tid{0};                     // of its OS thread, as the system numbers them; 0: none
+    std::atomic<bool> stands_by{false};          // it is not active, and runs nothing any more
+    progress_count decisions;                    // of the scheduler; written by the worker only
+    std::atomic<bool> is_idle{false};            // it searches, sleeps or stands by; written by the worker only
+    std::atomic<bool> is_substitute{false};      // it runs in place of one that is stuck; written under scheduler::m_resizing
+    std::atomic<bool> has_ended{false};          // its OS thread is at its end, to be joined
+    std::atomic<std::uint64_t> starves_since{0}; // ns: it finds nothing that it has a stack for; 0: not so. Written by the worker only
+    std::atomic<bool> is_disabled{false};        // itself; written under scheduler::m_resizing
+    std::atomic<bool> waits_forever{false};      // guests: until it is resumed, without a deadline
+    std::atomic<std::uint32_t> waits_begun{0};   // guests: written by the guest only
+    arch::registers stopped_at;                  // what a report's signal has interrupted; meaningful with stopped_in
+    std::atomic<std::uint32_t> stopped_in{0};    // number of the request (diag/snapshot.cpp)
+    bool has_os_thread = false;                  // dedicated and started; the starter's
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.

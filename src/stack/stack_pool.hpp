@@ -53,6 +53,9 @@ public:
     /// Whether every stack counts: a limit was set, or the system has refused one. Who caches stacks should stop then.
     [[nodiscard]] bool is_short() const noexcept { return m_short.load(std::memory_order_relaxed); } // relaxed: a hint
 
+    /// How many there may be at a time; 0: as many as the system gives.
+    [[nodiscard]] std::size_t limit() const noexcept { return m_most; }
+
     /// Gives the pages of free stacks back to the system; the stacks, their guards and the counts stay.
     void trim() noexcept;
 

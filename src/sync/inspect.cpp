@@ -22,6 +22,7 @@ namespace tulle::detail {
 struct mutex_owner {
     // relaxed: a waiter is known to wait, so the owner has written it.
     static thread_id of(mutex const& m) noexcept { return m.m_owner.load(std::memory_order_relaxed); }
+    static void const* place(mutex const& m) noexcept { return &m.m_owner; }
 };
 
 } // namespace tulle::detail
@@ -133,6 +134,12 @@ wait_facts inspect(wait::wait_reason reason) noexcept {
         default: break;
     }
     return facts;
+}
+
+void const* place_of_holder(wait::wait_reason reason) noexcept {
+    using enum wait::wait_kind;
+    if (reason.kind == owned_mutex) return detail::mutex_owner::place(*static_cast<tulle::mutex const*>(reason.object));
+    return reason.kind == spawned_thread ? &static_cast<sched::thread_record const*>(reason.object)->id : nullptr;
 }
 
 } // namespace tulle::sync

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <string>
@@ -16,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 namespace {
@@ -191,6 +194,87 @@ void guest_waits() {
     guest.join();
 }
 
+// More threads meet than there are stacks for.
+void more_threads_than_stacks() {
+    tulle::barrier all(300);
+    std::vector<tulle::thread<void>> threads;
+    for (int k = 0; k < 300; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    for (auto& t : threads) t.join();
+}
+
+void more_forks_than_stacks() {
+    tulle::barrier all(301);
+    tulle::scope children;
+    for (int k = 0; k < 300; ++k) children.spawn([&all] { all.arrive_and_wait(); });
+    all.arrive_and_wait();
+}
+
+// Each waits for one that is spawned after it.
+void chain_of_promises() {
+    constexpr std::size_t k_length = 300;
+    std::vector<tulle::promise<int>> links(k_length);
+    std::vector<tulle::thread<void>> threads;
+    for (std::size_t k = k_length - 1; k > 0; --k)
+        threads.push_back(tulle::spawn([&links, k] { links[k].set_value(links[k - 1].get_future().get() + 1); }));
+    threads.push_back(tulle::spawn([&links] { links[0].set_value(0); }));
+    for (auto& t : threads) t.join();
+}
+
+// The system refuses stacks: the address space is limited to what is used now and room for some more.
+void more_threads_than_memory() {
+    std::ifstream statm("/proc/self/statm");
+    rlim_t pages = 0;
+    statm >> pages;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{200} << 20U);
+    ::setrlimit(RLIMIT_AS, &limit);
+    tulle::barrier all(3000);
+    std::vector<tulle::thread<void>> threads;
+    for (int k = 0; k < 3000; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    for (auto& t : threads) t.join();
+}
+
+// Two that wait for each other, whatever others do.
+void make_circle() {
+    static tulle::barrier s_met(2);
+    tulle::spawn_detached({.name = "left"}, [] { lock_both(first, second, s_met); });
+    tulle::spawn_detached({.name = "right"}, [] { lock_both(second, first, s_met); });
+}
+
+void circle_beside_a_sleeping_os_thread() {
+    std::thread([] { std::this_thread::sleep_for(1h); }).detach();
+    make_circle();
+    tulle::latch(1).wait();
+}
+
+void circle_beside_a_ticking_thread() {
+    make_circle();
+    for (;;) tulle::this_thread::sleep_for(2ms);
+}
+
+void circle_beside_a_computing_thread() {
+    make_circle();
+    auto computing = tulle::spawn([] {
+        for (;;) tulle::detail::cpu_pause();
+    });
+    tulle::this_thread::sleep_for(10ms);
+    computing.join();
+}
+
+// The program has a handler, so whatever it is that comes may go on.
+void waits_for_termination() {
+    std::signal(SIGTERM, [](int) { std::_Exit(3); });
+    std::signal(SIGALRM, SIG_DFL);
+    tulle::latch(1).wait();
+}
+
+// Nobody can be waited for any more.
+void gives_its_handler_up() {
+    std::signal(SIGUSR1, [](int) { std::signal(SIGUSR1, SIG_DFL); });
+    tulle::latch(1).wait();
+}
+
 void with_surplus_worker() {
     tulle::set_worker_count(1);
     tulle::latch(1).wait();
@@ -206,6 +290,32 @@ void waits_for_foreign_thread() {
     });
     done.wait();
     foreign.join();
+}
+
+// The handler of the alarm is all that is left, and it ends the program in order.
+void waits_for_alarm() {
+    std::signal(SIGALRM, [](int) { std::_Exit(0); });
+    itimerval const once{{0, 0}, {0, 600'000}};
+    ::setitimer(ITIMER_REAL, &once, nullptr);
+    tulle::latch(1).wait();
+}
+
+// Locks are taken in two orders, and never at one time.
+void locks_in_two_orders() {
+    auto const end = std::chrono::steady_clock::now() + 2s;
+    tulle::mutex turn;
+    std::vector<tulle::thread<void>> threads;
+    for (int k = 0; k < 4; ++k) {
+        threads.push_back(tulle::spawn([k, end, &turn] {
+            while (std::chrono::steady_clock::now() < end) {
+                std::lock_guard const alone(turn);
+                std::lock_guard const one(k % 2 == 0 ? first : second);
+                std::lock_guard const other(k % 2 == 0 ? second : first);
+                tulle::this_thread::yield();
+            }
+        }));
+    }
+    for (auto& t : threads) t.join();
 }
 
 void sleeps() { tulle::this_thread::sleep_for(k_longer_than_the_grace); }
@@ -320,6 +430,17 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"waits_for_system_call", &waits_for_system_call},
                                                {"computes", &computes},
                                                {"surplus_worker_computes", &surplus_worker_computes},
+                                               {"more_threads_than_stacks", &more_threads_than_stacks},
+                                               {"more_forks_than_stacks", &more_forks_than_stacks},
+                                               {"chain_of_promises", &chain_of_promises},
+                                               {"more_threads_than_memory", &more_threads_than_memory},
+                                               {"circle_beside_a_sleeping_os_thread", &circle_beside_a_sleeping_os_thread},
+                                               {"circle_beside_a_ticking_thread", &circle_beside_a_ticking_thread},
+                                               {"circle_beside_a_computing_thread", &circle_beside_a_computing_thread},
+                                               {"waits_for_termination", &waits_for_termination},
+                                               {"gives_its_handler_up", &gives_its_handler_up},
+                                               {"waits_for_alarm", &waits_for_alarm},
+                                               {"locks_in_two_orders", &locks_in_two_orders},
                                                {"with_surplus_worker", &with_surplus_worker},
                                                {"last_foreign_thread_ends", &last_foreign_thread_ends},
                                                {"busy", &busy},

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <thread>
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -42,6 +43,30 @@ TULLE_NOINLINE void huge_frame() {
     local[0] = 1;
     local[sizeof local - 1] = 1;
     keep(local);
+}
+
+void recurse_deeper() {
+    if (recurse(30'000) != 30'000) std::abort(); // 30 MiB: more than an OS thread has
+}
+
+void of_main() { recurse_deeper(); }
+
+// Nobody else has taken it, so it runs as a call of main's.
+void joined_by_main() {
+    auto t = tulle::spawn({.name = "deep one"}, [] { recurse_deeper(); });
+    t.join();
+}
+
+void forked_by_main() {
+    auto child = tulle::fork([] { recurse_deeper(); });
+    child.join();
+}
+
+void of_foreign_thread() {
+    std::thread([] {
+        tulle::spawn([] {}).join(); // it uses the library
+        recurse_deeper();
+    }).join();
 }
 
 void spawned() {
@@ -152,6 +177,8 @@ void wild_write(std::uintptr_t address) {
 
 void null_pointer() { wild_write(0x10); }
 
+void wild_write_on_main() { *reinterpret_cast<volatile char*>(0x10) = 1; }
+
 // Writes down to the thread's own guard, with nearly all of the stack left.
 void wild_write_into_guard() {
     auto t = tulle::spawn([] {
@@ -217,6 +244,11 @@ void after_the_end() {
 }
 
 std::map<std::string, void (*)()> const k_ways{{"spawned", &spawned},
+                                               {"of_main", &of_main},
+                                               {"joined_by_main", &joined_by_main},
+                                               {"forked_by_main", &forked_by_main},
+                                               {"of_foreign_thread", &of_foreign_thread},
+                                               {"wild_write_on_main", &wild_write_on_main},
                                                {"own_stack", &own_stack},
                                                {"detached", &detached},
                                                {"forked", &forked},

@@ -25,6 +25,7 @@ def run(way, **variables):
 def no_core():
     import resource
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_STACK, (8 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 
 
 def line_of(mark):
@@ -116,6 +117,32 @@ class Overflow(unittest.TestCase):
     def test_in_a_child_process(self):
         self.check_recursion(self.report("child_process"))
 
+    def system_report(self, way):
+        done = run(way)
+        self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, ""), done)
+        found = re.match(r"tulle: (.*) overflowed its stack of (\d+) bytes \(process \d+\)\n", done.stderr)
+        self.assertIsNotNone(found, done)
+        self.assertEqual(done.stderr.count("overflowed its stack"), 1, done)
+        self.assertLess(abs(int(found[2]) - (8 << 20)), 1 << 20)
+        self.check_recursion(done.stderr)
+        return found[1], done.stderr
+
+    def test_stack_of_main(self):
+        name, text = self.system_report("of_main")
+        self.assertRegex(name, r"\Athread \d+\Z")
+        self.assertIn("raise its limit (ulimit -s)", text)
+
+    def test_thread_that_runs_as_a_call_of_main(self):
+        name, text = self.system_report("joined_by_main")
+        self.assertRegex(name, r'\Athread \d+ "deep one"\Z')
+        self.assertRegex(text, r"(?m)^    in the place of thread \d+, which joins it and whose stack it is$")
+        self.assertRegex(text, r"(?m)^    or give the thread one of its own, .*: stack_size=16M where it is spawned$")
+        self.assertRegex(text, r"(?m)^    spawned in .*joined_by_main")
+        self.system_report("forked_by_main")
+
+    def test_stack_of_a_foreign_thread(self):
+        self.assertIn("an OS thread of the program's own", self.system_report("of_foreign_thread")[1])
+
     def test_two_at_once(self):
         for _ in range(5):
             done = run("two_at_once")
@@ -132,6 +159,9 @@ class OtherFaults(unittest.TestCase):
 
     def test_null_pointer(self):
         self.check_plain("null_pointer")
+
+    def test_null_pointer_on_the_stack_of_main(self):
+        self.check_plain("wild_write_on_main")
 
     def test_wrong_pointer_into_the_guard(self):
         self.check_plain("wild_write_into_guard")

@@ -29,7 +29,7 @@ def command(way):
 
 def environment(**variables):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
-    return {**kept, "TULLE_WORKERS": "2", **variables}
+    return {**kept, "TULLE_WORKERS": "2", "TULLE_DEADLOCK_MS": "100", **variables}
 
 
 def hang(way, **variables):
@@ -157,6 +157,16 @@ class Deadlock(unittest.TestCase):
             child.kill()
             self.assertEqual(child.stderr.read(), "")
 
+    def test_the_first_look_comes_after_a_second_unless_told_otherwise(self):
+        begin = time.monotonic()
+        self.report("missing_participant", TULLE_DEADLOCK_MS="1000")
+        self.assertGreater(time.monotonic() - begin, 1)
+        kept = {name: value for name, value in environment().items() if name != "TULLE_DEADLOCK_MS"}
+        begin = time.monotonic()
+        done = subprocess.run(command("missing_participant"), capture_output=True, text=True, timeout=110, env=kept)
+        self.assertEqual(done.returncode, -signal.SIGABRT, done)
+        self.assertGreater(time.monotonic() - begin, 1)
+
     def test_a_value_that_makes_no_sense(self):
         self.assertIn("TULLE_DEADLOCK", hang("sleeps", TULLE_DEADLOCK="maybe").stderr)
 
@@ -164,6 +174,109 @@ class Deadlock(unittest.TestCase):
         text = self.report("missing_participant", PATH="/nowhere")
         self.assertIn("(3 of 4 have arrived)", text)
         self.assertRegex(text, r"#0 ")
+
+
+class NoStack(unittest.TestCase):
+    def report(self, way, **variables):
+        done = hang(way, **variables)
+        self.assertEqual((done.returncode, done.stdout), (-signal.SIGABRT, ""), done)
+        self.assertEqual(done.stderr.count("tulle: deadlock"), 1)
+        head = re.match(r"tulle: deadlock: (\d+) threads wait, (\d+) more have not started, and there is no stack for another one", done.stderr)
+        self.assertIsNotNone(head, done.stderr)
+        return done.stderr, int(head[1]), int(head[2])
+
+    def test_the_option_is_named(self):
+        for way in ("more_threads_than_stacks", "chain_of_promises"):
+            for workers in ("1", "2", "3"):
+                with self.subTest(way, workers=workers):
+                    text, waiting, unstarted = self.report(way, TULLE_MAX_STACKS="30", TULLE_WORKERS=workers)
+                    self.assertIn("\n    the limit is TULLE_MAX_STACKS=30: raise it\n", text)
+                    self.assertEqual(waiting + unstarted, 301)  # with main
+                    self.assertLess(waiting, 31 + 1)
+
+    def test_forked_threads(self):
+        text, waiting, unstarted = self.report("more_forks_than_stacks", TULLE_MAX_STACKS="30")
+        self.assertIn("TULLE_MAX_STACKS=30", text)
+        self.assertGreaterEqual(waiting + unstarted, 290)  # main may run some of them in its own place
+
+    @unittest.skipIf(SANITIZER, "a sanitizer needs the address space itself")
+    def test_the_limit_of_the_system_is_named(self):
+        text, waiting, unstarted = self.report("more_threads_than_memory", TULLE_GUARD="none")
+        self.assertRegex(text, r"\n    the limit of address space is reached: raise it \(ulimit -v, now \d+ KiB\)")
+        self.assertEqual(waiting + unstarted, 3001)
+
+    def test_who_asks_is_told_how_many_have_not_started(self):
+        with subprocess.Popen(command("more_threads_than_stacks"), stderr=subprocess.PIPE, text=True, restore_signals=True,
+                              env=environment(TULLE_MAX_STACKS="30", TULLE_DEADLOCK="warn", TULLE_DEADLOCK_MS="60000")) as child:
+            time.sleep(1)
+            child.send_signal(signal.SIGQUIT)
+            line = child.stderr.readline()
+            child.kill()
+        seen = re.match(r"tulle: process \d+: (\d+) threads with a stack, .*; (\d+) in queues, some of which find no stack", line)
+        self.assertIsNotNone(seen, line)
+        self.assertEqual(int(seen[1]) + int(seen[2]), 301)
+
+
+class Circle(unittest.TestCase):
+    def check(self, way, **variables):
+        with subprocess.Popen(command(way), stderr=subprocess.PIPE, text=True, env=environment(**variables)) as child:
+            lines = [child.stderr.readline() for _ in range(5)]
+            time.sleep(0.5)
+            self.assertIsNone(child.poll(), lines)
+            child.kill()
+            rest = child.stderr.read()
+        self.assertIn("tulle: warning: some threads wait for each other in a circle, while others go on", lines[0])
+        self.assertEqual(lines[2], "in a circle:\n")
+        for line in lines[3:5]:
+            self.assertRegex(line, rf'thread \d+ "(left|right)" waits for mutex {ADDRESS}, held by thread \d+ "(left|right)"')
+        self.assertNotIn("tulle: ", rest)  # once
+        self.assertRegex(rest, r"#\d+ +.*lock_both")
+        self.assertNotIn("latch", rest)  # those in the circle only
+
+    def test_beside_others_that_go_on(self):
+        for way in ("circle_beside_a_sleeping_os_thread", "circle_beside_a_ticking_thread", "circle_beside_a_computing_thread"):
+            with self.subTest(way):
+                self.check(way)
+
+    def test_locks_in_two_orders_are_no_circle(self):
+        done = hang("locks_in_two_orders", TULLE_DEADLOCK_MS="10")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
+
+
+class Signals(unittest.TestCase):
+    def start(self, way, **variables):
+        child = subprocess.Popen(command(way), stderr=subprocess.PIPE, text=True, env=environment(**variables))
+        self.addCleanup(child.communicate)
+        self.addCleanup(child.kill)
+        return child
+
+    def test_a_program_that_waits_for_an_alarm_is_not_aborted(self):
+        done = hang("waits_for_alarm")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done)
+        self.assertRegex(done.stderr, r"\Atulle: warning: 1 thread waits, and nothing is left that could wake one but a handler of SIGALRM ")
+        self.assertEqual(done.stderr.count("tulle: "), 1)
+
+    def test_a_program_that_waits_for_a_signal_is_warned_of_once(self):
+        child = self.start("waits_for_termination")
+        time.sleep(1.5)
+        self.assertIsNone(child.poll())
+        child.terminate()
+        self.assertEqual(child.wait(10), 3)
+        text = child.stderr.read()
+        self.assertRegex(text, r"a handler of SIGTERM \(")
+        self.assertEqual(text.count("tulle: "), 1)
+
+    def test_a_seed_makes_no_difference(self):
+        done = hang("waits_for_alarm", TULLE_SEED="3")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done)
+        self.assertIn("but a handler of SIGALRM", done.stderr)
+
+    def test_without_its_handler_it_is_a_deadlock(self):
+        child = self.start("gives_its_handler_up")
+        self.assertIn("a handler of SIGUSR1", child.stderr.readline())
+        child.send_signal(signal.SIGUSR1)
+        self.assertEqual(child.wait(10), -signal.SIGABRT)
+        self.assertIn("tulle: deadlock: 1 thread waits", child.stderr.read())
 
 
 class NoDeadlock(unittest.TestCase):

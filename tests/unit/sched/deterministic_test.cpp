@@ -567,6 +567,19 @@ TEST(deterministic, a_foreign_thread_may_take_part_and_is_reported_once) {
     EXPECT_EQ(said.find(warning, place + 1), std::string::npos) << said;
 }
 
+// Whoever looks for a deadlock must not take the end of the OS thread for the end of all hope: it has made work before.
+TEST(deterministic, a_foreign_thread_that_wakes_one_and_ends_leaves_no_deadlock) {
+    ::testing::internal::CaptureStderr(); // the warning of such a run
+    seeded const run(8);
+    for (int k = 0; k < 2000; ++k) {
+        tulle::latch latch(1);
+        std::thread other([&latch] { latch.count_down(); });
+        latch.wait();
+        other.join();
+    }
+    static_cast<void>(::testing::internal::GetCapturedStderr());
+}
+
 // Such a run repeats nothing, but it works.
 TEST(deterministic, may_be_started_by_an_os_thread_that_is_no_worker) {
     ::testing::internal::CaptureStderr();

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spawners that run ahead of the threads that they spawn are held up by the option max_unstarted.
+#include "runtime_fixture.hpp"
+
+#include "sched/census.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace {
+
+using namespace tulle;
+
+constexpr std::uint64_t k_most = 500;
+constexpr int k_many = 50'000;
+
+class run_ahead_test : public ::testing::TestWithParam<int> {
+protected:
+    void SetUp() override {
+        set_option("max_unstarted", std::to_string(k_most));
+        initialize({.workers = GetParam()});
+    }
+    void TearDown() override {
+        finalize();
+        set_option("max_unstarted", "1048576");
+    }
+    // The most that were in queues after a spawn.
+    template <class Spawn> std::uint64_t peak_of(Spawn spawn_one) {
+        std::uint64_t peak = 0;
+        for (int k = 0; k < k_many; ++k) {
+            spawn_one([this] { m_done.fetch_add(1, std::memory_order_relaxed); });
+            peak = std::max(peak, sched::census(sched::scheduler::instance()).unstarted().all());
+        }
+        while (m_done.load(std::memory_order_relaxed) != k_many) this_thread::yield();
+        return peak;
+    }
+    std::atomic<int> m_done{0};
+};
+INSTANTIATE_TEST_SUITE_P(workers, run_ahead_test, ::testing::Values(1, 2));
+
+// Each worker has a queue.
+TEST_P(run_ahead_test, detached_threads_do_not_pile_up) {
+    EXPECT_LE(peak_of([](auto f) { spawn_detached(f); }), (k_most + 1) * static_cast<unsigned>(GetParam()));
+}
+
+TEST_P(run_ahead_test, those_of_a_thread_do_not_pile_up) {
+    auto const spawner = [this] { return peak_of([](auto f) { spawn_detached(f); }); };
+    EXPECT_LE(spawn(spawner).join(), (k_most + 1) * static_cast<unsigned>(GetParam()));
+}
+
+// Such a spawner cannot run them. It is held up for a moment each time, in which workers come after.
+TEST_P(run_ahead_test, those_of_a_foreign_thread_do_not_pile_up) {
+    std::uint64_t peak = 0;
+    latch done(1);
+    std::thread foreign([&] {
+        peak = peak_of([](auto f) { spawn_detached(f); });
+        done.count_down();
+    });
+    done.wait();
+    foreign.join();
+    EXPECT_LE(peak, 3 * k_most);
+}
+
+TEST_P(run_ahead_test, those_that_are_placed_do_not_pile_up) {
+    EXPECT_LE(peak_of([](auto f) { spawn_detached({.shepherd = 0}, f); }), 3 * k_most);
+}
+
+// Nobody waits for a thread that waits for the spawner: it goes on when the thread does.
+TEST_P(run_ahead_test, threads_that_wait_for_their_spawner_do_not_stop_it) {
+    latch spawned(1);
+    latch ended(2000);
+    for (int k = 0; k < 2000; ++k) {
+        spawn_detached([&] {
+            spawned.wait();
+            ended.count_down();
+        });
+    }
+    spawned.count_down();
+    ended.wait();
+}
+
+} // namespace
