@@ -77,8 +77,8 @@ net::mpi_functions const& load(std::string const& flavour) {
     net::mpi_plugin const found = net::load_mpi_plugin(flavour);
     if (found.functions != nullptr) return *found.functions;
     flavour_row const& f = flavour == k_flavours[1].name ? k_flavours[1] : k_flavours[0];
-    base::fatal("%s has started this process, and the places cannot reach each other: %s. Install %s (Debian: %s) where Tulle is built, "
-                "and build and "
+    base::fatal("%s has started this process, and the places cannot reach each other: %s. If Tulle has been built with this MPI, set "
+                "TULLE_PLUGIN_FOLDER to the folder of its libraries; otherwise install %s (Debian: %s) where Tulle is built, and build and "
                 "install Tulle again; or set %s=none, and each process runs alone",
                 f.title, found.why.c_str(), f.title, f.package, k_transport_variable);
 }

@@ -103,6 +103,7 @@ std::optional<found_launcher> find_launcher(launcher const& wanted) {
 struct choice {
     launcher const* what;
     found_launcher found;
+    net::mpi_plugin plugin;
 };
 
 // At most so many of those that can be used, in their order.
@@ -114,7 +115,7 @@ std::vector<choice> choices(std::string const& asked, std::size_t most) {
         auto const found = find_launcher(l);
         net::mpi_plugin const plugin = net::load_mpi_plugin(l.flavour);
         if (found && plugin.functions != nullptr) {
-            usable.push_back({&l, *found});
+            usable.push_back({&l, *found, plugin});
             continue;
         }
         missing += std::string("\n  ") + l.title + ": ";
@@ -234,6 +235,7 @@ int run_on_hosts(hosts_request const& request) {
     if (places > net::k_most_places) throw failure(k_exit_usage, "--hosts: at most " + std::to_string(net::k_most_places) + " places");
     choice const chosen = choose(request.mpi);
     setenv("TULLE_TRANSPORT", chosen.what->flavour, 1); // NOLINT(concurrency-mt-unsafe)
+    let_places_find(chosen.plugin);
     arguments words = chosen.what->command(chosen.found.program, hosts, places);
     if (chosen.found.can_survive && wants_survivors()) words.insert(words.end(), {"--with-ft", "ulfm"});
     words.insert(words.end(),
