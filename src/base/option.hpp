@@ -33,9 +33,11 @@ enum class option_id : std::uint8_t {
     on_place_death,
     reserve_cpu,
     check,
-    share_cpus
+    share_cpus,
+    start_timeout,
+    host_timeout
 };
-inline constexpr std::size_t k_option_count = 18;
+inline constexpr std::size_t k_option_count = 20;
 
 enum class option_source : std::uint8_t { built_in, environment, command_line, api };
 [[nodiscard]] char const* text(option_source source) noexcept;

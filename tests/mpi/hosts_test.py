@@ -174,6 +174,35 @@ class RunHosts(MpiTest):
         self.on_hosts(self.HOST, 2, CONDUCT, "exits", "0", code=5)
         self.assertEqual(processes(self.mark, "conduct"), [])
 
+    def test_a_place_that_ends_without_having_used_tulle(self):
+        """The others would wait for it for ever."""
+        for place in (0, 1, 2):
+            _, err = self.on_hosts(self.HOST, 3, CONDUCT, "never-takes-part", str(place), code=min(place, 1))
+            self.assertIn(f"tulle: run: place {place}: exit code 0 before it used Tulle; the others are stopped\n", err)
+        self.assertEqual(processes(self.mark, "conduct"), [])
+
+    def test_places_that_are_no_places(self):
+        """They run for themselves."""
+        out, err = self.on_hosts(self.HOST, 3, "sh", "-c", "echo one")
+        self.assertEqual((sorted(out.splitlines()), err), (["[1] one", "[2] one", "one"], ""))
+
+    def test_a_place_that_leaves_in_the_middle(self):
+        """With an exit code that says that all is well."""
+        _, err = self.on_hosts(self.HOST, 3, CONDUCT, "leaves", "2", code=1)
+        self.assertIn("tulle: run: place 2: exit code 0; the others are stopped\n", err)
+        self.on_hosts(self.HOST, 3, CONDUCT, "leaves", "0", code=0)
+        self.assertEqual(processes(self.mark, "conduct"), [])
+
+    def test_a_host_that_does_not_exist(self):
+        begin = time.monotonic()
+        process = self.start([TULLE, "run", "--hosts", f"{self.HOST},no.such.host.invalid", "--mpi", FLAVOUR, "--", CONDUCT, "count"],
+                             {"TULLE_START_TIMEOUT": "5"})
+        _, err = process.communicate("", timeout=PATIENCE)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertRegex(err, r"tulle: run: places? (0, )?1 on (localhost, )?no\.such\.host\.invalid \(.*\): not started")
+        self.assertEqual(processes(self.mark, "conduct"), [])
+
     @unittest.skipIf(SURVIVES, "this MPI can")
     def test_that_deaths_cannot_be_survived_is_told(self):
         options = ["--set", "on_place_death=throw"]

@@ -241,7 +241,9 @@ int run_on_hosts(hosts_request const& request) {
     words.insert(words.end(),
                  {std::filesystem::read_symlink("/proc/self/exe").string(), "run", "--place-of-job", word_of(request.tags), "--"});
     words.insert(words.end(), request.words.begin(), request.words.end());
-    return run_job(words);
+    std::vector<std::string> names;
+    for (host const& h : hosts) names.insert(names.end(), h.places, h.name);
+    return run_job({words, places, names, request.start_limit});
 }
 
 } // namespace tulle::tool
