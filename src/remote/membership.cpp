@@ -6,6 +6,7 @@
 #include "os/clock.hpp"
 #include "os/topology.hpp"
 #include "remote/engine.hpp"
+#include "remote/host_silence.hpp"
 #include "remote/image.hpp"
 #include "remote/mpi_job.hpp"
 #include "remote/place_report.hpp"
@@ -119,6 +120,7 @@ void say_goodbye(engine& e) noexcept {
     report(place_news::left);
     e.close();
     s_finish_network();
+    end_host_watch();
 }
 
 // Any other place.

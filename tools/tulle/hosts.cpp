@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "job.hpp"
+#include "launcher_watch.hpp"
 #include "net/mpi_plugin.hpp"
 #include "net/packet.hpp"
 
@@ -236,6 +237,7 @@ int run_on_hosts(hosts_request const& request) {
     choice const chosen = choose(request.mpi);
     setenv("TULLE_TRANSPORT", chosen.what->flavour, 1); // NOLINT(concurrency-mt-unsafe)
     let_places_find(chosen.plugin);
+    launcher_watch watch(request.host_limit);
     arguments words = chosen.what->command(chosen.found.program, hosts, places);
     if (chosen.found.can_survive && wants_survivors()) words.insert(words.end(), {"--with-ft", "ulfm"});
     words.insert(words.end(),
@@ -243,7 +245,7 @@ int run_on_hosts(hosts_request const& request) {
     words.insert(words.end(), request.words.begin(), request.words.end());
     std::vector<std::string> names;
     for (host const& h : hosts) names.insert(names.end(), h.places, h.name);
-    return run_job({words, places, names, request.start_limit});
+    return run_job({words, places, names, request.start_limit}, watch);
 }
 
 } // namespace tulle::tool

@@ -19,6 +19,7 @@ struct hosts_request {
     tagging tags = tagging::others;
     std::string mpi;                    // "openmpi" or "mpich"; empty: the first one that is there
     std::chrono::seconds start_limit{}; // for all places to be started; 0: none
+    std::chrono::seconds host_limit{};  // for hosts that are silent; 0: none
 };
 
 // Of `mpi`, or any if that is empty, those whose launcher and plug-in are there; the surest first. Throws failure: there is none.

@@ -86,7 +86,7 @@ private:
 
 class job {
 public:
-    explicit job(job_request const& request) : m_request(request), m_roll(request) {
+    job(job_request const& request, launcher_watch& watch) : m_request(request), m_watch(watch), m_roll(request) {
         sigset_t watched;
         sigemptyset(&watched);
         for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&watched, number);
@@ -98,6 +98,7 @@ public:
 
     int run() {
         start(m_request.launcher);
+        m_watch.begin(); // after the fork, as it has a thread
         while (!m_status || m_errors.is_open()) step();
         write_all(STDERR_FILENO, m_reader.rest());
         if (*m_status != 0 && !is_over() && !m_roll.all_have_started())
@@ -134,7 +135,9 @@ private:
     }
 
     void step() {
-        std::array<pollfd, 2> wanted{{{m_signals.get(), POLLIN, 0}, {m_errors.is_open() ? m_errors.get() : -1, POLLIN, 0}}};
+        std::array<pollfd, 3> wanted{{{m_signals.get(), POLLIN, 0},
+                                      {m_errors.is_open() ? m_errors.get() : -1, POLLIN, 0},
+                                      {is_over() ? -1 : m_watch.news(), POLLIN, 0}}};
         int const limit_ms = start_limit_ms();
         int const patience = patience_ms();
         int const time_ms = limit_ms >= 0 && (patience < 0 || limit_ms < patience) ? limit_ms : patience;
@@ -156,6 +159,10 @@ private:
         if (auto const missed = m_roll.missed()) {
             std::fprintf(stderr, "tulle: run: place %u: exit code 0 before it used Tulle; the others are stopped\n", *missed);
             m_code = *missed == 0 ? 0 : k_exit_failed; // that of place 0 is the job's
+        } else if (auto const lost = m_watch.lost_host()) {
+            std::fprintf(stderr, "tulle: run: host %s has not been heard for %lld s (TULLE_HOST_TIMEOUT); the job is stopped\n",
+                         lost->c_str(), static_cast<long long>(m_watch.limit().count()));
+            m_code = k_exit_failed;
         } else if (start_limit_ms() == 0) {
             std::fprintf(stderr, "tulle: run: %s: not started within %lld s (TULLE_START_TIMEOUT), as %s; it is stopped\n",
                          m_roll.missing().c_str(), static_cast<long long>(m_request.start_limit.count()), what_launcher_says());
@@ -209,6 +216,7 @@ private:
     static constexpr int k_longest_wait_ms = 1'000'000;
 
     job_request const& m_request;
+    launcher_watch& m_watch;
     roll m_roll;
     clock::time_point m_began = clock::now();
     sigset_t m_mask_before{};
@@ -230,6 +238,6 @@ bool wants_survivors() {
     return asked != nullptr && std::string_view(asked) == "throw";
 }
 
-int run_job(job_request const& request) { return job(request).run(); }
+int run_job(job_request const& request, launcher_watch& watch) { return job(request, watch).run(); }
 
 } // namespace tulle::tool

@@ -3,6 +3,7 @@
 // codes of their own when a process ends badly.
 #pragma once
 
+#include "launcher_watch.hpp"
 #include "process.hpp"
 
 #include <chrono>
@@ -23,6 +24,6 @@ struct job_request {
 
 // The exit code: what the first place has told that ended badly; else that of the launcher. Signals are passed on to it. Throws failure: it
 // cannot be started.
-int run_job(job_request const& request);
+int run_job(job_request const& request, launcher_watch& watch);
 
 } // namespace tulle::tool

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,8 @@ using news_of_place = remote::place_news;
 constexpr int k_signals_begin = 128; // as the shell has it
 constexpr int k_cannot_run = 126;
 constexpr int k_not_found = 127;
+constexpr std::array<std::string_view, 3> k_daemons{"hydra_pmi_proxy", "orted", "prted"};
+constexpr useconds_t k_before_daemon_ends_us = 500'000;
 constexpr int k_last_words_ms = 1000; // for whoever else holds the program's output
 
 unsigned own_place() {
@@ -71,7 +74,9 @@ public:
         while (has_output() && step(k_last_words_ms)) {}
         for (tagged_output& o : m_outputs)
             if (o.is_open()) o.end();
-        return judge();
+        int const code = judge();
+        if (has_told(news_of_place::host_is_lost)) end_daemon();
+        return code;
     }
 
 private:
@@ -172,6 +177,18 @@ private:
         if (go_on) return 0;
         if (code != 0 || is_missed) tell(job_news::exited, static_cast<unsigned>(code));
         return is_told ? 0 : code; // which a launcher takes for a failure of the job
+    }
+    // What the launcher has started on this host waits for it, which is not there any more.
+    static void end_daemon() {
+        pid_t const daemon = getppid();
+        std::ifstream file("/proc/" + std::to_string(daemon) + "/comm");
+        std::string name;
+        std::getline(file, name);
+        if (std::find(k_daemons.begin(), k_daemons.end(), name) == k_daemons.end()) return;
+        for (int const number : {SIGTERM, SIGKILL}) {
+            usleep(k_before_daemon_ends_us);
+            if (getppid() == daemon) kill(daemon, number);
+        }
     }
     [[nodiscard]] bool has_output() const {
         return std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.is_open(); });
