@@ -20,9 +20,11 @@
 #include <utility>
 
 #include <netdb.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,7 +100,8 @@ public:
 
     int run() {
         start(m_request.launcher);
-        m_watch.begin(); // after the fork, as it has a thread
+        guard_launcher();
+        m_watch.begin(); // after the forks, as it has a thread
         while (!m_status || m_errors.is_open()) step();
         write_all(STDERR_FILENO, m_reader.rest());
         if (*m_status != 0 && !is_over() && !m_roll.all_have_started())
@@ -122,6 +125,21 @@ private:
         int why = 0;
         if (read(refused.read.get(), &why, sizeof why) == sizeof why)
             throw failure(k_cannot_start, "run: cannot run '" + launcher.front() + "': " + std::strerror(why));
+    }
+    // A launcher that has been told to end waits for its daemons, and when a host is gone for ever it waits for ever. Somebody has to be there still when this
+    // process has been killed.
+    void guard_launcher() {
+        descriptor const launcher(static_cast<int>(syscall(SYS_pidfd_open, m_process, 0)));
+        pipe_ends life = make_pipe(); // closed when this process ends, whatever ends it
+        if (!launcher.is_open() || fork() != 0) return static_cast<void>(m_life = std::move(life.write));
+        int const nothing = open("/dev/null", O_RDWR);
+        for (int const number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, number); // others wait for the end of these
+        life.write.reset();
+        m_errors.reset();
+        std::array<pollfd, 2> wanted{{{launcher.get(), POLLIN, 0}, {life.read.get(), POLLIN, 0}}};
+        while (poll(wanted.data(), wanted.size(), -1) < 0 && errno == EINTR) {}
+        if (wanted[0].revents == 0 && poll(wanted.data(), 1, k_patience_ms) == 0) syscall(SYS_pidfd_send_signal, launcher.get(), SIGKILL, nullptr, 0);
+        _exit(0);
     }
     [[noreturn]] void become_launcher(arguments const& launcher, int errors, int refused, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGTERM); // it ends the places then
@@ -222,6 +240,7 @@ private:
     sigset_t m_mask_before{};
     descriptor m_signals;
     descriptor m_errors;
+    descriptor m_life;
     pid_t m_process = 0;
     job_words_reader m_reader;
     bool m_has_spoken = false;   // the launcher, or a place
