@@ -70,6 +70,8 @@ target_link_options(tulle_shared PRIVATE LINKER:--version-script=${PROJECT_SOURC
 # Its workers run its code until the process ends: what dlclose would unmap.
 target_link_options(tulle_shared PRIVATE LINKER:-z,nodelete)
 target_link_options(tulle_static INTERFACE LINKER:-z,nodelete)
+# Along this the dynamic linker finds the plug-ins of MPIs for a program that has the library in itself.
+target_link_options(tulle_static INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>)
 if(TULLE_SANITIZE STREQUAL "none")
     target_link_options(tulle_shared PRIVATE LINKER:--no-undefined)
 endif()

@@ -27,6 +27,7 @@ struct option_definition {
 
 constexpr std::uint64_t k_kibi = 1024;
 constexpr std::uint64_t k_most_workers = 4096;
+constexpr std::uint64_t k_most_seconds = 1'000'000;
 constexpr std::uint64_t k_most_stacks = std::uint64_t{1} << 40U;
 
 constexpr std::array<option_definition, k_option_count> k_definitions{{
@@ -219,6 +220,24 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      0,
      1,
      nullptr,
+     {}},
+    {"start_timeout",
+     "s",
+     "How long `tulle run --hosts` waits for the places to be started; off: for ever.",
+     value_kind::number,
+     60,
+     0,
+     k_most_seconds,
+     "off",
+     {}},
+    {"host_timeout",
+     "s",
+     "Of several hosts, one that has been silent for so long counts as dead, with its places; off: none does.",
+     value_kind::number,
+     10,
+     0,
+     k_most_seconds,
+     "off",
      {}},
 }};
 

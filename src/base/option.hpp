@@ -37,9 +37,11 @@ enum class option_id : std::uint8_t {
     check,
     share_cpus,
     max_substitutes,
-    main_moves
+    main_moves,
+    start_timeout,
+    host_timeout
 };
-inline constexpr std::size_t k_option_count = 20;
+inline constexpr std::size_t k_option_count = 24;
 
 enum class option_source : std::uint8_t { built_in, environment, command_line, api };
 [[nodiscard]] char const* text(option_source source) noexcept;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/mpi_plugin.hpp"
 
-#include <array>
+#include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <vector>
 
 #include <dlfcn.h>
+#include <link.h>
 
 namespace tulle::net {
 
@@ -14,35 +16,48 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of the file that has this code: the library, or a program. Empty: it cannot be told.
-fs::path own_folder() {
+constexpr char const* k_folder_variable = "TULLE_PLUGIN_FOLDER";
+
+// The file that has this code: the library, by the link that has led to it, or a program. Empty: it cannot be told.
+fs::path own_file() {
     Dl_info about{};
-    if (dladdr(reinterpret_cast<void const*>(&own_folder), &about) == 0 || about.dli_fname == nullptr) return {};
+    void* object = nullptr;
+    if (dladdr1(reinterpret_cast<void const*>(&own_file), &about, &object, RTLD_DL_LINKMAP) == 0 || object == nullptr) return {};
+    std::string const name = static_cast<link_map const*>(object)->l_name;
     std::error_code error;
-    fs::path file = fs::weakly_canonical(about.dli_fname, error);
-    if (file.filename() != fs::path(about.dli_fname).filename() || !fs::exists(file, error))
-        file = fs::read_symlink("/proc/self/exe", error);
-    return file.parent_path();
+    return name.empty() ? fs::read_symlink("/proc/self/exe", error) : fs::path(name); // a program has no name there
+}
+
+// The folders of the link and of the file itself: a package may be seen through links to each of its files.
+std::vector<fs::path> own_folders() {
+    fs::path const file = own_file();
+    if (file.empty()) return {};
+    std::error_code error;
+    fs::path const real = fs::canonical(file, error).parent_path();
+    std::vector<fs::path> found{file.parent_path()};
+    if (!real.empty() && real != found.front()) found.push_back(real);
+    return found;
 }
 
 // Where it may lie, the likeliest first; the last one is for the dynamic linker to look.
 std::vector<fs::path> candidates(std::string const& name) {
     std::vector<fs::path> found;
-    fs::path const own = own_folder();
-    if (!own.empty()) {
+    for (fs::path const& own : own_folders()) {
         found.push_back(own / name);
         for (fs::path const& prefix : {own.parent_path(), own.parent_path().parent_path()})
             for (char const* const folder : {TULLE_LIBRARY_FOLDER, "lib"}) found.push_back(prefix / folder / name);
     }
+    if (char const* const folder = std::getenv(k_folder_variable))
+        found.push_back(fs::path(folder) / name); // NOLINT(concurrency-mt-unsafe)
     found.emplace_back(name);
     return found;
 }
 
-mpi_plugin take_table(void* library, std::string const& name) {
+mpi_plugin take_table(void* library, fs::path const& file) {
     auto const* const table = static_cast<mpi_functions const*>(dlsym(library, k_mpi_functions_name));
-    if (table == nullptr) return {nullptr, name + " is no plug-in of Tulle"};
-    if (table->version != mpi_functions::k_version) return {nullptr, name + " belongs to another version of Tulle"};
-    return {table, {}};
+    if (table == nullptr) return {nullptr, {}, file.string() + " is no plug-in of Tulle"};
+    if (table->version != mpi_functions::k_version) return {nullptr, {}, file.string() + " belongs to another version of Tulle"};
+    return {table, file, {}};
 }
 
 } // namespace
@@ -53,11 +68,15 @@ mpi_plugin load_mpi_plugin(std::string const& flavour) {
     for (fs::path const& at : candidates(name)) {
         std::error_code error;
         if (at.has_parent_path() && !fs::exists(at, error)) continue;
-        if (void* const library = dlopen(at.c_str(), RTLD_NOW | RTLD_LOCAL)) return take_table(library, name);
+        if (void* const library = dlopen(at.c_str(), RTLD_NOW | RTLD_LOCAL)) return take_table(library, at);
         char const* const reason = dlerror(); // NOLINT(concurrency-mt-unsafe)
-        why = reason != nullptr ? reason : name;
+        if (why.empty()) why = reason != nullptr ? reason : name;
     }
-    return {nullptr, why};
+    return {nullptr, {}, why};
+}
+
+void let_places_find(mpi_plugin const& plugin) {
+    if (plugin.file.has_parent_path()) setenv(k_folder_variable, plugin.file.parent_path().c_str(), 0); // NOLINT(concurrency-mt-unsafe)
 }
 
 } // namespace tulle::net

@@ -6,8 +6,10 @@
 #include "os/clock.hpp"
 #include "os/topology.hpp"
 #include "remote/engine.hpp"
+#include "remote/host_silence.hpp"
 #include "remote/image.hpp"
 #include "remote/mpi_job.hpp"
+#include "remote/place_report.hpp"
 #include "sched/scheduler.hpp"
 
 #include <cerrno>
@@ -19,7 +21,6 @@
 #include <utility>
 
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +29,6 @@ namespace tulle::remote {
 namespace {
 
 constexpr char const* k_variable = "TULLE_PLACE";
-constexpr char const* k_may_die_variable = "TULLE_MAY_DIE";
 constexpr std::uint64_t k_second_ns = 1'000'000'000;
 constexpr std::uint64_t k_look_for_places_ns = 1'000'000;
 
@@ -117,8 +117,10 @@ void wait_for_all(net::session const& all, net::transport& own) {
 void say_goodbye(engine& e) noexcept {
     if (s_session != nullptr) s_session->entry(e.here()).state.store(net::place_state::left, std::memory_order_release);
     if (s_finish_network == nullptr) return;
+    report(place_news::left);
     e.close();
     s_finish_network();
+    end_host_watch();
 }
 
 // Any other place.
@@ -169,21 +171,10 @@ void join(assignment const& a) {
     take_part(e);
 }
 
-// To `tulle run`, if it is there: it stops all places when one dies that has not told this.
-void tell_that_others_go_on() noexcept {
-    char const* const text = std::getenv(k_may_die_variable); // NOLINT(concurrency-mt-unsafe)
-    int descriptor = -1;
-    unsigned long node = 0;
-    struct stat found {};
-    if (text == nullptr || std::sscanf(text, "%d/%lu", &descriptor, &node) != 2) return;
-    unsetenv(k_may_die_variable);                                       // NOLINT(concurrency-mt-unsafe): for this process alone
-    if (fstat(descriptor, &found) != 0 || found.st_ino != node) return; // somebody in between has closed it
-    if (::write(descriptor, "", 1) == 1) close(descriptor);
-}
-
 // A launcher gives each place processors of its own as long as there are some.
 void join_by_mpi() {
     auto const places_here = static_cast<std::size_t>(places_of_host());
+    report(place_news::joined);
     mpi_job job = join_mpi_job();
     s_finish_network = job.finish;
     engine& e = become_engine(std::move(job.transport));
@@ -191,7 +182,7 @@ void join_by_mpi() {
     if (job.tells_deaths) e.die_with_others();
     if (job.tells_deaths && s_survives) {
         e.survive_deaths();
-        tell_that_others_go_on();
+        report(place_news::others_go_on);
     }
     if (s_survives && !job.tells_deaths && e.here() == 0)
         base::warn("TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places, and its launcher ends them all when one dies; "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a process becomes a place, and how it ends. Whoever starts it says so in the environment: TULLE_PLACE=RANK/COUNT@shm:DESCRIPTOR,DESCRIPTOR
-// (net/session.hpp), or the traces of an MPI's launcher (remote/mpi_job.hpp). With these, TULLE_MAY_DIE=DESCRIPTOR/INODE names a pipe that gets a byte when
-// the process has become a place without which the others go on.
+// (net/session.hpp), or the traces of an MPI's launcher (remote/mpi_job.hpp); then it may be told what becomes of the process (remote/place_report.hpp).
 #pragma once
 
 namespace tulle::remote {

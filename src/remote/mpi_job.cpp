@@ -8,6 +8,7 @@
 #include "net/shm_transport.hpp"
 #include "os/clock.hpp"
 #include "os/machine.hpp"
+#include "remote/host_silence.hpp"
 #include "remote/image.hpp"
 
 #include <algorithm>
@@ -77,8 +78,8 @@ net::mpi_functions const& load(std::string const& flavour) {
     net::mpi_plugin const found = net::load_mpi_plugin(flavour);
     if (found.functions != nullptr) return *found.functions;
     flavour_row const& f = flavour == k_flavours[1].name ? k_flavours[1] : k_flavours[0];
-    base::fatal("%s has started this process, and the places cannot reach each other: %s. Install %s (Debian: %s) where Tulle is built, "
-                "and build and "
+    base::fatal("%s has started this process, and the places cannot reach each other: %s. If Tulle has been built with this MPI, set "
+                "TULLE_PLUGIN_FOLDER to the folder of its libraries; otherwise install %s (Debian: %s) where Tulle is built, and build and "
                 "install Tulle again; or set %s=none, and each process runs alone",
                 f.title, found.why.c_str(), f.title, f.package, k_transport_variable);
 }
@@ -124,13 +125,14 @@ struct invitation {
 
 class host_finder {
 public:
-    host_finder(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world)
-        : m_mpi(mpi), m_all(all), m_here(world.here), m_count(world.count) {}
+    // `first`: the lowest place of this host.
+    host_finder(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world, rank first)
+        : m_mpi(mpi), m_all(all), m_here(world.here), m_count(world.count), m_first(first) {}
 
     // Null: this place is alone on its host, or not all of the host can map the memory. Called by all places.
     std::unique_ptr<net::shm_transport> connect() {
         invitation own;
-        check(m_mpi, m_mpi.find_hosts(m_all, own.first), "tell which places share a host");
+        own.first = m_first;
         if (variable(k_on_host_variable) == "mpi") own.first = m_count + m_here; // alone
         std::vector<rank> const firsts = gather(own.first);
         for (rank r = 0; r < m_count; ++r)
@@ -182,11 +184,22 @@ private:
     net::mpi_endpoint* m_all;
     rank m_here;
     rank m_count;
+    rank m_first;
     std::vector<rank> m_ranks;
 };
 
+void watch_other_hosts(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world, rank first) {
+    host_card const own = open_host_watch(world.here, first);
+    std::vector<host_card> cards(world.count);
+    check(mpi, mpi.gather(all, &own, sizeof own, cards.data()), "tell all places of each other");
+    begin_host_watch(world.here, cards);
+}
+
 std::unique_ptr<net::transport> connect(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world) {
-    host_finder host(mpi, all, world);
+    rank first = 0;
+    check(mpi, mpi.find_hosts(all, first), "tell which places share a host");
+    watch_other_hosts(mpi, all, world, first);
+    host_finder host(mpi, all, world, first);
     std::unique_ptr<net::shm_transport> near = host.connect();
     std::vector<int> descriptors(world.descriptors, world.descriptors + world.descriptor_count);
     auto far = std::make_unique<net::mpi_transport>(mpi, all, world.here, world.count, world.tells_deaths, std::move(descriptors));
@@ -225,6 +238,7 @@ mpi_job join_mpi_job() {
     std::string const flavour = wanted_flavour();
     net::mpi_functions const& mpi = load(flavour);
     net::mpi_world world;
+    launcher_lease const until_others_are_watched;
     check(mpi, mpi.start(world), "start");
     check_world(world);
     setenv(k_transport_variable, "none", 1); // NOLINT(concurrency-mt-unsafe): programs that this one starts are no places

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# install_test.sh BUILD WORK COMPILER LIBDIR VERSION: what is installed from BUILD can be found, linked and run by
-# find_package(tulle) and by pkg-config, shared and static, also after the installed tree has been moved.
+# install_test.sh BUILD WORK COMPILER LIBDIR VERSION [FLAVOUR=MPIRUN...]: what is installed from BUILD can be found, linked and run by
+# find_package(tulle) and by pkg-config, shared and static, also after the installed tree has been moved; alone, and as places of each MPI.
 set -eu
 build=$1 work=$2 compiler=$3 libdir=$4 version=$5
+shift 5
 consumer=$(cd "$(dirname "$0")/consumer" && pwd)
+two_hosts=$(cd "$(dirname "$0")/../../scripts" && pwd)/two-hosts
 
 fail() {
     echo "install_test: $*" >&2
@@ -82,3 +84,57 @@ foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle-qthread.so" | awk '$2 
 foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle.so" | awk '$2 != "A"' | cut -d' ' -f3- |
     grep -vE '^(tulle_|tulle::|(typeinfo|typeinfo name|vtable|VTT|guard variable) for tulle::)' || true)
 [ -z "$foreign" ] || fail "the shared library exports more than its API: $foreign"
+
+# --- places of each MPI: in processes of their own, and not each alone ----------------------------------------------------
+
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+
+expect_two_places() { # COMMAND...
+    printed=$(timeout 60 "$@" 2>"$work/places.log") || fail "$* failed: $(cat "$work/places.log")"
+    [ "$printed" = "2 places in 2 processes" ] || fail "$* printed '$printed': $(cat "$work/places.log")"
+}
+
+by_mpirun() { # FLAVOUR=MPIRUN PROGRAM
+    options=
+    [ "${1%%=*}" != openmpi ] || options="--oversubscribe --bind-to none"
+    # shellcheck disable=SC2086
+    expect_two_places "${1#*=}" $options -n 2 "$2"
+}
+
+by_tulle_run() { # FLAVOUR=MPIRUN PROGRAM PREFIX
+    expect_two_places "$3/bin/tulle" run --mpi "${1%%=*}" --hosts localhost:2 "$2"
+    if [ "$has_two_hosts" = yes ]; then expect_two_places "$two_hosts" "$3/bin/tulle" run --mpi "${1%%=*}" --hosts a,b "$2"; fi
+}
+
+[ $# -gt 0 ] || exit 0
+has_two_hosts=no
+if "$two_hosts" true 2>/dev/null; then has_two_hosts=yes; fi
+
+echo "install_test: places of each MPI (two hosts: $has_two_hosts)"
+# shellcheck disable=SC2046
+"$compiler" -std=c++20 "$consumer/places.cpp" -o "$work/places-linked" $(pkg-config --cflags --libs tulle)
+# shellcheck disable=SC2046
+"$compiler" -std=c++20 "$consumer/places.cpp" -o "$work/places-static" $(pkg-config --cflags tulle) \
+    "$prefix/$libdir/libtulle.a" $(pkg-config --static --libs-only-l --libs-only-other tulle | sed 's/-ltulle//')
+mkdir "$work/links" # to the library alone
+ln -s "$prefix/$libdir/libtulle.so.${version%%.*}" "$work/links/libtulle.so.${version%%.*}"
+for mpi; do
+    for program in "$work/cmake/places-shared" "$work/cmake/places-static" "$work/places-static"; do
+        by_mpirun "$mpi" "$program"
+        by_tulle_run "$mpi" "$program" "$prefix"
+    done
+    for folder in "$prefix/$libdir" "$work/links"; do
+        LD_LIBRARY_PATH=$folder by_mpirun "$mpi" "$work/places-linked"
+        LD_LIBRARY_PATH=$folder by_tulle_run "$mpi" "$work/places-linked" "$prefix"
+    done
+done
+
+echo "install_test: places of each MPI, after the installed tree has been moved"
+mv "$prefix" "$work/moved"
+for mpi; do
+    LD_LIBRARY_PATH=$work/moved/$libdir by_mpirun "$mpi" "$work/places-linked"
+    LD_LIBRARY_PATH=$work/moved/$libdir by_tulle_run "$mpi" "$work/places-linked" "$work/moved"
+    TULLE_PLUGIN_FOLDER=$work/moved/$libdir by_mpirun "$mpi" "$work/places-static"
+    by_tulle_run "$mpi" "$work/places-static" "$work/moved"
+done

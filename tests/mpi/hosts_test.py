@@ -174,6 +174,38 @@ class RunHosts(MpiTest):
         self.on_hosts(self.HOST, 2, CONDUCT, "exits", "0", code=5)
         self.assertEqual(processes(self.mark, "conduct"), [])
 
+    def test_a_place_that_ends_without_having_used_tulle(self):
+        """The others would wait for it for ever."""
+        for place in (0, 1, 2):
+            _, err = self.on_hosts(self.HOST, 3, CONDUCT, "never-takes-part", str(place), code=min(place, 1))
+            self.assertIn(f"tulle: run: place {place}: exit code 0 before it used Tulle; the others are stopped\n", err)
+        self.assertEqual(processes(self.mark, "conduct"), [])
+
+    def test_places_that_are_no_places(self):
+        """They run for themselves."""
+        out, err = self.on_hosts(self.HOST, 3, "sh", "-c", "echo one")
+        self.assertEqual((sorted(out.splitlines()), err), (["[1] one", "[2] one", "one"], ""))
+
+    def test_a_place_that_leaves_in_the_middle(self):
+        """With an exit code that says that all is well."""
+        _, err = self.on_hosts(self.HOST, 3, CONDUCT, "leaves", "2", code=1)
+        self.assertIn("tulle: run: place 2: exit code 0; the others are stopped\n", err)
+        self.on_hosts(self.HOST, 3, CONDUCT, "leaves", "0", code=0)
+        self.assertEqual(processes(self.mark, "conduct"), [])
+
+    def test_a_host_that_does_not_exist(self):
+        begin = time.monotonic()
+        process = self.start([TULLE, "run", "--hosts", f"{self.HOST},no.such.host.invalid", "--mpi", FLAVOUR, "--", CONDUCT, "count"],
+                             {"TULLE_START_TIMEOUT": "5"})
+        _, err = process.communicate("", timeout=PATIENCE)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertRegex(err, r"tulle: run: places? (0, )?1 on (localhost, )?no\.such\.host\.invalid \(.*\): not started")
+        end = time.monotonic() + 5
+        while processes(self.mark, "conduct") and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(processes(self.mark, "conduct"), [])
+
     @unittest.skipIf(SURVIVES, "this MPI can")
     def test_that_deaths_cannot_be_survived_is_told(self):
         options = ["--set", "on_place_death=throw"]
@@ -369,6 +401,105 @@ class TwoHosts(MpiTest):
         self.on_two(4, CONDUCT, "count", "3", code=3)
         _, err = self.on_two(4, CONDUCT, "is-killed", "3", code=128 + 9)
         self.assertIn("tulle: run: place 3: ended by signal 9 (Killed); the others are stopped\n", err)
+
+    def in_a(self, script):
+        """A script in Python on host a, where `on_two(WORDS...)` starts places and `cable(up)` is what connects the hosts."""
+        head = f"""
+import os, signal, subprocess, sys, time
+LIMIT = 3
+def on_two(*words):
+    job = subprocess.Popen(["{TULLE}", "run", "--hosts", "a,b", "-n", "4", "--mpi", "{FLAVOUR}", "--set", f"host_timeout={{LIMIT}}", "--", "{CONDUCT}",
+                            *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return job
+def cable(state):
+    subprocess.run(["ip", "-n", "b", "link", "set", "eth9", state], check=True)
+"""
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(head + script)
+            file.flush()
+            return self.run_words([TWO_HOSTS, sys.executable, file.name])
+
+    def expect_nobody_left(self, seconds):
+        """Neither places, nor what has started them."""
+        end = time.monotonic() + seconds
+        while processes(self.mark) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(processes(self.mark), [])
+
+    def test_a_cable_that_is_cut_while_places_start_ends_the_job(self):
+        """Whoever waits at that moment: the launcher, its daemons, or the MPI of the places."""
+        for moment in (0.2, 0.5, 1):
+            self.in_a(f"""
+os.environ["TULLE_START_TIMEOUT"] = "8"
+job = on_two("waits")
+time.sleep({moment})
+cable("down")
+assert job.wait(40) != 0
+""")
+            self.expect_nobody_left(30)
+
+    def test_a_host_that_is_cut_off_for_good_counts_as_dead(self):
+        _, err = self.in_a("""
+job = on_two("waits")
+job.stdout.readline()
+time.sleep(LIMIT)
+cable("down")
+begin = time.monotonic()
+assert job.wait(40) != 0
+assert time.monotonic() - begin >= LIMIT - 1
+""")
+        self.expect_nobody_left(20)
+        self.assertIn("host b has not been heard for 3 s (TULLE_HOST_TIMEOUT); places 2, 3 count as dead, and the places of host a end", err)
+
+    def test_a_short_cut_is_survived(self):
+        out, err = self.in_a("""
+job = on_two("waits")
+job.stdout.readline()
+time.sleep(LIMIT)
+cable("down")
+time.sleep(1)
+cable("up")
+time.sleep(LIMIT + 1)
+job.communicate("", timeout=40)
+sys.exit(job.returncode)
+""")
+        self.assertNotIn("TULLE_HOST_TIMEOUT", err)
+
+    def test_nobody_is_left_on_either_host_when_the_launcher_is_killed_and_the_cable_cut(self):
+        self.in_a("""
+job = on_two("waits")
+job.stdout.readline()
+cable("down")
+job.kill()
+job.wait()
+""")
+        self.expect_nobody_left(30)
+
+    def test_a_place_that_is_stopped_is_no_host_that_is_dead(self):
+        _, err = self.in_a("""
+job = on_two("waits")
+job.stdout.readline()
+time.sleep(0.5)
+def conducts():
+    found = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            environment = open(f"/proc/{number}/environ", "rb").read().split(b"\\0")
+            is_one = os.path.basename(os.readlink(f"/proc/{number}/exe")) == "conduct"
+            if is_one and (b"OMPI_COMM_WORLD_RANK=2" in environment or b"PMI_RANK=2" in environment) and MARK in environment:
+                found.append(int(number))
+        except OSError:
+            pass
+    return found
+MARK = ("PLACES_TEST=" + os.environ["PLACES_TEST"]).encode()
+place, = conducts()
+os.kill(place, signal.SIGSTOP)
+time.sleep(3 * LIMIT)
+os.kill(place, signal.SIGCONT)
+job.communicate("", timeout=40)
+sys.exit(job.returncode)
+""")
+        self.assertIn("host b is there, but place 2 has not run for 3 s: is it stopped?", err)
 
     @unittest.skipUnless(SURVIVES, "this MPI ends all places when one dies")
     def test_survivors_go_on(self):

@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "job.hpp"
+#include "launcher_watch.hpp"
 #include "net/mpi_plugin.hpp"
 #include "net/packet.hpp"
 
@@ -103,6 +104,7 @@ std::optional<found_launcher> find_launcher(launcher const& wanted) {
 struct choice {
     launcher const* what;
     found_launcher found;
+    net::mpi_plugin plugin;
 };
 
 // At most so many of those that can be used, in their order.
@@ -114,7 +116,7 @@ std::vector<choice> choices(std::string const& asked, std::size_t most) {
         auto const found = find_launcher(l);
         net::mpi_plugin const plugin = net::load_mpi_plugin(l.flavour);
         if (found && plugin.functions != nullptr) {
-            usable.push_back({&l, *found});
+            usable.push_back({&l, *found, plugin});
             continue;
         }
         missing += std::string("\n  ") + l.title + ": ";
@@ -234,12 +236,16 @@ int run_on_hosts(hosts_request const& request) {
     if (places > net::k_most_places) throw failure(k_exit_usage, "--hosts: at most " + std::to_string(net::k_most_places) + " places");
     choice const chosen = choose(request.mpi);
     setenv("TULLE_TRANSPORT", chosen.what->flavour, 1); // NOLINT(concurrency-mt-unsafe)
+    let_places_find(chosen.plugin);
+    launcher_watch watch(request.host_limit);
     arguments words = chosen.what->command(chosen.found.program, hosts, places);
     if (chosen.found.can_survive && wants_survivors()) words.insert(words.end(), {"--with-ft", "ulfm"});
     words.insert(words.end(),
                  {std::filesystem::read_symlink("/proc/self/exe").string(), "run", "--place-of-job", word_of(request.tags), "--"});
     words.insert(words.end(), request.words.begin(), request.words.end());
-    return run_job(words);
+    std::vector<std::string> names;
+    for (host const& h : hosts) names.insert(names.end(), h.places, h.name);
+    return run_job({words, places, names, request.start_limit}, watch);
 }
 
 } // namespace tulle::tool

@@ -6,6 +6,7 @@
 #include "process.hpp"
 #include "tagged_output.hpp"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,9 @@ struct hosts_request {
     std::string hosts;   // "a,b:2", with numbers of places; empty: those of the allocation
     unsigned places = 0; // 0: as the numbers say, or one on each host
     tagging tags = tagging::others;
-    std::string mpi; // "openmpi" or "mpich"; empty: the first one that is there
+    std::string mpi;                    // "openmpi" or "mpich"; empty: the first one that is there
+    std::chrono::seconds start_limit{}; // for all places to be started; 0: none
+    std::chrono::seconds host_limit{};  // for hosts that are silent; 0: none
 };
 
 // Of `mpi`, or any if that is empty, those whose launcher and plug-in are there; the surest first. Throws failure: there is none.

@@ -2,16 +2,20 @@
 #include "job_place.hpp"
 
 #include "command.hpp"
-#include "job.hpp"
+#include "job_words.hpp"
+#include "remote/place_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -27,9 +31,13 @@ namespace tulle::tool {
 
 namespace {
 
+using news_of_place = remote::place_news;
+
 constexpr int k_signals_begin = 128; // as the shell has it
 constexpr int k_cannot_run = 126;
 constexpr int k_not_found = 127;
+constexpr std::array<std::string_view, 3> k_daemons{"hydra_pmi_proxy", "orted", "prted"};
+constexpr useconds_t k_before_daemon_ends_us = 500'000;
 constexpr int k_last_words_ms = 1000; // for whoever else holds the program's output
 
 unsigned own_place() {
@@ -42,7 +50,7 @@ unsigned own_place() {
 void let_tell(int pipe) {
     struct stat found {};
     if (fstat(pipe, &found) != 0 || fcntl(pipe, F_SETFD, 0) != 0) return;
-    setenv("TULLE_MAY_DIE", (std::to_string(pipe) + "/" + std::to_string(found.st_ino)).c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+    setenv("TULLE_REPORT", (std::to_string(pipe) + "/" + std::to_string(found.st_ino)).c_str(), 1); // NOLINT(concurrency-mt-unsafe)
 }
 
 class job_place {
@@ -59,12 +67,16 @@ public:
     }
 
     int run() {
+        tell(job_news::started, m_place);
         start();
         while (!m_status) step(-1);
+        read_rest_of_report();
         while (has_output() && step(k_last_words_ms)) {}
         for (tagged_output& o : m_outputs)
             if (o.is_open()) o.end();
-        return judge();
+        int const code = judge();
+        if (has_told(news_of_place::host_is_lost)) end_daemon();
+        return code;
     }
 
 private:
@@ -72,13 +84,13 @@ private:
         pipe_ends out = m_has_tag ? make_pipe() : pipe_ends();
         pipe_ends err = m_has_tag ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
-        pipe_ends may_die = make_pipe();
+        pipe_ends report = make_pipe();
         pid_t const parent = getpid();
         m_process = fork();
         if (m_process < 0) throw std::system_error(errno, std::generic_category(), "fork");
-        if (m_process == 0) become_program(out.write.get(), err.write.get(), error.write.get(), may_die.write.get(), parent);
+        if (m_process == 0) become_program(out.write.get(), err.write.get(), error.write.get(), report.write.get(), parent);
         error.write.reset();
-        m_may_die = std::move(may_die.read);
+        m_report = std::move(report.read);
         if (m_has_tag) {
             m_outputs.emplace_back(tag_of(m_place), std::move(out.read), STDOUT_FILENO);
             m_outputs.emplace_back(tag_of(m_place), std::move(err.read), STDERR_FILENO);
@@ -88,14 +100,14 @@ private:
             throw failure(why == ENOENT ? k_not_found : k_cannot_run,
                           "run: place " + std::to_string(m_place) + " cannot run '" + m_words.front() + "': " + std::strerror(why));
     }
-    [[noreturn]] void become_program(int out, int err, int error, int may_die, pid_t parent) const {
+    [[noreturn]] void become_program(int out, int err, int error, int report, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
         if (getppid() != parent) _exit(k_exit_failed);
         sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
         if (out >= 0) dup2(out, STDOUT_FILENO);
         if (err >= 0) dup2(err, STDERR_FILENO);
         if (m_place != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-        let_tell(may_die);
+        let_tell(report);
         become(m_words);
         int const why = errno;
         static_cast<void>(!write(error, &why, sizeof why));
@@ -104,11 +116,12 @@ private:
 
     // False: nothing has happened in this time.
     bool step(int time_ms) {
-        std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}};
+        std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}, {m_report.is_open() ? m_report.get() : -1, POLLIN, 0}};
         for (tagged_output const& o : m_outputs) wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
         int const ready = poll(wanted.data(), wanted.size(), time_ms);
         for (std::size_t k = 0; k < m_outputs.size(); ++k)
-            if ((wanted[k + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) m_outputs[k].read_some();
+            if ((wanted[k + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) m_outputs[k].read_some();
+        if (wanted[1].revents != 0) read_report();
         if ((wanted[0].revents & POLLIN) != 0) take_signal();
         return ready != 0;
     }
@@ -125,26 +138,57 @@ private:
         if (!m_status && waitpid(m_process, &status, WNOHANG) == m_process) m_status = status;
     }
 
-    // Its library says so. Until then the others wait for it, and do not hear of its death.
-    [[nodiscard]] bool others_go_on() const {
-        pollfd wanted{m_may_die.get(), POLLIN, 0};
-        return m_place != 0 && poll(&wanted, 1, 0) == 1 && (wanted.revents & POLLIN) != 0;
+    // What its library tells.
+    void read_report() {
+        std::array<char, 16> news{};
+        ssize_t const got = read(m_report.get(), news.data(), news.size());
+        if (got <= 0) return m_report.reset();
+        for (char const each : std::string_view(news.data(), static_cast<std::size_t>(got))) {
+            if (each == static_cast<char>(news_of_place::joined)) tell(job_news::joined, m_place);
+            m_news += each;
+        }
     }
+    // What has been told before it ended; programs that it has started may hold the other end.
+    void read_rest_of_report() {
+        pollfd wanted{m_report.get(), POLLIN, 0};
+        while (m_report.is_open() && poll(&wanted, 1, 0) == 1) read_report();
+    }
+    [[nodiscard]] bool has_told(news_of_place what) const { return m_news.find(static_cast<char>(what)) != std::string::npos; }
+    static void tell(job_news what, unsigned number) { write_all(STDERR_FILENO, text_of({what, number})); }
 
+    // One that has taken part and has not left as it should is missed, whatever its exit code is.
     [[nodiscard]] int judge() const {
         int const status = *m_status;
-        int const code = WIFSIGNALED(status) ? k_signals_begin + WTERMSIG(status) : WEXITSTATUS(status);
+        bool const took_part = has_told(news_of_place::joined);
+        bool const is_missed = status == 0 && took_part && !has_told(news_of_place::left);
         bool const is_told = m_place == 0 && !WIFSIGNALED(status); // its exit code is the job's
-        bool const go_on = others_go_on();
-        if (code != 0 && !m_is_stopped && !is_told) {
+        bool const go_on =
+            m_place != 0 && has_told(news_of_place::others_go_on); // until it tells so they wait for it, and do not hear of its death
+        int code = WIFSIGNALED(status) ? k_signals_begin + WTERMSIG(status) : WEXITSTATUS(status);
+        if (is_missed && !is_told) code = k_exit_failed;
+        if (m_is_stopped) return go_on || is_told ? 0 : code;
+        if (status == 0 && !took_part) tell(job_news::apart, m_place);
+        if (code != 0 && !is_told) {
             outcome how;
             how.status = status;
             std::fprintf(stderr, "tulle: run: place %u: %s; the others %s\n", m_place, how.reason().c_str(),
                          go_on ? "go on" : "are stopped");
         }
         if (go_on) return 0;
-        if (code != 0 && !m_is_stopped) write_all(STDERR_FILENO, exit_words(code));
+        if (code != 0 || is_missed) tell(job_news::exited, static_cast<unsigned>(code));
         return is_told ? 0 : code; // which a launcher takes for a failure of the job
+    }
+    // What the launcher has started on this host waits for it, which is not there any more.
+    static void end_daemon() {
+        pid_t const daemon = getppid();
+        std::ifstream file("/proc/" + std::to_string(daemon) + "/comm");
+        std::string name;
+        std::getline(file, name);
+        if (std::find(k_daemons.begin(), k_daemons.end(), name) == k_daemons.end()) return;
+        for (int const number : {SIGTERM, SIGKILL}) {
+            usleep(k_before_daemon_ends_us);
+            if (getppid() == daemon) kill(daemon, number);
+        }
     }
     [[nodiscard]] bool has_output() const {
         return std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.is_open(); });
@@ -155,7 +199,8 @@ private:
     bool m_has_tag;
     sigset_t m_mask_before{};
     descriptor m_signals;
-    descriptor m_may_die; // has a byte when the others go on without it
+    descriptor m_report; // what the library tells (remote/place_report.hpp)
+    std::string m_news;  // of this
     pid_t m_process = 0;
     std::vector<tagged_output> m_outputs;
     std::optional<int> m_status; // as from waitpid

@@ -106,7 +106,9 @@ int run(run_request const& request) {
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty()) return run_job_place(request.words, tagging_of(request.place_of_job));
     if (!request.hosts.empty() || (request.places != 0 && has_allocation()))
-        return run_on_hosts({request.words, request.hosts, request.places, tagging_of(request.tags), request.mpi});
+        return run_on_hosts({request.words, request.hosts, request.places, tagging_of(request.tags), request.mpi,
+                             std::chrono::seconds(table.number(base::option_id::start_timeout)),
+                             std::chrono::seconds(table.number(base::option_id::host_timeout))});
     if (request.places != 0) return run_places({request.words, request.places, tagging_of(request.tags), !request.no_bind});
     become(request.words);
     refuse(request.words, errno);

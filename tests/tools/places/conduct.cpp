@@ -64,6 +64,10 @@ int exits() {
     tulle::at(chosen(), [] { std::_Exit(5); });
     return EXIT_SUCCESS;
 }
+int leaves() {
+    tulle::at(chosen(), [] { std::_Exit(0); });
+    return EXIT_SUCCESS;
+}
 int aborts() {
     tulle::at(chosen(), [] { std::abort(); });
     return EXIT_SUCCESS;
@@ -250,6 +254,7 @@ int conduct(std::string const& how) {
     static std::map<std::string, int (*)()> const s_all{
         {"count", &count},
         {"exits", &exits},
+        {"leaves", &leaves},
         {"aborts", &aborts},
         {"is-killed", &is_killed},
         {"survives", &survives},
