@@ -31,11 +31,9 @@ struct timer_machine : tulle::detail::native_machine {
 
 struct timer_queue_shape : timer_wheel_shape {
     static constexpr unsigned shards = 16;
-    static constexpr unsigned batches = 4;  // of each shard: as many may expire it at once
-    static constexpr unsigned batch = 16;   // timers that are due, taken under a lock
-    static constexpr unsigned steps = 32;   // under a lock: of these, and of others moved
-    static constexpr unsigned rounds = 4;   // locks of one shard in one expire()
-    static constexpr unsigned at_once = 32; // about as many fire in one expire(): the rest is left to others that have nothing to do
+    static constexpr unsigned batches = 4; // of each shard: as many may expire it at once
+    static constexpr unsigned batch = 16;  // steps under a lock
+    static constexpr unsigned rounds = 16; // batches of one shard in one expire()
 };
 
 template <class Machine, class Shape = timer_queue_shape> class basic_timer_queue {
@@ -203,7 +201,7 @@ template <class Machine, class Shape> auto basic_timer_queue<Machine, Shape>::cl
 template <class Machine, class Shape> unsigned basic_timer_queue<Machine, Shape>::fill(shard& s, batch& b, std::uint64_t now) noexcept {
     auto const first = static_cast<std::uint16_t>(k_first_entry + static_cast<unsigned>(&b - s.batches.data()) * Shape::batch);
     unsigned count = 0;
-    s.wheel.advance(now, Shape::steps, Shape::batch, [&](timer_type& t) {
+    s.wheel.advance(now, Shape::batch, [&](timer_type& t) {
         t.place.store(static_cast<std::uint16_t>(first + count));
         b.entries[count++].store(&t, std::memory_order_relaxed); // relaxed: who removes has had the lock since
     });
@@ -219,7 +217,7 @@ template <class Machine, class Shape> std::size_t basic_timer_queue<Machine, Sha
     for (unsigned k = 0; k < count; ++k) {
         atomic<timer_type*>& entry = b.entries[k];
         timer_type* const t = entry.load(std::memory_order_relaxed);         // relaxed: a hint for B1
-        b.firing.store(t, std::memory_order_release); // B1; pairs with R2, which takes the place of B3 for the timer before
+        b.firing.store(t, std::memory_order_relaxed);                        // B1; relaxed: B2 releases it
         if (entry.exchange(nullptr, std::memory_order_release) != nullptr) { // B2; pairs with R1
             t->fire(*t);
             ++fired;
@@ -231,7 +229,7 @@ template <class Machine, class Shape> std::size_t basic_timer_queue<Machine, Sha
 
 template <class Machine, class Shape> std::size_t basic_timer_queue<Machine, Shape>::expire_shard(shard& s, std::uint64_t now) noexcept {
     std::size_t fired = 0;
-    for (unsigned round = 0; round < Shape::rounds && fired < Shape::at_once; ++round) {
+    for (unsigned round = 0; round < Shape::rounds; ++round) {
         s.lock.lock();
         batch* const b = claim(s);
         if (b != nullptr) touch(s);
@@ -252,7 +250,7 @@ template <class Machine, class Shape> std::size_t basic_timer_queue<Machine, Sha
     if (!is_due) return now < own.stale_at.load(std::memory_order_relaxed) ? 0 : expire_shard(own, now);
     std::size_t fired = 0;
     unsigned const used = m_used.load(std::memory_order_relaxed);
-    for (unsigned k = 0; k < used && fired < Shape::at_once; ++k) {
+    for (unsigned k = 0; k < used; ++k) {
         shard& s = m_shards[(from + k) % used];
         if (now >= s.next.load(std::memory_order_relaxed)) fired += expire_shard(s, now);
     }

@@ -72,10 +72,9 @@ public:
         if (!is_occupied(level, index)) find_start(level);
     }
 
-    // Towards `now`: calls due(timer) for those whose deadline has come, in their order, at most `most_due`, and moves others down; at most `steps` of
-    // both.
-    template <class Due> void advance(std::uint64_t now, unsigned steps, unsigned most_due, Due due) noexcept {
-        for (; steps != 0 && most_due != 0; --steps) {
+    // Towards `now`: calls due(timer) for those whose deadline has come, in their order, and moves others down; at most `steps` of both.
+    template <class Due> void advance(std::uint64_t now, std::size_t steps, Due due) noexcept {
+        for (; steps != 0; --steps) {
             unsigned const level = earliest_level();
             std::uint64_t const start = m_start[level];
             if (start > now || start == k_never) {
@@ -83,7 +82,6 @@ public:
                 return;
             }
             m_cursor = std::max(m_cursor, start);
-            if (level == 0) --most_due;
             take_first(level, due);
         }
     }

@@ -23,9 +23,7 @@ struct tiny {
     static constexpr unsigned shards = 2;
     static constexpr unsigned batches = 2;
     static constexpr unsigned batch = 2;
-    static constexpr unsigned steps = 3;
     static constexpr unsigned rounds = 3;
-    static constexpr unsigned at_once = 3;
 };
 using queue_type = wait::basic_timer_queue<model::machine, tiny>;
 using timer_type = queue_type::timer_type;
