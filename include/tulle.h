@@ -52,7 +52,8 @@ TULLE_API int tulle_live_threads(char* buffer, size_t size);
 /* An option by name, before the start (`tulle info` lists them). -EINVAL: unknown, or no such value; -EALREADY: running. */
 TULLE_API int tulle_set_option(const char* name, const char* value);
 TULLE_API int tulle_worker_count(void);
-TULLE_API int tulle_max_workers(void); /* fixed at the start: the option max_workers */
+TULLE_API int tulle_max_workers(void);  /* fixed at the start: the option max_workers */
+TULLE_API int tulle_worker_slots(void); /* indices of workers are below it: the options max_workers and max_substitutes */
 /* While threads run; 0: as the affinity mask and the CPU quota say now. Returns at once: workers that are too many finish what they run.
    -EINVAL: not from 0 to tulle_max_workers(); -ENOMEM; -EAGAIN: no OS threads; -EBUSY: the run time is ending. Not on a compact stack. */
 TULLE_API int tulle_set_workers(int workers);

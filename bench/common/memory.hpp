@@ -11,7 +11,6 @@
 #include <cstring>
 #include <fstream>
 #include <string>
-#include <type_traits>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -56,21 +55,18 @@ struct child_result {
     bool ok = false;
 };
 
-// Runs `body`, which returns a child_result or another plain structure with `ok`, in a forked process; a child that dies gives a result that is
-// not ok.
-template <class F> std::invoke_result_t<F> in_child(F body) {
-    using result_type = std::invoke_result_t<F>;
-    static_assert(std::is_trivially_copyable_v<result_type>);
+// Runs `body() -> child_result` in a forked process; a child that dies gives a result that is not ok.
+template <class F> child_result in_child(F body) {
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) return {};
     pid_t const pid = ::fork();
     if (pid == 0) {
-        result_type const mine = body();
+        child_result const mine = body();
         bool const sent = ::write(ends[1], &mine, sizeof mine) == static_cast<ssize_t>(sizeof mine);
         _exit(sent ? 0 : 1);
     }
     close(ends[1]);
-    result_type result;
+    child_result result;
     if (pid < 0 || ::read(ends[0], &result, sizeof result) != static_cast<ssize_t>(sizeof result)) result = {};
     close(ends[0]);
     int status = 0;

@@ -33,10 +33,12 @@ TULLE_API void finalize();
 
 [[nodiscard]] TULLE_API bool is_initialized() noexcept;
 
-// Start the run time if need be. Indices of workers (this_thread::worker_index) are below the maximum; it is fixed at the start: the option
-// max_workers, by default the number of processors of the machine.
+// Start the run time if need be. The maximum is fixed at the start: the option max_workers, by default the number of processors of the machine.
 [[nodiscard]] TULLE_API int worker_count();
 [[nodiscard]] TULLE_API int max_worker_count();
+// Indices of workers (this_thread::worker_index) are below it: the maximum, and the option max_substitutes, as workers may run in place of
+// those that sit in the kernel or compute while others wait. Fixed at the start, too: so long are arrays with an element for each worker.
+[[nodiscard]] TULLE_API int worker_slot_count();
 [[nodiscard]] TULLE_API int shepherd_count();
 
 // Changes the number of workers while threads run; by any thread, whose stack must not be a compact one. 0: as many as the affinity mask of

@@ -21,7 +21,7 @@ TULLE_API thread_id get_id();
 TULLE_API std::string name();
 TULLE_API void set_name(std::string_view name);
 
-TULLE_API int worker_index() noexcept;   // 0 .. max_worker_count()-1; -1 on an OS thread that is no worker. May change at every wait
+TULLE_API int worker_index() noexcept;   // 0 .. worker_slot_count()-1; -1 on an OS thread that is no worker. May change at every wait
 TULLE_API int shepherd_index() noexcept; // likewise
 
 // The worker runs other threads meanwhile. A deadline in the past yields.

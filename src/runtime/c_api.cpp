@@ -129,6 +129,8 @@ int tulle_set_option(char const* name, char const* value) {
 }
 int tulle_worker_count(void) { return tulle::worker_count(); }
 int tulle_max_workers(void) { return tulle::max_worker_count(); }
+
+int tulle_worker_slots(void) { return tulle::worker_slot_count(); }
 int tulle_set_workers(int workers) {
     return guarded([workers] { tulle::set_worker_count(workers); });
 }

@@ -360,7 +360,9 @@ bool is_initialized() noexcept { return sched::scheduler::instance().is_running(
 
 int worker_count() { return running().active_workers(); }
 
-int max_worker_count() { return running().most_workers(); }
+int max_worker_count() { return running().chosen().max_workers; }
+
+int worker_slot_count() { return running().most_workers(); }
 
 void set_worker_count(int wanted) {
     static_cast<void>(running());

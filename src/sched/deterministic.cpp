@@ -108,7 +108,7 @@ work deterministic_run::next(worker& w) noexcept {
         if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
         static_cast<void>(reserve_spare(w));                                   // without one, what needs it says so
         if (w.start_next != nullptr) return {s.take_local(w), nullptr, false}; // a child that goes first
-        while (s.timers().next_deadline() <= m_now) static_cast<void>(s.timers().expire(m_now));
+        static_cast<void>(s.timers().expire(m_now));
         gather(w);
         work found = choose(w);
         if (found.ready == nullptr && found.stolen == nullptr) found.stolen = s.steal_record(w); // of a guest

@@ -52,7 +52,7 @@ runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std
 
 runnable* scheduler::take_ready_of(worker& thief, worker& victim) noexcept {
     if (&victim == &thief || !victim.ready.has_stealable() || !thief.pace.is_due(os::monotonic_ns())) return nullptr;
-    runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)], !thief.ready.looks_empty());
+    runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
     return keep_rest(thief, taken);
 }
 
@@ -109,15 +109,8 @@ record* scheduler::steal_record(worker& w) noexcept {
     return slot;
 }
 
-// Those of workers are apart; strangers are told apart by the addresses of their workers, if they have any.
-unsigned scheduler::timer_shard() noexcept {
-    worker const* const w = this_worker();
-    if (w != nullptr && !w->is_guest()) return static_cast<unsigned>(w->index);
-    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(w) / sizeof(worker));
-}
-
 void scheduler::expire_timers() noexcept {
-    if (m_timers.next_deadline() != k_never) m_timers.expire(os::monotonic_ns(), timer_shard());
+    if (m_timers.next_deadline() != k_never) m_timers.expire(os::monotonic_ns());
 }
 
 // relaxed: a hint.

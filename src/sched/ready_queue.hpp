@@ -71,15 +71,14 @@ public:
 
     // --- thieves -------------------------------------------------------------------------------------------------
     // Takes up to half, the oldest first, at most k_most_stolen; bound ones stay with the owner.
-    // `seen` is the thief's note of this victim's progress from the last visit, and is brought up to date. Of a victim that has made some, one thread
-    // alone is left to it; and all, if the thief has threads of its own: each of both would only disturb the other.
-    [[nodiscard]] runnable_list steal(std::uint32_t& seen, bool has_own = false) noexcept {
+    // `seen` is the thief's note of this victim's progress from the last visit, and is brought up to date.
+    [[nodiscard]] runnable_list steal(std::uint32_t& seen) noexcept {
         runnable_list taken;
         std::uint32_t const count = m_stealable.load(std::memory_order_relaxed); // relaxed: a hint
         std::uint32_t const pops = m_pops.load(std::memory_order_relaxed);
         bool const stale = seen == pops;
         seen = pops;
-        if (count == 0 || (!stale && (count == 1 || has_own)) || !m_lock.stranger_try_lock()) return taken;
+        if (count == 0 || (count == 1 && !stale) || !m_lock.stranger_try_lock()) return taken;
         take(taken);
         m_lock.stranger_unlock();
         return taken;

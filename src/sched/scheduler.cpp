@@ -201,7 +201,7 @@ void scheduler::close_deques(fiber& f) noexcept {
 }
 
 void scheduler::insert_timer(timer& t) noexcept {
-    if (!m_timers.insert(t, timer_shard())) return;
+    if (!m_timers.insert(t)) return;
     if (this_worker() != nullptr) notify_all_idle();
     m_watcher.expect(t.deadline);
 }

@@ -225,7 +225,6 @@ public:
     // What the OS thread that started it stands on, if it was adopted.
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;
-    [[nodiscard]] static unsigned timer_shard() noexcept; // of the calling OS thread
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] growing_list<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; } // also those that stand by

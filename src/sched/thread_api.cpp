@@ -65,20 +65,18 @@ void post_wait_for(void* record, void* waiter) noexcept {
         resume(*static_cast<fiber*>(waiter));
 }
 
-// The spawner of a child that goes first. Others are told: it may go on elsewhere while the child computes. Now and then it goes to the end of
-// the queue, so that one that spawns for ever lets those run that are ready.
-void post_push_spawner(void* pending, void*) noexcept {
-    constexpr std::uint32_t k_spawns_per_turn = 64;
+// The spawner of a child that goes first. Others are told: it may go on elsewhere while the child computes.
+void post_push_front(void* pending, void*) noexcept {
     worker& w = *this_worker();
     auto& f = *static_cast<fiber*>(pending);
     if (f.shepherd >= 0) return w.owner->inject(f, f.shepherd);
-    ++w.spawns_first % k_spawns_per_turn == 0 ? w.ready.push_back(f) : w.ready.push_front(f);
+    w.ready.push_front(f);
     w.owner->notify_light();
 }
 
 void start_first(worker& w, thread_record& t) noexcept {
     w.start_next = &t;
-    suspend_to_loop(&post_push_spawner, w.current, nullptr);
+    suspend_to_loop(&post_push_front, w.current, nullptr);
 }
 
 // Not a loop, which spawns when it has polled for messages of other places, and must not be suspended.

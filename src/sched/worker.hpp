@@ -93,7 +93,6 @@ struct alignas(128) worker {
     stack_cache stacks;
     deterministic_run* run = nullptr;    // that it takes part in (deterministic.hpp); fixed before the worker starts
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
-    std::uint32_t spawns_first = 0;      // of children that went first
     record_deque* stolen_from = nullptr; // the deque of the record that it stole last
     fiber* native = nullptr;             // the OS thread's own stack, when it is not where threads run
     base::rng random;

@@ -51,7 +51,6 @@ std::vector<workload> const& workloads() {
         {"create-many", "create a million threads, then join all; time and memory of each", {1, 2}},
         {"create-blocks", "create and run a million threads in blocks of 200, at most 400 alive", {1, 2}},
         {"blocked", "a million threads alive and waiting at once, then released; time, and memory of each", {1}},
-        {"sleepers", "100,000 and a million threads that sleep at once: how late they wake, and CPU of each", {1, 2}},
         {"mutex", "lock and unlock a mutex that nobody else wants", {1}},
         {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},
         {"full-empty", "write into an empty cell, take the value out; read a full cell", {1}},

@@ -49,13 +49,15 @@ arguments start_cargo(fs::path const& output) { return {output / "release" / "pe
 std::vector<language> const& languages() {
     static std::vector<std::string> const threads{
         "fib", "yield", "create-one", "create-many", "blocked", "mutex", "mutex-contended", "quicksort", "nqueens", "idle", "wake"};
-    static std::vector<std::string> const of_go = [] {
+    static std::vector<std::string> const with_channels = [] {
         std::vector<std::string> names = threads;
-        names.insert(names.end(), {"channel", "sleepers", "behind-busy", "behind-blocked"});
+        names.emplace_back("channel");
+        names.emplace_back("behind-busy");
+        names.emplace_back("behind-blocked");
         return names;
     }();
     static std::vector<language> const all{
-        {"go", "go", "Go", has_go, build_go, start_binary, of_go},
+        {"go", "go", "Go", has_go, build_go, start_binary, with_channels},
         {"java", "java", "a JDK of version 21 or later", has_java, build_java, start_java, threads},
         {"rayon",
          "rayon",

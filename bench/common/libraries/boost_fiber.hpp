@@ -5,7 +5,6 @@
 
 #include "fork_join.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -74,7 +73,6 @@ public:
     template <class F> static void detach(F f) { start(f).detach(); }
 
     static void yield() { boost::this_fiber::yield(); }
-    static void sleep_for(std::chrono::nanoseconds time) { boost::this_fiber::sleep_for(time); }
 
     using mutex = boost::fibers::mutex;
 

@@ -5,13 +5,11 @@
 
 #include "fork_join.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -66,7 +64,6 @@ public:
     template <class F> static void detach(F f) { pthread_detach(start(f)); }
 
     static void yield() { sched_yield(); }
-    static void sleep_for(std::chrono::nanoseconds time) { std::this_thread::sleep_for(time); }
 
     using mutex = std::mutex;
 

@@ -4,7 +4,6 @@
 
 #include "fork_join.hpp"
 
-#include <chrono>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -50,7 +49,6 @@ struct tulle_runtime : fork_join<tulle_runtime> {
     };
 
     static void yield() { tulle::this_thread::yield(); }
-    static void sleep_for(std::chrono::nanoseconds time) { tulle::this_thread::sleep_for(time); }
 
 private:
     // False while detached threads, done with their work, have not quite ended.

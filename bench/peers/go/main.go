@@ -22,7 +22,6 @@ type settings struct {
 type figure struct {
 	unit   string
 	values []float64
-	n      int // if not that of the settings
 }
 
 type workload struct {
@@ -36,7 +35,6 @@ var workloads = map[string]workload{
 	"create-one":      {300000, 20000, createOne},
 	"create-many":     {1000000, 50000, createMany},
 	"blocked":         {1000000, 20000, blocked},
-	"sleepers":        {0, 5000, sleepers},
 	"mutex":           {20000000, 500000, mutex},
 	"mutex-contended": {4000000, 80000, mutexContended},
 	"channel":         {5000000, 100000, channel},
@@ -99,9 +97,6 @@ func median(values []float64) float64 {
 }
 
 func print(bench string, s settings, f figure, ok bool) {
-	if f.n != 0 {
-		s.n = f.n
-	}
 	low, high := f.values[0], f.values[0]
 	for _, v := range f.values {
 		low, high = min(low, v), max(high, v)

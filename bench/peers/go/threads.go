@@ -4,10 +4,8 @@ package main
 
 import (
 	"bufio"
-	"fmt"
 	"os"
 	"runtime"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,7 +97,7 @@ func createMany(s settings) ([]figure, bool) {
 		all.Wait()
 	})
 	n := float64(s.n)
-	return []figure{{unit: "ns", values: []float64{1e9 * time / n}}, {unit: "bytes", values: []float64{max(0, peakResident()-before) / n}}}, ran == int64(s.n)
+	return []figure{{"ns", []float64{1e9 * time / n}}, {"bytes", []float64{max(0, peakResident()-before) / n}}}, ran == int64(s.n)
 }
 
 func blocked(s settings) ([]figure, bool) {
@@ -125,76 +123,7 @@ func blocked(s settings) ([]figure, bool) {
 		close(gate)
 		all.Wait()
 	})
-	return []figure{{unit: "s", values: []float64{gather + release}}, {unit: "bytes", values: []float64{bytes}}}, true
-}
-
-// The same in every library (bench/sleepers/sleepers.hpp).
-func sleepOf(k int) time.Duration {
-	x := uint64(k) * 0x9E3779B97F4A7C15
-	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9
-	x = (x ^ (x >> 27)) * 0x94D049BB133111EB
-	return time.Duration(500000000 + (x^(x>>31))%1000000000)
-}
-
-// Lateness of all in order, and CPU.
-func sleepingCrowd(n int, byTime bool) (late []float64, cpu float64) {
-	late = make([]float64, n)
-	before := processorSeconds()
-	var arrived, all sync.WaitGroup
-	gate := make(chan struct{})
-	arrived.Add(n)
-	all.Add(n)
-	for k := 0; k < n; k++ {
-		k := k
-		go func() {
-			if byTime {
-				wanted, start := sleepOf(k), time.Now()
-				time.Sleep(wanted)
-				late[k] = (time.Since(start) - wanted).Seconds()
-			} else {
-				arrived.Done()
-				<-gate
-			}
-			all.Done()
-		}()
-	}
-	if !byTime {
-		arrived.Wait()
-		close(gate)
-	}
-	all.Wait()
-	cpu = processorSeconds() - before
-	sort.Float64s(late)
-	return late, cpu
-}
-
-// Runs share one process, so that but for the first the stacks of the run before are used again.
-func sleepersOf(s settings, n int) ([]figure, bool) {
-	units := []string{"ms late, median, ", "ms late, p99, ", "ms late, longest, ", "us CPU each, ", "us CPU each if for an event, "}
-	figures := make([]figure, len(units))
-	for i, unit := range units {
-		figures[i] = figure{unit: fmt.Sprintf("%s%d threads", unit, n), n: n}
-	}
-	ok := true
-	for i := 0; i < s.runs; i++ {
-		_, floor := sleepingCrowd(n, false)
-		late, cpu := sleepingCrowd(n, true)
-		values := []float64{1e3 * late[n/2], 1e3 * late[n*99/100], 1e3 * late[n-1], 1e6 * cpu / float64(n), 1e6 * floor / float64(n)}
-		for f, value := range values {
-			figures[f].values = append(figures[f].values, value)
-		}
-		ok = ok && late[0] >= 0
-	}
-	return figures, ok
-}
-
-func sleepers(s settings) ([]figure, bool) {
-	if s.n != 0 {
-		return sleepersOf(s, s.n)
-	}
-	some, right := sleepersOf(s, 100000)
-	many, alsoRight := sleepersOf(s, 1000000)
-	return append(some, many...), right && alsoRight
+	return []figure{{"s", []float64{gather + release}}, {"bytes", []float64{bytes}}}, true
 }
 
 func mutex(s settings) ([]figure, bool) {

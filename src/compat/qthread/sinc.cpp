@@ -89,7 +89,7 @@ namespace feb = tulle::feb;
 void qt_sinc_init(qt_sinc_t* restrict where, size_t sizeof_value, void const* restrict initial_value, qt_sinc_op_f op, size_t expect) {
     auto* const s = ::new (static_cast<void*>(where->opaque_data)) sinc{{0}, 0, nullptr};
     if (sizeof_value != 0) {
-        auto const workers = static_cast<std::size_t>(tulle::max_worker_count());
+        auto const workers = static_cast<std::size_t>(tulle::worker_slot_count());
         s->reduced = new values(sizeof_value, initial_value, op, workers);
     }
     set_count(*s, expect);

@@ -336,7 +336,6 @@ TEST(worker_count_death_test, first_use_with_more_workers_than_the_maximum) {
 
 void use_with_few_workers_at_most() {
     setenv("TULLE_MAX_WORKERS", "1", 1);
-    setenv("TULLE_MAX_SUBSTITUTES", "off", 1);
     set_worker_count(1); // starts the run time
     std::_Exit(worker_count() == 1 && max_worker_count() == 1 && error_of([] { set_worker_count(2); }) == EINVAL ? 0 : 1);
 }
