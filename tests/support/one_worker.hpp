@@ -9,6 +9,7 @@ class one_worker {
 public:
     one_worker() {
         if (tulle::is_initialized()) tulle::finalize();
+        tulle::set_option("max_substitutes", "off"); // exactly one
         tulle::initialize({.workers = 1});
     }
     ~one_worker() { tulle::finalize(); }
