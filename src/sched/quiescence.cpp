@@ -40,17 +40,18 @@ std::uint64_t scheduler::activity() noexcept {
 
 // A look for circles may come while others work, and does not wait for the last one.
 std::uint64_t scheduler::next_look(worker& w) noexcept {
-    w.watch.due = k_never;
     if (m_settings.on_deadlock == nullptr || is_stopping() || !somebody_waits()) return k_never;
     bool const looks_for_circles = m_settings.find_circle != nullptr && !w.is_guest();
     std::uint64_t const circle_due = looks_for_circles ? m_circle_due.load(std::memory_order_relaxed) : k_never; // relaxed: a time, no more
     if (m_idle.sleeping() != static_cast<std::uint32_t>(running_workers()) || m_timers.next_deadline() != k_never) return circle_due;
     std::uint64_t const now_active = activity();
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
+    std::uint64_t const now = os::monotonic_ns();
+    if (is_same && now < w.watch.due) return std::min(w.watch.due, circle_due); // it was awake for something else
     std::uint64_t const first = m_settings.first_look_ns;
     w.watch.period_ns = is_same ? std::min(2 * w.watch.period_ns, k_rarest * first) : first;
     w.watch.activity = now_active;
-    w.watch.due = os::monotonic_ns() + with_jitter(w, w.watch.period_ns);
+    w.watch.due = now + with_jitter(w, w.watch.period_ns);
     return std::min(w.watch.due, circle_due);
 }
 
