@@ -55,7 +55,7 @@ void let_tell(int pipe) {
 
 class job_place {
 public:
-    job_place(arguments const& words, tagging tags) : m_words(words), m_place(own_place()), m_has_tag(is_tagged(tags, m_place)) {
+    job_place(arguments const& words, tagging tags) : m_words(words), m_tags(tags), m_place(own_place()) {
         sigset_t watched;
         sigemptyset(&watched);
         for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&watched, number);
@@ -81,8 +81,8 @@ public:
 
 private:
     void start() {
-        pipe_ends out = m_has_tag ? make_pipe() : pipe_ends();
-        pipe_ends err = m_has_tag ? make_pipe() : pipe_ends();
+        pipe_ends out = is_piped(m_tags, m_place, STDOUT_FILENO) ? make_pipe() : pipe_ends();
+        pipe_ends err = is_piped(m_tags, m_place, STDERR_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
         pipe_ends report = make_pipe();
         pid_t const parent = getpid();
@@ -91,10 +91,9 @@ private:
         if (m_process == 0) become_program(out.write.get(), err.write.get(), error.write.get(), report.write.get(), parent);
         error.write.reset();
         m_report = std::move(report.read);
-        if (m_has_tag) {
-            m_outputs.emplace_back(tag_of(m_place), std::move(out.read), STDOUT_FILENO);
-            m_outputs.emplace_back(tag_of(m_place), std::move(err.read), STDERR_FILENO);
-        }
+        std::string const tag = is_tagged(m_tags, m_place) ? tag_of(m_place) : std::string();
+        if (out.read.is_open()) m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
+        if (err.read.is_open()) m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
             throw failure(why == ENOENT ? k_not_found : k_cannot_run,
@@ -118,7 +117,13 @@ private:
     bool step(int time_ms) {
         std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}, {m_report.is_open() ? m_report.get() : -1, POLLIN, 0}};
         for (tagged_output const& o : m_outputs) wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
-        int const ready = poll(wanted.data(), wanted.size(), time_ms);
+        bool const has_beginning = std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.has_beginning(); });
+        int const ready = poll(wanted.data(), wanted.size(), has_beginning ? tagged_output::k_patience_with_lines_ms : time_ms);
+        if (ready == 0 && has_beginning) {
+            for (tagged_output& o : m_outputs)
+                if (o.has_beginning()) o.pass_beginning();
+            return true;
+        }
         for (std::size_t k = 0; k < m_outputs.size(); ++k)
             if ((wanted[k + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) m_outputs[k].read_some();
         if (wanted[1].revents != 0) read_report();
@@ -195,8 +200,8 @@ private:
     }
 
     arguments const& m_words;
+    tagging m_tags;
     unsigned m_place;
-    bool m_has_tag;
     sigset_t m_mask_before{};
     descriptor m_signals;
     descriptor m_report; // what the library tells (remote/place_report.hpp)

@@ -104,9 +104,9 @@ private:
         setrlimit(RLIMIT_NOFILE, &most);
     }
     void start(unsigned rank) {
-        bool const has_tag = is_tagged(m_request.tags, rank);
-        pipe_ends out = has_tag ? make_pipe() : pipe_ends();
-        pipe_ends err = has_tag ? make_pipe() : pipe_ends();
+        std::string const tag = is_tagged(m_request.tags, rank) ? tag_of(rank) : std::string();
+        pipe_ends out = is_piped(m_request.tags, rank, STDOUT_FILENO) ? make_pipe() : pipe_ends();
+        pipe_ends err = is_piped(m_request.tags, rank, STDERR_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
         std::string const assignment = std::to_string(rank) + "/" + std::to_string(m_request.count) +
                                        "@shm:" + std::to_string(m_session.memory().descriptor()) + "," +
@@ -119,10 +119,8 @@ private:
         out.write.reset();
         err.write.reset();
         error.write.reset();
-        if (has_tag) {
-            m_outputs.emplace_back(tag_of(rank), std::move(out.read), STDOUT_FILENO);
-            m_outputs.emplace_back(tag_of(rank), std::move(err.read), STDERR_FILENO);
-        }
+        if (out.read.is_open()) m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
+        if (err.read.is_open()) m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
             throw failure(why == ENOENT ? k_exit_not_found : k_exit_cannot_run,
@@ -149,11 +147,21 @@ private:
     void step() {
         std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}};
         for (tagged_output const& o : m_outputs) wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
-        poll(wanted.data(), wanted.size(), m_next_kill ? time_left() : -1);
+        int const kill_ms = m_next_kill ? time_left() : -1;
+        int const line_ms = has_beginnings() ? tagged_output::k_patience_with_lines_ms : -1;
+        int const time_ms = kill_ms < 0 || (line_ms >= 0 && line_ms < kill_ms) ? line_ms : kill_ms;
+        if (poll(wanted.data(), wanted.size(), time_ms) == 0 && line_ms >= 0) pass_beginnings();
         for (std::size_t k = 0; k < m_outputs.size(); ++k)
             if ((wanted[k + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) m_outputs[k].read_some();
         if ((wanted[0].revents & POLLIN) != 0) take_signal();
         if (m_next_kill && clock::now() >= m_kill_at) kill_next();
+    }
+    [[nodiscard]] bool has_beginnings() const {
+        return std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.has_beginning(); });
+    }
+    void pass_beginnings() {
+        for (tagged_output& o : m_outputs)
+            if (o.has_beginning()) o.pass_beginning();
     }
     [[nodiscard]] int time_left() const {
         auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(m_kill_at - clock::now()).count();

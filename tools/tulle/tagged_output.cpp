@@ -34,6 +34,8 @@ char const* word_of(tagging whose) noexcept {
 
 bool is_tagged(tagging whose, unsigned place) noexcept { return whose == tagging::all || (whose == tagging::others && place != 0); }
 
+bool is_piped(tagging whose, unsigned place, int to) noexcept { return is_tagged(whose, place) || (whose != tagging::none && isatty(to) == 0); }
+
 std::string tag_of(unsigned place) { return "[" + std::to_string(place) + "] "; }
 
 void descriptor::reset() noexcept {
@@ -55,15 +57,20 @@ void tagged_output::read_some() {
 }
 
 void tagged_output::end() {
-    if (!m_text.empty()) write_all(m_to, m_tag + m_text + "\n");
+    if (!m_text.empty()) write_all(m_to, m_tag + m_text + (m_tag.empty() ? "" : "\n"));
     m_text.clear();
     m_from.reset();
 }
 
+void tagged_output::pass_beginning() { write_all(m_to, std::exchange(m_text, {})); }
+
 void tagged_output::take(std::string_view got) {
     m_text.append(got);
     std::size_t const rest = got.size() - (got.rfind('\n') + 1); // npos + 1 is 0
-    if (rest == got.size()) return;
+    if (rest == got.size()) {
+        if (has_beginning() && m_text.size() > k_most_kept) pass_beginning();
+        return;
+    }
     std::size_t const lines = m_text.size() - rest;
     std::string out;
     for (std::size_t begin = 0, next = 0; begin < lines; begin = next) {

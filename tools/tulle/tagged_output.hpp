@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a place prints, passed on line by line behind the tag of the place.
+// What a place prints, passed on line by line behind the tag of the place. Without a tag it is passed on as it is, also what is no line for a while.
 #pragma once
 
 #include <string>
@@ -15,6 +15,8 @@ enum class tagging { others, all, none };
 [[nodiscard]] char const* word_of(tagging whose) noexcept;
 [[nodiscard]] bool is_tagged(tagging whose, unsigned place) noexcept;
 [[nodiscard]] std::string tag_of(unsigned place);
+// Whether what a place prints into `to` goes through a pipe: with a tag, or beside lines of others that must not get into its own. A terminal gets lines.
+[[nodiscard]] bool is_piped(tagging whose, unsigned place, int to) noexcept;
 
 // Closed when it ends.
 class descriptor {
@@ -53,9 +55,16 @@ public:
     [[nodiscard]] int from() const noexcept { return m_from.get(); }
     [[nodiscard]] bool is_open() const noexcept { return m_from.is_open(); }
     void read_some(); // when there is something
-    void end();       // a last line without an end gets one
+    void end();       // a last line without an end gets one, behind a tag
+    // The beginning of a line that has no end yet, and no tag, such as a question to the user.
+    [[nodiscard]] bool has_beginning() const noexcept { return m_tag.empty() && !m_text.empty(); }
+    void pass_beginning();
+    static constexpr int k_patience_with_lines_ms = 50; // then beginnings are passed on
+
 
 private:
+    static constexpr std::size_t k_most_kept = std::size_t{1} << 20U; // of what is no line, without a tag
+
     void take(std::string_view got);
 
     std::string m_tag;

@@ -174,6 +174,27 @@ int prints_long_lines() {
     everywhere([](int bytes) { say(std::string(static_cast<std::size_t>(bytes), 'x') + "\nshort\n"); }, number);
     return EXIT_SUCCESS;
 }
+// All at the same time, as much as fits into a buffer at once.
+int prints_many_lines() {
+    tulle::finish([](tulle::activities& all) {
+        for (tulle::place const p : tulle::places())
+            all.async_at(
+                p,
+                [](int lines) {
+                    std::string const line(70, static_cast<char>('a' + tulle::here().index()));
+                    for (int k = 0; k < lines; ++k) std::printf("%s\n", line.c_str());
+                    std::fflush(stdout);
+                },
+                number);
+    });
+    return EXIT_SUCCESS;
+}
+int asks() {
+    say("name? ");
+    int const answer = std::getchar();
+    say(std::string("it is ") + static_cast<char>(answer) + "\n");
+    return EXIT_SUCCESS;
+}
 int prints_for_ever() {
     for (;;) everywhere([] { say("again\n"); });
 }
@@ -265,6 +286,8 @@ int conduct(std::string const& how) {
         {"prints", &prints},
         {"prints-no-newline", &prints_no_newline},
         {"prints-long-lines", &prints_long_lines},
+        {"prints-many-lines", &prints_many_lines},
+        {"asks", &asks},
         {"prints-for-ever", &prints_for_ever},
         {"reads", &reads},
         {"waits", &waits},

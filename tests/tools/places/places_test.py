@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import uuid
@@ -286,6 +287,24 @@ class Output(PlacesTest):
             out, _ = self.run_places(2, CONDUCT, "prints-long-lines", str(length), options=["--tags", "all"])
             expected = [f"[{k}] {line}" for k in range(2) for line in ("x" * length, "short")]
             self.assertTrue(sorted(out.splitlines()) == sorted(expected), (length, len(out)))
+
+    def test_lines_of_place_0_are_whole_in_a_file_and_in_a_pipe(self):
+        """It writes buffers, which end within lines."""
+        lines = 20_000
+        expected = sorted((f"[{k}] " if k != 0 else "") + "abc"[k] * 70 for k in range(3) for _ in range(lines))
+        out, _ = self.run_places(3, CONDUCT, "prints-many-lines", str(lines))
+        self.assertTrue(sorted(out.splitlines()) == expected, "a line is cut")
+        with tempfile.TemporaryFile("w+") as file:
+            subprocess.run([TULLE, "run", "-n", "3", CONDUCT, "prints-many-lines", str(lines)], stdout=file, check=True, timeout=PATIENCE)
+            file.seek(0)
+            self.assertTrue(sorted(file.read().splitlines()) == expected, "a line is cut")
+
+    def test_what_place_0_prints_without_an_end_is_seen_at_once(self):
+        """Such as a question, which somebody is to answer."""
+        process = self.start(2, CONDUCT, "asks")
+        self.assertEqual(process.stdout.read(6), "name? ")
+        out, _ = process.communicate("x", timeout=PATIENCE)
+        self.assertEqual(out, "it is x\n")
 
     def test_nobody_reads_it(self):
         process = self.start(2, CONDUCT, "prints-for-ever")
