@@ -47,12 +47,12 @@ std::uint64_t scheduler::next_look(worker& w) noexcept {
     std::uint64_t const now_active = activity();
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
     std::uint64_t const now = os::monotonic_ns();
-    if (is_same && now < w.watch.due) return std::min(w.watch.due, circle_due); // it was awake for something else
+    if (is_same && now < w.watch.due) return w.watch.due; // it was awake for something else
     std::uint64_t const first = m_settings.first_look_ns;
     w.watch.period_ns = is_same ? std::min(2 * w.watch.period_ns, k_rarest * first) : first;
     w.watch.activity = now_active;
     w.watch.due = now + with_jitter(w, w.watch.period_ns);
-    return std::min(w.watch.due, circle_due);
+    return w.watch.due; // a look for circles comes with it
 }
 
 // Idle workers alone are no reason to look: main waits as the adopted worker, a guest waits, or threads are alive.
