@@ -177,7 +177,10 @@ void wild_write(std::uintptr_t address) {
 
 void null_pointer() { wild_write(0x10); }
 
-void wild_write_on_main() { *reinterpret_cast<volatile char*>(0x10) = 1; }
+void wild_write_on_main() {
+    volatile std::uintptr_t address = 0x10; // volatile: the compiler does not see that nothing can be there
+    *reinterpret_cast<volatile char*>(address) = 1;
+}
 
 // Writes down to the thread's own guard, with nearly all of the stack left.
 void wild_write_into_guard() {
