@@ -65,8 +65,8 @@ public:
         return finish(m_slot);
     }
 
-    // Not joined: joins, and throws what it threw. While another exception unwinds the scope: cancels the child if it has not started,
-    // else waits for it; its exception is dropped.
+    // Not joined: joins, and throws what it threw. While another exception unwinds, the child is joined too, as its work may be what a
+    // destructor does then; only an exception of its own is dropped. To cancel children: a tulle::scope.
     TULLE_INLINE ~child() noexcept(false) {
         if (TULLE_UNLIKELY(!m_joined)) drop_cold(m_deque, m_slot);
     }
@@ -85,13 +85,16 @@ private:
     }
     TULLE_COLD static void drop_cold(detail::deque_front * deque, detail::record * slot) {
         bool const unwinding = std::uncaught_exceptions() > 0;
-        if (deque->retract(slot) || detail::join_cold(deque, slot)) {
-            F f = storage::find(slot).take_callable();
-            if (!unwinding) static_cast<void>(f());
-        } else if (unwinding && slot->exception != nullptr) {
-            slot->exception = nullptr;
-        } else {
-            static_cast<void>(finish(slot));
+        try {
+            if (deque->retract(slot) || detail::join_cold(deque, slot)) {
+                F f = storage::find(slot).take_callable();
+                static_cast<void>(f());
+            } else {
+                static_cast<void>(finish(slot));
+            }
+        } catch (...) {
+            if (!unwinding) throw;
+            static_cast<void>(detail::caught_exception());
         }
     }
 

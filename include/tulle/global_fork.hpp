@@ -12,6 +12,7 @@
 // Sources: Saraswat and others, "Lifeline-based global load balancing" (PPoPP 2011, doi:10.1145/1941553.1941582); the deque is that of tulle::fork.
 #pragma once
 
+#include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/global_record.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/detail/standing.hpp>
@@ -132,8 +133,8 @@ public:
         return join_slowly();
     }
 
-    // Not joined: joins, and throws what it threw. While another exception unwinds the scope: cancels the child if it has not started,
-    // else waits for it; its exception is dropped.
+    // Not joined: joins, and throws what it threw. While another exception unwinds, the child is joined too, as its work may be what a
+    // destructor does then; only an exception of its own is dropped.
     TULLE_INLINE ~global_child() noexcept(false) {
         if (TULLE_UNLIKELY(!m_joined)) drop_cold();
     }
@@ -163,11 +164,13 @@ private:
         return code::take_result(m_slot->body);
     }
     TULLE_COLD void drop_cold() {
-        m_joined = true;
-        if (std::uncaught_exceptions() == 0) return static_cast<void>(join());
-        if (m_deque == nullptr) return;
-        if (!m_deque->retract(m_slot) && !detail::join_global_cold(m_deque, m_slot)) m_slot->exception = nullptr;
-        detail::leave_global_deque_cold();
+        bool const unwinding = std::uncaught_exceptions() > 0;
+        try {
+            static_cast<void>(join());
+        } catch (...) {
+            if (!unwinding) throw;
+            static_cast<void>(detail::caught_exception());
+        }
     }
 
     detail::global_deque_front* m_deque;

@@ -74,8 +74,9 @@ void thread_groups::add(sched::thread_view const& seen) {
     keep_smallest(group, seen.id);
     group.same_object = group.same_object && group.first.waits.object == seen.waits.object;
     ++group.count;
-    ++m_count;
-    if (seen.worker >= 0) ++m_running;
+    std::size_t const standing = std::max(seen.nested, std::size_t{1}); // in the places of their joiners, the others
+    m_count += standing;
+    if (seen.worker >= 0) m_running += standing;
     sync::wait_facts const facts = sync::inspect(seen.waits);
     m_graph.add(seen, {seen.id, seen.waits, facts.holder, facts.stolen_word});
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/census.hpp"
 
+#include <algorithm>
+
 #include "base/sanitize.hpp"
 #include "sched/guest.hpp"
 
@@ -126,7 +128,10 @@ unstarted_counts census::unstarted() const noexcept {
 
 std::size_t census::count_waiting() const noexcept {
     std::size_t count = 0;
-    auto const visitor = [](void* sum, thread_view const& seen) { *static_cast<std::size_t*>(sum) += seen.worker < 0 ? 1 : 0; };
+    // One that runs in the place of its joiner stands on the same stack: both wait.
+    auto const visitor = [](void* sum, thread_view const& seen) {
+        if (seen.worker < 0) *static_cast<std::size_t*>(sum) += std::max(seen.nested, std::size_t{1});
+    };
     visit(visitor, &count);
     return count;
 }

@@ -50,6 +50,22 @@ public:
         return r;
     }
 
+    // Takes `r` out if it is the next one.
+    [[nodiscard]] bool remove_next(runnable const& r) noexcept {
+        if (looks_empty()) return false;
+        owner_section const held(m_lock);
+        if (m_list.first() != &r) return false;
+        m_list.pop_front();
+        count_pop(r);
+        return true;
+    }
+    // Those for which `is_wanted` says true.
+    template <class Predicate> [[nodiscard]] runnable_list extract(Predicate is_wanted) noexcept {
+        if (looks_empty()) return {};
+        owner_section const held(m_lock);
+        return m_list.extract(is_wanted, [this](runnable const& r) { count_pop(r); });
+    }
+
     // For yield: the next one, with `self` at the end in its place. Null: none of this kind. Otherwise the queue stays locked, so that nobody
     // takes `self` before its registers are saved; the next context unlocks it.
     [[nodiscard]] runnable* begin_rotation(runnable& self, runnable_kind kind) noexcept {

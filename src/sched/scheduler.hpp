@@ -201,6 +201,7 @@ public:
     [[nodiscard]] fiber* take_emergency(worker& w) noexcept; // the stack in reserve, or null
     void count_stacks(worker& w) noexcept; // from now on it keeps none for itself but the reserve, and no thread that it could not start
     void queue_unstarted(runnable& r) noexcept;
+    void drop_claimed(worker& w) noexcept; // claimed_records.cpp
     [[nodiscard]] runnable* take_unstarted() noexcept;
     // Whether more threads than there should be wait for their start where such a thread is queued that a spawner cannot run itself.
     [[nodiscard]] bool is_far_behind(int shepherd_index) const noexcept;
@@ -326,6 +327,9 @@ private:
     base::spin_lock m_spares_lock;
     runnable_list m_shared_spares;
     std::atomic<std::uint32_t> m_shared_spare_count{0};
+
+    [[nodiscard]] std::uint32_t drop_claimed(shepherd& s) noexcept; // how many are left
+    [[nodiscard]] std::uint32_t drop_claimed_unstarted() noexcept;
 
     base::spin_lock m_unstarted_lock;
     runnable_list m_unstarted; // threads that wait for a stack, where stacks are counted

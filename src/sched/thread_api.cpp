@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library calls under <tulle/thread.hpp> and <tulle/this_thread.hpp>.
+#include "arch/exception_state.hpp"
+#include "arch/rounding.hpp"
 #include "base/error.hpp"
 #include "os/dynamic_link.hpp"
 #include "sched/cancellation.hpp"
@@ -103,13 +105,37 @@ TULLE_COLD void push_back_behind_many(worker& w, thread_record& t) noexcept {
     schedule_point();
 }
 
+// What a thread that runs in its joiner's frame must neither see nor leave behind: the exceptions that the joiner is handling, or that
+// unwind its stack, and a rounding mode.
+class joiner_state {
+public:
+    joiner_state() noexcept : m_rounding(arch::rounding()) {
+        arch::swap(m_exceptions, {}, this_worker()->exception_globals);
+        if (TULLE_UNLIKELY(m_rounding != FE_TONEAREST)) arch::set_rounding(FE_TONEAREST);
+    }
+    ~joiner_state() {
+        arch::exception_state of_thread; // it has ended: empty
+        arch::swap(of_thread, m_exceptions, this_worker()->exception_globals);
+        if (TULLE_UNLIKELY(arch::rounding() != m_rounding)) arch::set_rounding(m_rounding);
+    }
+    joiner_state(joiner_state const&) = delete;
+    joiner_state& operator=(joiner_state const&) = delete;
+
+private:
+    int m_rounding;
+    arch::exception_state m_exceptions;
+};
+
 // The joiner got there first: the thread runs in its frame.
 void run_in_place(thread_record& t) noexcept {
+    if (!leave_queue(*this_worker(), t)) detail::add_reference(t.references); // for run_thread
     fiber& self = *this_worker()->current;
     std::int16_t const before = self.shepherd;
     if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
-    detail::add_reference(t.references);                            // for run_thread
-    static_cast<void>(run_thread(t));
+    {
+        joiner_state const kept;
+        static_cast<void>(run_thread(t));
+    }
     self.shepherd = before;
 }
 

@@ -22,6 +22,10 @@ struct thread_record : runnable, detail::thread_core {
 [[nodiscard]] inline bool claim(thread_record& t) noexcept { return detail::claim(t.claimed); }
 void drop_reference(thread_record& t) noexcept;
 
+// By a joiner that has claimed a thread whose record may be in a queue still. True: it is not any more, and the queue's reference is the
+// caller's. False: whoever takes it from its queue will drop that.
+[[nodiscard]] bool leave_queue(worker& w, thread_record& t) noexcept;
+
 // By the claimer, in its own frame: runs the thread under its identity and ends it. The waiter to go on with, or null; `t` is gone unless
 // the caller holds a reference.
 [[nodiscard]] fiber* run_thread(thread_record& t) noexcept;

@@ -99,6 +99,7 @@ struct alignas(128) worker {
     std::uint64_t next_id = 0, id_limit = 0; // thread identities drawn in blocks
     runnable_list free_records;              // memory of thread records
     int free_record_count = 0;
+    std::uint32_t claims_left = 0;   // by joiners, until claimed records are taken out of the queues (claimed_records.cpp)
     int barren_wakes = 0;            // woken in a row without finding work
     bool has_worked = false;         // since it last gave memory back
     steal_pace pace;                 // of its steals from other workers' ready queues

@@ -229,9 +229,9 @@ void more_threads_than_memory() {
     ::getrlimit(RLIMIT_AS, &limit);
     limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{200} << 20U);
     ::setrlimit(RLIMIT_AS, &limit);
-    tulle::barrier all(3000);
+    tulle::barrier all(10000);
     std::vector<tulle::thread<void>> threads;
-    for (int k = 0; k < 3000; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    for (int k = 0; k < 10000; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
     for (auto& t : threads) t.join();
 }
 

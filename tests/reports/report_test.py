@@ -204,7 +204,7 @@ class NoStack(unittest.TestCase):
     def test_the_limit_of_the_system_is_named(self):
         text, waiting, unstarted = self.report("more_threads_than_memory", TULLE_GUARD="none")
         self.assertRegex(text, r"\n    the limit of address space is reached: raise it \(ulimit -v, now \d+ KiB\)")
-        self.assertEqual(waiting + unstarted, 3001)
+        self.assertEqual(waiting + unstarted, 10001)
 
     def test_who_asks_is_told_how_many_have_not_started(self):
         with subprocess.Popen(command("more_threads_than_stacks"), stderr=subprocess.PIPE, text=True, restore_signals=True,

@@ -117,7 +117,8 @@ private:
     bool step(int time_ms) {
         std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}, {m_report.is_open() ? m_report.get() : -1, POLLIN, 0}};
         for (tagged_output const& o : m_outputs) wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
-        bool const has_beginning = std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.has_beginning(); });
+        bool const has_beginning =
+            std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.has_beginning(); });
         int const ready = poll(wanted.data(), wanted.size(), has_beginning ? tagged_output::k_patience_with_lines_ms : time_ms);
         if (ready == 0 && has_beginning) {
             for (tagged_output& o : m_outputs)

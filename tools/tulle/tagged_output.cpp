@@ -34,7 +34,9 @@ char const* word_of(tagging whose) noexcept {
 
 bool is_tagged(tagging whose, unsigned place) noexcept { return whose == tagging::all || (whose == tagging::others && place != 0); }
 
-bool is_piped(tagging whose, unsigned place, int to) noexcept { return is_tagged(whose, place) || (whose != tagging::none && isatty(to) == 0); }
+bool is_piped(tagging whose, unsigned place, int to) noexcept {
+    return is_tagged(whose, place) || (whose != tagging::none && isatty(to) == 0);
+}
 
 std::string tag_of(unsigned place) { return "[" + std::to_string(place) + "] "; }
 

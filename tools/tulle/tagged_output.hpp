@@ -61,7 +61,6 @@ public:
     void pass_beginning();
     static constexpr int k_patience_with_lines_ms = 50; // then beginnings are passed on
 
-
 private:
     static constexpr std::size_t k_most_kept = std::size_t{1} << 20U; // of what is no line, without a tag
 

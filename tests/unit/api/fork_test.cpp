@@ -91,6 +91,53 @@ TEST_P(fork_test, unwinding_scope_drops_the_exceptions_of_its_children) {
     for (int k = 0; k < 100; ++k) EXPECT_THROW(both_throw(), std::runtime_error);
 }
 
+// Whether or not a thief took the child.
+TEST_P(fork_test, unwinding_scope_runs_its_children) {
+    for (int k = 0; k < 1000; ++k) {
+        std::atomic<int> ran{0};
+        try {
+            auto const child = tulle::fork([&ran] { ++ran; });
+            throw k;
+        } catch (int) {}
+        ASSERT_EQ(ran, 1);
+    }
+}
+
+struct forks_at_its_end {
+    std::atomic<int>& ran;
+    ~forks_at_its_end() {
+        auto const child = tulle::fork([this] { ++ran; });
+    }
+};
+
+TEST_P(fork_test, a_destructor_loses_no_work_while_an_exception_unwinds) {
+    for (int k = 0; k < 1000; ++k) {
+        std::atomic<int> ran{0};
+        try {
+            forks_at_its_end const last{ran};
+            throw k;
+        } catch (int) {}
+        ASSERT_EQ(ran, 1);
+    }
+}
+
+TEST_P(fork_test, a_thread_that_a_destructor_joins_loses_no_work) {
+    struct spawns_at_its_end {
+        std::atomic<int>& ran;
+        ~spawns_at_its_end() {
+            tulle::spawn([this] { forks_at_its_end const last{ran}; }).join();
+        }
+    };
+    for (int k = 0; k < 1000; ++k) {
+        std::atomic<int> ran{0};
+        try {
+            spawns_at_its_end const last{ran};
+            throw k;
+        } catch (int) {}
+        ASSERT_EQ(ran, 1);
+    }
+}
+
 TEST_P(fork_test, parent_sees_what_the_child_wrote) {
     for (int k = 0; k < 1000; ++k) {
         int written = 0;

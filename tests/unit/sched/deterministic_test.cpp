@@ -609,7 +609,7 @@ TEST(deterministic_death, a_deadlock_ends_the_run) {
         auto thread = tulle::spawn([&never] { never.wait(); });
         thread.join();
     };
-    EXPECT_DEATH(wait_for_ever(), "tulle: deadlock: 1 thread waits, .*; TULLE_SEED=11 repeats this run");
+    EXPECT_DEATH(wait_for_ever(), "tulle: deadlock: 2 threads wait, .*; TULLE_SEED=11 repeats this run");
 }
 
 TEST(deterministic_death, a_deadlock_ends_the_run_without_a_report) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cfenv>
+#include <exception>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -36,6 +38,39 @@ TEST_P(thread_api_test, arguments_that_can_only_be_moved) {
     EXPECT_EQ(t.join(), 5);
     auto u = spawn([p = std::make_unique<int>(6)] { return *p; });
     EXPECT_EQ(u.join(), 6);
+}
+
+// Also where its joiner runs it.
+TEST_P(thread_api_test, a_thread_sees_no_exceptions_of_its_joiner) {
+    try {
+        throw std::runtime_error("the joiner's");
+    } catch (std::runtime_error const& e) {
+        EXPECT_TRUE(spawn([] { return std::current_exception() == nullptr && std::uncaught_exceptions() == 0; }).join());
+        EXPECT_NE(std::current_exception(), nullptr);
+        EXPECT_STREQ(e.what(), "the joiner's");
+    }
+    struct joins_at_its_end {
+        bool& found_none;
+        ~joins_at_its_end() {
+            found_none = spawn([] { return std::uncaught_exceptions() == 0; }).join();
+            found_none = found_none && std::uncaught_exceptions() == 1;
+        }
+    };
+    bool found_none = false;
+    try {
+        joins_at_its_end const last{found_none};
+        throw 1;
+    } catch (int) {}
+    EXPECT_TRUE(found_none);
+}
+
+TEST_P(thread_api_test, a_thread_neither_sees_nor_changes_the_rounding_of_its_joiner) {
+    std::fesetround(FE_UPWARD);
+    EXPECT_EQ(spawn([] { return std::fegetround(); }).join(), FE_TONEAREST);
+    EXPECT_EQ(std::fegetround(), FE_UPWARD);
+    std::fesetround(FE_TONEAREST);
+    spawn([] { std::fesetround(FE_DOWNWARD); }).join();
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
 TEST_P(thread_api_test, large_captures) {
