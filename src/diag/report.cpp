@@ -8,6 +8,7 @@
 #include "diag/wording.hpp"
 #include "os/mapped_memory.hpp"
 #include "os/signal_handlers.hpp"
+#include "os/task_state.hpp"
 #include "sync/inspect.hpp"
 
 #include <cinttypes>
@@ -32,6 +33,15 @@ phrase target_of(wait::wait_reason waits, bool same_object) noexcept {
     if (facts.holder != 0) return phrase::make("%s %p, held by %s", kind, waits.object, name_of(facts.holder).text);
     if (facts.numbers[0] != '\0') return phrase::make("%s %p (%s)", kind, waits.object, facts.numbers);
     return phrase::make("%s %p", kind, waits.object);
+}
+
+// ", which is in read"; empty unless the watcher has found its worker in the kernel.
+phrase stuck_in(sched::thread_view const& seen) noexcept {
+    if (seen.found != sched::stuck_state::in_kernel) return {};
+    char const* const call = os::name_of_call(seen.found_call);
+    if (call != nullptr) return phrase::make(", which is in %s", call);
+    if (seen.found_call >= 0) return phrase::make(", which is in system call %d", seen.found_call);
+    return phrase::make(", which is in the kernel");
 }
 
 class writer {
@@ -107,6 +117,15 @@ private:
         m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d workers; %" PRIu64 " in queues%s\n", m_process,
                     m_threads.count(), m_threads.running(), m_of.chosen().workers, more.all(),
                     more.starving != 0 ? ", some of which find no stack" : "");
+        print_substitutes(m_of.watching().view());
+    }
+    void print_substitutes(sched::watcher_view const& seen) noexcept {
+        if (seen.in_kernel + seen.computing == 0) return;
+        char const* const call = os::name_of_call(seen.last_call);
+        m_out.print("    %d substitutes run; workers were found in the kernel %" PRIu64 " times%s%s, computing for long %" PRIu64
+                    " times, and substitutes were added %" PRIu64 " times\n",
+                    seen.substitutes, seen.in_kernel, call != nullptr ? ", last in " : "", call != nullptr ? call : "", seen.computing,
+                    seen.substituted);
     }
     void print_circle(std::pmr::vector<wait_graph::node> const& circle) noexcept {
         m_out.print("\nin a circle:\n");
@@ -119,7 +138,7 @@ private:
         if (g.first.waits.kind != wait::wait_kind::nothing)
             m_out.print(g.count == 1 ? " waits for %s\n" : " wait for %s\n", target_of(g.first.waits, g.same_object).text);
         else if (g.first.worker >= 0)
-            m_out.print(g.count == 1 ? " runs on worker %d\n" : " run on worker %d\n", g.first.worker);
+            m_out.print(g.count == 1 ? " runs on worker %d%s\n" : " run on worker %d%s\n", g.first.worker, stuck_in(g.first).text);
         else if (g.first.stack_kind == sched::fiber_kind::guest)
             m_out.print(" (OS thread %d) does something else\n", g.first.tid);
         else

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/task_state.hpp"
 
+#include "os/thread.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -120,6 +122,12 @@ void task_state::open(int tid) noexcept {
     if (m_names_call) return;
     if (m_file >= 0) ::close(m_file);
     m_file = open_of("/proc/self/task/%d/stat", tid);
+}
+
+bool task_state::can_name_calls() noexcept {
+    task_state own;
+    own.open(thread_id());
+    return own.m_names_call;
 }
 
 task_state::view task_state::look(int tid) noexcept {

@@ -31,6 +31,9 @@ public:
     [[nodiscard]] view look(int tid) noexcept;
     void close() noexcept;
 
+    /// Whether looks tell the call, which some kernels keep to themselves.
+    [[nodiscard]] static bool can_name_calls() noexcept;
+
 private:
     void open(int tid) noexcept;
 

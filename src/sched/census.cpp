@@ -71,7 +71,9 @@ bool census::look_at(fiber const& f, thread_view& seen) const noexcept {
     if (seen.id == 0 && seen.stolen == nullptr) return false; // a loop without work
     if (worker const* const w = runs_on(f)) {
         seen.worker = w->index;
-        seen.tid = w->tid.load(std::memory_order_relaxed); // relaxed: written once
+        seen.tid = w->tid.load(std::memory_order_relaxed); // relaxed, these: written once, or a finding that may be old
+        seen.found = w->found.load(std::memory_order_relaxed);
+        seen.found_call = w->found_call.load(std::memory_order_relaxed);
         seen.waits = {};
         seen.from = interrupted_registers(*w);
     } else {

@@ -112,8 +112,7 @@ stuck_state watcher::judge(worker& w, std::uint64_t now) noexcept {
         task = m_tasks[index].look(w.tid.load(std::memory_order_relaxed)); // relaxed: written when its OS thread starts
         return task.state == os::task_state::kind::in_kernel;
     });
-    if (state == stuck_state::in_kernel && task.call >= 0) m_last_call.store(task.call, std::memory_order_relaxed); // relaxed: see add_one
-    note(w, state, before);
+    note(w, state, before, task.call);
     return state;
 }
 
@@ -123,10 +122,18 @@ void watcher::note_use(worker const& w, std::uint64_t now) noexcept {
     if (!seen.is_idle || seen.decisions != u.decisions) u = {seen.decisions, now};
 }
 
-void watcher::note(worker const& w, stuck_state state, stuck_state before) noexcept {
-    if (state == before || state == stuck_state::free) return;
+// relaxed, all: see add_one.
+void watcher::note(worker& w, stuck_state state, stuck_state before, int call) noexcept {
+    if (state == stuck_state::in_kernel && call >= 0) {
+        m_last_call.store(call, std::memory_order_relaxed);
+        w.found_call.store(call, std::memory_order_relaxed);
+    }
+    if (state == before) return;
+    if (state != stuck_state::in_kernel) w.found_call.store(-1, std::memory_order_relaxed);
+    w.found.store(state, std::memory_order_relaxed);
+    if (state == stuck_state::free) return;
     add_one(state == stuck_state::in_kernel ? m_found_in_kernel : m_found_computing);
-    m_last_worker.store(w.index, std::memory_order_relaxed); // relaxed: see add_one
+    m_last_worker.store(w.index, std::memory_order_relaxed);
 }
 
 // A worker that computes is replaced only where somebody waits for that.

@@ -70,7 +70,7 @@ private:
     void note_use(worker const& w, std::uint64_t now) noexcept;
     void dismiss_unused(int wanted, std::uint64_t now) noexcept;
     [[nodiscard]] bool has_to_poll() const noexcept;
-    void note(worker const& w, stuck_state state, stuck_state before) noexcept;
+    void note(worker& w, stuck_state state, stuck_state before, int call) noexcept;
     void substitute(std::uint64_t now) noexcept;
     void free_main_if_stuck() noexcept;
     void expire_late_timers(std::uint64_t now) noexcept;

@@ -15,6 +15,7 @@
 #include "sched/shown_deque.hpp"
 #include "sched/stack_cache.hpp"
 #include "sched/steal_pace.hpp"
+#include "sched/stuck_judge.hpp"
 #include "wait/timer_queue.hpp"
 
 #include <tulle/detail/current.hpp>
@@ -123,6 +124,8 @@ struct alignas(128) worker {
     progress_count decisions;                    // of the scheduler; written by the worker only
     std::atomic<bool> is_idle{false};            // it searches, sleeps or stands by; written by the worker only
     std::atomic<bool> is_substitute{false};      // it runs in place of one that is stuck; written under scheduler::m_resizing
+    std::atomic<stuck_state> found{stuck_state::free}; // by the watcher, who writes it; for reports
+    std::atomic<int> found_call{-1};                   // the system call it was found in; -1: none, or not known
     std::atomic<bool> has_ended{false};          // its OS thread is at its end, to be joined
     std::atomic<std::uint64_t> starves_since{0}; // ns: it finds nothing that it has a stack for; 0: not so. Written by the worker only
     std::atomic<bool> is_disabled{false};        // itself; written under scheduler::m_resizing

@@ -25,9 +25,10 @@ int main(void) {
     tulle_options const two = {2, 0};
     int numbers[THREADS];
     tulle_thread* threads[THREADS];
-    expect(tulle_set_option("max_workers", "3") == 0, "option");
+    expect(tulle_set_option("max_workers", "3") == 0 && tulle_set_option("max_substitutes", "5") == 0, "options");
     expect(tulle_init(&two) == 0, "init");
     expect(tulle_max_workers() == 3, "maximum");
+    expect(tulle_worker_slots() == 3 + 5, "indices of workers and of their substitutes are below it");
     expect(tulle_worker_count() == 2, "workers at the start");
     expect(tulle_set_workers(3) == 0 && tulle_worker_count() == 3, "more");
     expect(tulle_set_workers(4) == -EINVAL && tulle_set_workers(-1) == -EINVAL && tulle_worker_count() == 3, "nonsense");

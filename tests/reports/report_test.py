@@ -340,6 +340,19 @@ class Ps(Asked):
         child.communicate("go on\n")
         self.assertEqual(child.returncode, 7)
 
+    @unittest.skipIf(SANITIZER == "ThreadSanitizer", "it holds signals back while a thread waits in the C library")
+    def test_which_call_a_worker_is_in(self):
+        child = self.start()
+        found = None
+        deadline = time.monotonic() + 30
+        while found is None and time.monotonic() < deadline:  # until the watcher has looked
+            text = self.ps(str(child.pid)).stdout
+            found = re.search(r"(?m)^thread \d+ runs on worker 0, which is in (read|the kernel)$", text)
+        self.assertIsNotNone(found, text)
+        self.assertRegex(text, r"\n    \d+ substitutes run; workers were found in the kernel [1-9]\d* times(, last in read)?, computing")
+        child.communicate("go on\n")
+        self.assertEqual(child.returncode, 7)
+
     def test_list(self):
         child = self.start()
         self.assertRegex(self.ps().stdout, rf"(?m)^ *{child.pid} .*hang busy")

@@ -68,7 +68,8 @@ class Info(unittest.TestCase):
     def test_schema(self):
         found = self.info()
         kinds = {"version": str, "machine": str, "cpus": int, "quota": (int, float, type(None)), "shepherds": list,
-                 "workers": int, "max_workers": int, "guard": str, "membarrier": bool, "context": str, "options": list}
+                 "workers": int, "max_workers": int, "guard": str, "membarrier": bool, "max_substitutes": int,
+                 "names_system_calls": bool, "context": str, "options": list}
         self.assertEqual(set(found), set(kinds))
         for key, kind in kinds.items():
             self.assertIsInstance(found[key], kind, key)
@@ -101,7 +102,7 @@ class Info(unittest.TestCase):
 
     def test_text_shows_the_same(self):
         text = tulle("info").stdout
-        for name in OPTIONS | {"membarrier", "stack guards", "quota"}:
+        for name in OPTIONS | {"membarrier", "stack guards", "quota", "watcher"}:
             self.assertIn(name, text)
 
 

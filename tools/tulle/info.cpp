@@ -16,6 +16,7 @@
 
 #include "arch/context.hpp"
 #include "os/membarrier.hpp"
+#include "os/task_state.hpp"
 #include "os/topology.hpp"
 #include "runtime/runtime.hpp"
 #include "stack/stack_pool.hpp"
@@ -32,6 +33,7 @@ struct findings {
     runtime::worker_limits workers;
     std::string guard;
     bool membarrier;
+    bool names_calls;
 };
 
 stack::guard_choice chosen_guard(base::option_table const& options) {
@@ -55,7 +57,7 @@ findings look() {
     auto const workers = runtime::limits_of(options, machine);
     if (!workers) throw failure(k_exit_usage, "info: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     stack::stack_pool const pool({.guard = chosen_guard(options)});
-    return {std::move(machine), options, *workers, pool.guard_text(), os::membarrier_register()};
+    return {std::move(machine), options, *workers, pool.guard_text(), os::membarrier_register(), os::task_state::can_name_calls()};
 }
 
 json options_json(base::option_table const& options) {
@@ -84,6 +86,8 @@ json to_json(findings const& found) {
             {"max_workers", found.workers.most},
             {"guard", found.guard},
             {"membarrier", found.membarrier},
+            {"max_substitutes", found.options.number(base::option_id::max_substitutes)},
+            {"names_system_calls", found.names_calls},
             {"context", context_name()},
             {"options", options_json(found.options)}};
 }
@@ -95,6 +99,13 @@ std::string quota_text(double cpus) {
     char text[64];
     std::snprintf(text, sizeof text, "%.2f CPUs", cpus);
     return text;
+}
+
+std::string watcher_text(findings const& found) {
+    auto const most = found.options.number(base::option_id::max_substitutes);
+    if (most == 0) return "off: workers that are stuck have no substitutes";
+    std::string const calls = found.names_calls ? "the system calls that they are stuck in are known" : "the system does not tell their calls";
+    return "at most " + std::to_string(most) + " substitutes of workers that are stuck; " + calls;
 }
 
 void print_options(base::option_table const& options) {
@@ -115,6 +126,7 @@ void print(findings const& found) {
     print_line("workers", std::to_string(found.workers.workers) + ", at most " + std::to_string(found.workers.most) + " at run time");
     print_line("stack guards", found.guard);
     print_line("membarrier", found.membarrier ? "available" : "not available: full fences instead");
+    print_line("watcher", watcher_text(found));
     print_line("switch", context_name());
     print_options(found.options);
 }
