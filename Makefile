@@ -5,11 +5,12 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help demo test bench soak install build clean bootstrap
+.PHONY: help demo test nightly bench soak install build clean bootstrap
 
 help:
 	@echo "make demo      install what is missing, build, and run the example programs on real input"
-	@echo "make test      build with gcc and clang, Debug, Release and sanitizers, and run all tests"
+	@echo "make test      build with gcc (Release; Debug and address sanitizer) and clang (Debug and thread sanitizer), and run all tests"
+	@echo "make nightly   the same with every preset, then all architectures below an emulator, all programs whole, and soak; takes hours"
 	@echo "make bench     run the benchmarks beside the packaged peers and print a table"
 	@echo "make soak      run random programs of threads against a model for 10 minutes, and 10,000 of places (ARGS=--help)"
 	@echo "make install   install to PREFIX ($(PREFIX)); DESTDIR is honoured"
@@ -29,6 +30,9 @@ demo: build
 test: bootstrap
 	@scripts/bootstrap cross sparc || echo "make test: tests of SPARC will be skipped" >&2
 	@scripts/test $(ARGS)
+
+nightly: bootstrap
+	@scripts/nightly
 
 bench: build
 	@build/release/bin/tulle bench $(ARGS)
