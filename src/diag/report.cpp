@@ -41,7 +41,7 @@ phrase stuck_in(sched::thread_view const& seen) noexcept {
     char const* const call = os::name_of_call(seen.found_call);
     if (call != nullptr) return phrase::make(", which is in %s", call);
     if (seen.found_call >= 0) return phrase::make(", which is in system call %d", seen.found_call);
-    return phrase::make(", which is in the kernel");
+    return phrase::make("%s", ", which is in the kernel");
 }
 
 class writer {

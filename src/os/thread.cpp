@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +32,30 @@ constexpr int k_sanitizer_threads = 0;
 #else
 constexpr int k_sanitizer_threads = 0;
 #endif
+
+// Calls f(tid) for each entry of the folder but . and .. (getdents64(2)); without memory, of which there may be none when somebody asks. An errno.
+template <class F> int for_each_task(int folder, F f) noexcept {
+    struct entry {
+        std::uint64_t inode;
+        std::int64_t next;
+        unsigned short length;
+        unsigned char type;
+        char name[1]; // as long as it is
+    };
+    alignas(entry) char read[1024];
+    for (;;) {
+        long const count = ::syscall(SYS_getdents64, folder, read, sizeof read);
+        if (count <= 0) return count == 0 ? 0 : errno;
+        for (long at = 0; at < count;) {
+            char const* const here = read + at;
+            unsigned short length = 0;
+            std::memcpy(&length, here + offsetof(entry, length), sizeof length);
+            int const tid = std::atoi(here + offsetof(entry, name));
+            if (tid != 0) f(tid);
+            at += length;
+        }
+    }
+}
 
 // What `use(bytes, set)` returns, or ENOMEM.
 template <class Use> int with_set(std::span<int const> cpus, Use use) noexcept {
@@ -117,17 +145,14 @@ void move_threads(std::span<int const> from, std::span<int const> to) {
 int thread_id() noexcept { return static_cast<int>(::syscall(SYS_gettid)); }
 
 int count_other_threads(bool (*is_known)(void* argument, int tid), void* argument) noexcept {
-    DIR* const tasks = ::opendir("/proc/self/task");
-    if (tasks == nullptr) {
+    int const tasks = ::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tasks < 0) {
         return -1;
     }
     int others = 0;
-    while (dirent const* const entry = ::readdir(tasks)) {
-        int const tid = std::atoi(entry->d_name); // 0 for . and ..
-        others += tid != 0 && !is_known(argument, tid) ? 1 : 0;
-    }
-    ::closedir(tasks);
-    return std::max(others - k_sanitizer_threads, 0);
+    int const error = for_each_task(tasks, [&](int tid) { others += is_known(argument, tid) ? 0 : 1; });
+    ::close(tasks);
+    return error != 0 ? -1 : std::max(others - k_sanitizer_threads, 0);
 }
 
 int set_name(pthread_t thread, char const* name) noexcept {

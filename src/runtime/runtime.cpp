@@ -212,10 +212,11 @@ int instance::start_as(base::option_table const& options, bool adopt_caller) {
     if (sched::scheduler::instance().is_running()) return EALREADY;
     auto const chosen = settings_of(options, adopt_caller && sched::scheduler::may_adopt_caller());
     if (!chosen) return EINVAL;
+    if (chosen->adopt_caller) use_cpus(chosen->machine, false); // first: OS threads other than workers inherit it
     int const error = sched::scheduler::instance().start(*chosen);
+    if (error != 0 && chosen->adopt_caller) use_cpus(chosen->machine, true);
     if (error == 0) diag::explain_overflows();
     if (error == 0) remote::reserve_processor(chosen->machine.reserved_cpu);
-    if (error == 0 && chosen->adopt_caller) use_cpus(chosen->machine, false);
     if (error == 0 && options.number(option_id::share_cpus) != 0 && chosen->seed == 0) m_cpus.join(*chosen);
     if (error == 0) remote::set_memory_settings(memory_settings_of(options));
     if (error == 0) remote::set_survival(options.number(option_id::on_place_death) == base::k_on_place_death_throw);

@@ -43,6 +43,7 @@ class MemoryOrders(unittest.TestCase):
     def test_the_page_names_each_file_with_its_orders(self):
         rows = ROW.findall(PAGE.read_text(encoding="utf-8"))
         self.assertEqual(len(rows), len({name for name, _, _ in rows}), "a file is named twice")
+        self.maxDiff = None
         self.assertEqual({name: set(orders.split(", ")) for name, orders, _ in rows}, in_sources())
 
     def test_each_has_a_test_or_a_reason(self):

@@ -20,6 +20,7 @@ class run_ahead_test : public ::testing::TestWithParam<int> {
 protected:
     void SetUp() override {
         set_option("max_unstarted", std::to_string(k_most));
+        set_option("max_substitutes", "off"); // they have queues, too
         initialize({.workers = GetParam()});
     }
     void TearDown() override {
