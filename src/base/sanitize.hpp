@@ -2,8 +2,9 @@
 // For functions that look at memory of which a sanitizer would say that they must not: other threads' stacks, say. And which one it is.
 #pragma once
 
-#if defined(__clang__)
-#define TULLE_NO_SANITIZE __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
+#if defined(__clang__) // the last attribute is for atomic accesses, which the thread sanitizer looks at in spite of the others
+#define TULLE_NO_SANITIZE \
+    __attribute__((noinline, no_sanitize("address", "thread", "undefined"), disable_sanitizer_instrumentation))
 #else
 #define TULLE_NO_SANITIZE __attribute__((noinline, no_sanitize_address, no_sanitize_thread, no_sanitize_undefined))
 #endif

@@ -57,7 +57,7 @@ sched::circle_search circle_finder::look(sched::scheduler& of) noexcept try {
         if (m_has_more) m_waiting.reserve(4 * m_waiting.capacity());
         m_waiting.clear();
         m_has_more = false;
-        sched::census(of).visit(&add, this);
+        sched::census(of).visit(&add, this, sched::census::depth::waits);
     } while (m_has_more && m_waiting.capacity() < k_most_waiting);
     if (m_has_more || m_waiting.size() < 2) m_waiting.clear();
     wait_graph graph(*std::pmr::new_delete_resource());

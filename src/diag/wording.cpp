@@ -41,7 +41,7 @@ bool is_whole(std::string_view name) noexcept { return name.ends_with(')') && na
 
 bool is_internal(symbol const& s) noexcept {
     std::string_view const name = without_type(s.function);
-    for (std::string_view const hidden : {"sched::", "sync::", "arch::", "detail::", "diag::", "group::", "compat::"}) {
+    for (std::string_view const hidden : {"sched::", "wait::", "sync::", "arch::", "detail::", "diag::", "group::", "compat::"}) {
         if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
     }
     if (s.place.find("/tulle/detail/") != std::string_view::npos) return true;

@@ -66,7 +66,7 @@ worker const* census::runs_on(fiber const& f) const noexcept {
 }
 
 // False: no thread stands on it.
-bool census::look_at(fiber const& f, thread_view& seen) const noexcept {
+bool census::look_at(fiber const& f, thread_view& seen, depth how) const noexcept {
     copy(f, seen);
     if (seen.id == 0 && seen.stolen == nullptr) return false; // a loop without work
     if (worker const* const w = runs_on(f)) {
@@ -75,8 +75,8 @@ bool census::look_at(fiber const& f, thread_view& seen) const noexcept {
         seen.found = w->found.load(std::memory_order_relaxed);
         seen.found_call = w->found_call.load(std::memory_order_relaxed);
         seen.waits = {};
-        seen.from = interrupted_registers(*w);
-    } else {
+        if (how == depth::registers) seen.from = interrupted_registers(*w);
+    } else if (how == depth::registers) {
         seen.from = saved_registers(f);
     }
     return true;
@@ -85,7 +85,7 @@ bool census::look_at(fiber const& f, thread_view& seen) const noexcept {
 void census::visit_pooled(void* on_tour, stack::span where) noexcept {
     auto const& t = *static_cast<tour*>(on_tour);
     thread_view seen;
-    if (is_fiber(where) && t.of.look_at(fiber_of(where), seen)) t.visitor(t.argument, seen);
+    if (is_fiber(where) && t.of.look_at(fiber_of(where), seen, t.how)) t.visitor(t.argument, seen);
 }
 
 void census::look_at_guests(tour const& t) const noexcept {
@@ -95,15 +95,15 @@ void census::look_at_guests(tour const& t) const noexcept {
         copy(g->stack, seen);
         seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: see census.hpp
         if (seen.tid == 0) continue;
-        if (seen.waits.kind != wait_kind::nothing) seen.from = waiting_registers(w);
+        if (t.how == depth::registers && seen.waits.kind != wait_kind::nothing) seen.from = waiting_registers(w);
         t.visitor(t.argument, seen);
     }
 }
 
-void census::visit(void (*visitor)(void* argument, thread_view const& seen), void* argument) const noexcept {
-    tour t{*this, visitor, argument};
+void census::visit(void (*visitor)(void* argument, thread_view const& seen), void* argument, depth how) const noexcept {
+    tour t{*this, visitor, argument, how};
     thread_view seen;
-    if (m_of.m_settings.adopt_caller && look_at(m_of.m_adopted, seen)) visitor(argument, seen);
+    if (m_of.m_settings.adopt_caller && look_at(m_of.m_adopted, seen, how)) visitor(argument, seen);
     look_at_guests(t);
     if (m_of.m_stacks != nullptr) m_of.m_stacks->visit(&visit_pooled, &t);
 }
@@ -134,7 +134,7 @@ std::size_t census::count_waiting() const noexcept {
     auto const visitor = [](void* sum, thread_view const& seen) {
         if (seen.worker < 0) *static_cast<std::size_t*>(sum) += std::max(seen.nested, std::size_t{1});
     };
-    visit(visitor, &count);
+    visit(visitor, &count, depth::waits);
     return count;
 }
 

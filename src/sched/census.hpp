@@ -44,8 +44,11 @@ class census {
 public:
     explicit census(scheduler& of) noexcept : m_of(of) {}
 
-    // Calls visitor(argument, view) for each thread, in no particular order.
-    void visit(void (*visitor)(void* argument, thread_view const& seen), void* argument) const noexcept;
+    enum class depth { waits, registers };
+
+    // Calls visitor(argument, view) for each thread, in no particular order. With depth::waits `from` stays empty: registers of threads that go
+    // on meanwhile mean nothing.
+    void visit(void (*visitor)(void* argument, thread_view const& seen), void* argument, depth how = depth::registers) const noexcept;
     [[nodiscard]] unstarted_counts unstarted() const noexcept;
     [[nodiscard]] std::size_t count_waiting() const noexcept; // threads that do not run
     // What a worker runs, by its own OS thread.
@@ -56,11 +59,12 @@ private:
         census const& of;
         void (*visitor)(void* argument, thread_view const& seen);
         void* argument;
+        depth how;
     };
 
     static void visit_pooled(void* on_tour, stack::span where) noexcept;
     [[nodiscard]] worker const* runs_on(fiber const& f) const noexcept;
-    [[nodiscard]] bool look_at(fiber const& f, thread_view& seen) const noexcept;
+    [[nodiscard]] bool look_at(fiber const& f, thread_view& seen, depth how) const noexcept;
     void look_at_guests(tour const& t) const noexcept;
 
     scheduler& m_of;
