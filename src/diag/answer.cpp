@@ -74,9 +74,11 @@ void on_request(int signal, siginfo_t* info, void* interrupted) {
     bool const is_wanted = r.descriptor >= 0 || g_before != SIG_IGN; // the shell has background jobs ignore the keyboard's
     if (!stand_still_if_asked(where) && is_wanted && !g_busy.exchange(true, std::memory_order_acquire)) {
         sched::scheduler& s = sched::scheduler::instance();
+        s.pause_watcher(true); // it would find the workers in the kernel
         stop_workers(s, signal, where);
         copy_twice(r);
         let_workers_go();
+        s.pause_watcher(false);
         g_busy.store(false, std::memory_order_release);
     }
     errno = kept;

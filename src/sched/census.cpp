@@ -12,10 +12,18 @@ namespace {
 
 constexpr std::size_t k_most_nested = 64; // a list that changes meanwhile has an end, too
 
+// What a load() does; that is a function of its own without optimization, which the sanitizer would see. relaxed: see set_wait.
+template <class T> TULLE_NO_SANITIZE T load_unseen(std::atomic<T> const& from) noexcept {
+    static_assert(sizeof from == sizeof(T));
+    T value;
+    __atomic_load(reinterpret_cast<T const*>(&from), &value, __ATOMIC_RELAXED);
+    return value;
+}
+
 // False where the memory holds no fiber: its stack is cached, or the fiber is being made.
 TULLE_NO_SANITIZE bool is_fiber(stack::span where) noexcept {
     fiber const& f = fiber_of(where);
-    return f.alive.load(std::memory_order_relaxed) == fiber::k_alive_mark && f.stack.low == where.low; // relaxed: see census.hpp
+    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == where.low; // relaxed: see census.hpp
 }
 
 // Its saved context lies on its own stack, unless it has gone on meanwhile.
@@ -46,7 +54,7 @@ TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
         seen.site = f.frame->site;
         copy_outer(*f.frame, seen);
     }
-    seen.waits = {f.waits_for.load(std::memory_order_relaxed), f.wait_object.load(std::memory_order_relaxed)}; // relaxed: see set_wait
+    seen.waits = {load_unseen(f.waits_for), load_unseen(f.wait_object)};
 }
 
 TULLE_NO_SANITIZE arch::registers waiting_registers(worker const& guest) noexcept { return arch::registers_of(guest.waits_at); }

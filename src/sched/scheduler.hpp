@@ -145,6 +145,7 @@ public:
     void free_main() noexcept;
     void bind_main() noexcept; // by that thread: it goes on on the OS thread that it was adopted on
     [[nodiscard]] watcher const& watching() const noexcept { return m_watcher; }
+    void pause_watcher(bool pauses) noexcept { m_watcher.pause(pauses); }
 
     [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
     [[nodiscard]] static std::size_t guest_bytes() noexcept;

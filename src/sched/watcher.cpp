@@ -91,6 +91,10 @@ void watcher::watch() noexcept {
         std::uint64_t const now = os::monotonic_ns();
         expire_late_timers(now);
         if (has_to_poll()) static_cast<void>(m_of->idle_poller()->poll());
+        if (m_pauses.load(std::memory_order_acquire)) { // pairs with pause
+            doze(now + k_longest_alert_ns);
+            continue;
+        }
         findings const found = look(now);
         substitute(now);
         free_main_if_stuck();

@@ -49,6 +49,8 @@ public:
         // relaxed: a hint; the watcher looks at the timers again before it sleeps, and every 10 ms.
         if (deadline < m_sleeps_until.load(std::memory_order_relaxed)) be_early(deadline);
     }
+    // While a report stops the workers, which would look as if they were stuck in the kernel. Async-signal-safe.
+    void pause(bool pauses) noexcept { m_pauses.store(pauses, std::memory_order_release); } // pairs with watch
     // Of its OS thread; 0: none.
     [[nodiscard]] int tid() const noexcept { return m_tid.load(std::memory_order_relaxed); } // relaxed: for reports
     [[nodiscard]] watcher_view view() const noexcept;
@@ -84,6 +86,7 @@ private:
     pthread_t m_thread{};
     bool m_runs = false;
     std::atomic<bool> m_stops{false};
+    std::atomic<bool> m_pauses{false};
     std::atomic<int> m_tid{0};
     // While it sleeps with a limit that inserters of timers may have to shorten, the latest deadline that it is in time for; else 0.
     std::atomic<std::uint64_t> m_sleeps_until{0};
