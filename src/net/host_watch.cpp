@@ -275,7 +275,8 @@ void host_watch::receive(datagram const& got, sockaddr_in6 const& from) {
 void host_watch::judge(peer& p, std::uint64_t now) {
     std::uint64_t const limit = m_chosen.limit_ns;
     if (!p.was_heard) {
-        if (now - m_began >= limit && !std::exchange(p.was_told, true)) m_chosen.tell_unheard(p.who);
+        std::uint64_t const first_limit = m_chosen.first_limit_ns != 0 ? m_chosen.first_limit_ns : limit;
+        if (now - m_began >= first_limit && !std::exchange(p.was_told, true)) m_chosen.tell_unheard(p.who);
         return;
     }
     std::uint64_t const silent = now - std::min(now, p.heard_at);

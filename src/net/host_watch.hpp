@@ -37,9 +37,10 @@ public:
     struct settings {
         std::uint32_t own_id = 0;
         std::uint64_t limit_ns = 0;
+        std::uint64_t first_limit_ns = 0; // until another one is heard first; 0: the same
         std::vector<member> others{};
         bool takes_strangers = false; // those of the job that are not among them are watched from their first datagram on
-        // By the thread of the watch. A lost one is told once; a stopped one once until it is heard again; one that has never been heard, after the limit.
+        // By the thread of the watch. A lost one is told once; a stopped one once until it is heard again; one that has never been heard, after the first limit.
         std::function<void(member const&, loss)> tell_lost{};
         std::function<void(member const&)> tell_stopped{};
         std::function<void(member const&)> tell_unheard{};

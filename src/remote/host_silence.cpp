@@ -29,7 +29,10 @@ constexpr std::uint32_t k_launcher_id = UINT32_MAX;
 constexpr std::uint32_t k_early_ids = 0x80000000U; // of places that do not know their number yet
 constexpr std::uint64_t k_second_ns = 1'000'000'000;
 
+constexpr std::uint64_t k_never_ns = UINT64_MAX;
+
 std::uint64_t s_limit_ns = 0;
+std::uint64_t s_start_limit_ns = 0;
 
 // Of the first place of a host. Not destroyed with the process: a forked child has no such thread.
 std::unique_ptr<host_watch>& own_watch() {
@@ -110,7 +113,10 @@ private:
 
 } // namespace
 
-void set_host_limit(std::uint64_t seconds) noexcept { s_limit_ns = seconds * k_second_ns; }
+void set_host_limits(std::uint64_t silence, std::uint64_t start) noexcept {
+    s_limit_ns = silence * k_second_ns;
+    s_start_limit_ns = start * k_second_ns;
+}
 
 host_card open_host_watch(rank here, rank first_of_host) {
     host_card own;
@@ -149,14 +155,16 @@ launcher_lease::launcher_lease() {
     chosen.limit_ns = s_limit_ns;
     chosen.others = {{k_launcher_id, *where}};
     std::string const own = watch->contact().name.data();
-    chosen.tell_lost = [own](host_watch::member const& who, host_watch::loss) {
-        base::warn("the launcher's host %s has not been heard for %llu s (TULLE_HOST_TIMEOUT), before all places were there; a place of "
-                   "host %s ends",
-                   who.contact.name.data(), static_cast<unsigned long long>(s_limit_ns / k_second_ns), own.c_str());
+    auto const end = [own](host_watch::member const& who, std::uint64_t silence_ns, char const* variable) {
+        base::warn("the launcher's host %s has not been heard for %llu s (%s), before all places were there; a place of host %s ends",
+                   who.contact.name.data(), static_cast<unsigned long long>(silence_ns / k_second_ns), variable, own.c_str());
         report(place_news::host_is_lost);
         _exit(EXIT_FAILURE);
     };
-    chosen.tell_stopped = chosen.tell_unheard = [](host_watch::member const&) {};
+    chosen.first_limit_ns = s_start_limit_ns != 0 ? s_start_limit_ns : k_never_ns;
+    chosen.tell_lost = [end](host_watch::member const& who, host_watch::loss) { end(who, s_limit_ns, "TULLE_HOST_TIMEOUT"); };
+    chosen.tell_unheard = [end](host_watch::member const& who) { end(who, s_start_limit_ns, "TULLE_START_TIMEOUT"); };
+    chosen.tell_stopped = [](host_watch::member const&) {};
     if (watch->start(std::move(chosen))) m_watch = std::move(watch);
 }
 

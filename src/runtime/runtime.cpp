@@ -220,7 +220,7 @@ int instance::start_as(base::option_table const& options, bool adopt_caller) {
     if (error == 0 && options.number(option_id::share_cpus) != 0 && chosen->seed == 0) m_cpus.join(*chosen);
     if (error == 0) remote::set_memory_settings(memory_settings_of(options));
     if (error == 0) remote::set_survival(options.number(option_id::on_place_death) == base::k_on_place_death_throw);
-    if (error == 0) remote::set_host_limit(options.number(option_id::host_timeout));
+    if (error == 0) remote::set_host_limits(options.number(option_id::host_timeout), options.number(option_id::start_timeout));
     if (error == 0) remote::set_check(options.number(option_id::check) != 0);
     if (error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
     if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
