@@ -44,7 +44,6 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
     TULLE_ASSERT(head.size <= m_most_bytes, "a message of %u bytes is above the limit of %zu", head.size, m_most_bytes);
     std::uint32_t const lines = lines_for(head.size);
     head.from = static_cast<std::uint16_t>(m_here);
-    m_order.before_send();
     {
         outgoing& out = *m_out[to];
         std::lock_guard const held(out.lock);
@@ -53,6 +52,7 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
         if (first == nullptr) return false;
         first->head = head;
         if (head.size != 0) std::memcpy(bytes_behind(*first), payload, head.size);
+        m_order.before_send();
         out.ring.publish(lines);
     }
     m_session.entry(to).bell.ring();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The option `check`: what goes to other places is searched for addresses of this one. A word that lies in private memory of this process is taken
 // for one; a small integer is none, so nothing is found of a program that is linked to low addresses.
+#include "base/sanitize.hpp"
 #include "os/mapped_range.hpp"
 #include "remote/engine.hpp"
 
@@ -19,8 +20,8 @@ namespace {
 
 constexpr std::uint64_t k_least_address = std::uint64_t{1} << 32U;
 constexpr std::uint64_t k_end_of_addresses = std::uint64_t{1} << 57U;
-constexpr std::uint64_t k_most_bytes = std::uint64_t{1}
-                                       << 38U; // of a mapping; larger ones are sanitizers' notes, into which nothing points
+// Of a mapping; larger ones are sanitizers' notes, into which nothing points. The thread sanitizer has smaller ones, too.
+constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << (base::k_thread_sanitizer ? 32U : 38U);
 
 struct stray_address {
     std::uint64_t value;

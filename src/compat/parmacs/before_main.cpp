@@ -89,6 +89,7 @@ void choose(char const* name, std::string const& value) {
 // A process has one thread, that of main or of what was created; it stays on one OS thread. Whoever dies ends the program. Returns at place 0.
 void become_place() {
     choose("workers", "1");
+    choose("max_substitutes", "off"); // nor does it go on elsewhere when its worker is stuck
     choose("on_place_death", "end");
     if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr) choose("global_memory", std::to_string(k_memory));
     if (int const error = tulle_init(nullptr)) fail("start: Tulle does not start: %s", std::strerror(-error));
