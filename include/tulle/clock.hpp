@@ -171,6 +171,7 @@ private:
     }
 
     int m_home;
+    [[maybe_unused]] int m_gap = 0; // is sent, too, and must not hold an address that lay there before
     std::uint64_t m_name;
 };
 

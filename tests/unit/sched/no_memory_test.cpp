@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said when the heap has nothing left for a thread's record, or for an OS thread that is to be attached.
+#include "base/sanitize.hpp"
 #include "expect_error.hpp"
 #include "runtime_fixture.hpp"
 
@@ -29,8 +30,8 @@ namespace {
 
 using namespace tulle;
 
-#if defined(__clang__) && __has_feature(thread_sanitizer)
-constexpr bool k_has_heap_of_its_own = true; // the library's object files are given the sanitizer's functions
+#if defined(__clang__)
+constexpr bool k_has_heap_of_its_own = tulle::base::k_thread_sanitizer; // the library's object files are given the sanitizer's functions
 #else
 constexpr bool k_has_heap_of_its_own = false;
 #endif
