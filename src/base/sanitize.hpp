@@ -3,8 +3,7 @@
 #pragma once
 
 #if defined(__clang__) // the last attribute is for atomic accesses, which the thread sanitizer looks at in spite of the others
-#define TULLE_NO_SANITIZE \
-    __attribute__((noinline, no_sanitize("address", "thread", "undefined"), disable_sanitizer_instrumentation))
+#define TULLE_NO_SANITIZE __attribute__((noinline, no_sanitize("address", "thread", "undefined"), disable_sanitizer_instrumentation))
 #else
 #define TULLE_NO_SANITIZE __attribute__((noinline, no_sanitize_address, no_sanitize_thread, no_sanitize_undefined))
 #endif

@@ -22,13 +22,13 @@ struct thread_view {
     std::size_t outer_count = 0;
     std::size_t nested = 0; // threads with a record of their own that stand on the stack, it and the outer ones; at most 64 are counted
     wait_reason waits;
-    int worker = -1;            // on which it runs; -1: it does not. A guest's is -1 too
+    int worker = -1;                       // on which it runs; -1: it does not. A guest's is -1 too
     stuck_state found = stuck_state::free; // how the watcher found that worker when it looked last
     int found_call = -1;                   // the system call that the worker was in then; -1: none, or not known
-    int tid = 0;                // of the OS thread on which it runs, or of the guest
-    arch::registers from{};     // where it goes on; pc 0: not known, as it runs
-    stack::span stack{};        // empty: the stack is the system's
-    bool has_own_stack = false; // made for one thread, with a size of its own
+    int tid = 0;                           // of the OS thread on which it runs, or of the guest
+    arch::registers from{};                // where it goes on; pc 0: not known, as it runs
+    stack::span stack{};                   // empty: the stack is the system's
+    bool has_own_stack = false;            // made for one thread, with a size of its own
 };
 
 struct unstarted_counts {

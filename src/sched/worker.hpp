@@ -119,14 +119,14 @@ struct alignas(128) worker {
     park::sleeper<os::machine> sleeper;
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
-    std::atomic<int> tid{0};                     // of its OS thread, as the system numbers them; 0: none
-    std::atomic<bool> stands_by{false};          // it is not active, and runs nothing any more
-    progress_count decisions;                    // of the scheduler; written by the worker only
-    std::atomic<bool> is_idle{false};            // it searches, sleeps or stands by; written by the worker only
-    std::atomic<bool> is_substitute{false};      // it runs in place of one that is stuck; written under scheduler::m_resizing
+    std::atomic<int> tid{0};                           // of its OS thread, as the system numbers them; 0: none
+    std::atomic<bool> stands_by{false};                // it is not active, and runs nothing any more
+    progress_count decisions;                          // of the scheduler; written by the worker only
+    std::atomic<bool> is_idle{false};                  // it searches, sleeps or stands by; written by the worker only
+    std::atomic<bool> is_substitute{false};            // it runs in place of one that is stuck; written under scheduler::m_resizing
     std::atomic<stuck_state> found{stuck_state::free}; // by the watcher, who writes it; for reports
     std::atomic<int> found_call{-1};                   // the system call it was found in; -1: none, or not known
-    std::atomic<bool> has_ended{false};          // its OS thread is at its end, to be joined
+    std::atomic<bool> has_ended{false};                // its OS thread is at its end, to be joined
     std::atomic<std::uint64_t> starves_since{0}; // ns: it finds nothing that it has a stack for; 0: not so. Written by the worker only
     std::atomic<bool> is_disabled{false};        // itself; written under scheduler::m_resizing
     std::atomic<bool> waits_forever{false};      // guests: until it is resumed, without a deadline

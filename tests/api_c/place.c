@@ -15,7 +15,7 @@ static void expect(int is_true, char const* what) {
 }
 
 static tulle_signal_t g_done;
-static uint64_t g_sum;
+static _Atomic uint64_t g_sum; // two of them may run at once
 
 static void add(uint64_t a, uint64_t b) {
     g_sum = a + b;

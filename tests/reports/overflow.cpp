@@ -45,6 +45,9 @@ TULLE_NOINLINE void huge_frame() {
     keep(local);
 }
 
+// Its own stack is what a thread overflows, or faults on: nobody joins it, who might run it in its own place.
+void wait_for_the_end() { tulle::latch(1).wait(); }
+
 void recurse_deeper() {
     if (recurse(30'000) != 30'000) std::abort(); // 30 MiB: more than an OS thread has
 }
@@ -71,13 +74,13 @@ void of_foreign_thread() {
 
 void spawned() {
     auto t = tulle::spawn({.name = "deep one"}, [] { recurse_deep(); }); // line: spawned
-    tulle::this_thread::yield();
+    wait_for_the_end();
     t.join();
 }
 
 void own_stack() {
     auto t = tulle::spawn({.stack_size = k_small}, [] { recurse_deep(); }); // line: own_stack
-    tulle::this_thread::yield();
+    wait_for_the_end();
     t.join();
 }
 
@@ -106,19 +109,19 @@ void in_place() {
         auto inner = tulle::spawn({.name = "inner"}, [] { recurse_deep(); });
         inner.join();
     });
-    tulle::this_thread::yield();
+    wait_for_the_end();
     outer.join();
 }
 
 void huge() {
     auto t = tulle::spawn([] { huge_frame(); });
-    tulle::this_thread::yield();
+    wait_for_the_end();
     t.join();
 }
 
 void unprobed() {
     auto t = tulle::spawn([] { step_over_the_guard(); });
-    tulle::this_thread::yield();
+    wait_for_the_end();
     t.join();
 }
 
@@ -129,7 +132,7 @@ void by_c() {
         return nullptr;
     };
     if (tulle_spawn(&t, nullptr, body, nullptr) != 0) std::abort(); // line: by_c
-    tulle_yield();
+    wait_for_the_end();
     tulle_thread_join(t, nullptr);
 }
 
@@ -139,7 +142,7 @@ void after_a_wait() {
         tulle::this_thread::sleep_for(std::chrono::milliseconds(5));
         recurse_deep();
     });
-    tulle::this_thread::yield();
+    wait_for_the_end();
     t.join();
 }
 
@@ -162,7 +165,7 @@ void two_at_once() {
         recurse_deep();
     };
     auto one = tulle::spawn(body), other = tulle::spawn(body);
-    tulle::latch(1).wait();
+    wait_for_the_end();
     one.join();
     other.join();
 }
@@ -171,7 +174,7 @@ void two_at_once() {
 
 void wild_write(std::uintptr_t address) {
     auto t = tulle::spawn([address] { *reinterpret_cast<volatile char*>(address) = 1; });
-    tulle::this_thread::yield();
+    wait_for_the_end();
     t.join();
 }
 
@@ -187,7 +190,7 @@ void wild_write_into_guard() {
     auto t = tulle::spawn([] {
         for (auto* at = static_cast<volatile char*>(__builtin_frame_address(0)) - 256;; at -= 64) *at = 1; // below what it needs itself
     });
-    tulle::this_thread::yield();
+    wait_for_the_end();
     t.join();
 }
 
@@ -195,7 +198,7 @@ void raised() { ::raise(SIGSEGV); }
 
 void raised_by_thread() {
     auto t = tulle::spawn([] { ::raise(SIGSEGV); });
-    tulle::this_thread::yield();
+    wait_for_the_end();
     t.join();
 }
 

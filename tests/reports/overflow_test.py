@@ -82,7 +82,7 @@ class Overflow(unittest.TestCase):
         self.check_recursion(text)
 
     def test_on_the_stack_of_who_joins_it(self):
-        text = self.report("in_place")
+        text = self.report("in_place", TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="off")  # nobody else takes it
         self.assertRegex(text, r'\Atulle: thread \d+ "inner" overflowed .*\n    in the place of thread \d+, which joins it and whose stack it is\n')
         self.assertRegex(text, r"TULLE_STACK_SIZE=128K\n")  # an attribute of the inner one would not help
 

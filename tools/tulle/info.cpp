@@ -104,7 +104,8 @@ std::string quota_text(double cpus) {
 std::string watcher_text(findings const& found) {
     auto const most = found.options.number(base::option_id::max_substitutes);
     if (most == 0) return "off: workers that are stuck have no substitutes";
-    std::string const calls = found.names_calls ? "the system calls that they are stuck in are known" : "the system does not tell their calls";
+    std::string const calls =
+        found.names_calls ? "the system calls that they are stuck in are known" : "the system does not tell their calls";
     return "at most " + std::to_string(most) + " substitutes of workers that are stuck; " + calls;
 }
 

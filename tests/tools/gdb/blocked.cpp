@@ -90,7 +90,7 @@ void wait_for_arrivals(int count) {
 } // namespace
 
 int main(int argc, char** argv) {
-    tulle::set_option("shepherds", "2"); // one worker each, so that the second one can be kept busy
+    tulle::set_option("shepherds", "2");       // one worker each, so that the second one can be kept busy
     tulle::set_option("max_substitutes", "0"); // the worker that is kept busy stays the only one of its shepherd
     tulle::initialize({.workers = 2});
     g_held.lock();

@@ -597,6 +597,17 @@ TEST(deterministic, may_be_started_by_an_os_thread_that_is_no_worker) {
     EXPECT_NE(::testing::internal::GetCapturedStderr().find("an OS thread of the program's own uses the library"), std::string::npos);
 }
 
+TEST(deterministic, who_has_used_the_library_before_starts_the_same_run) {
+    observed const before = observe(9, &two_writers);
+    {
+        seeded const run(8, 1, false);
+        ::testing::internal::CaptureStderr();
+        tulle::spawn([] {}).join(); // the caller is a guest, and keeps its identity
+        static_cast<void>(::testing::internal::GetCapturedStderr());
+    }
+    EXPECT_EQ(observe(9, &two_writers), before);
+}
+
 using deterministic_death = ::testing::Test;
 
 TEST(deterministic_death, a_deadlock_ends_the_run) {
