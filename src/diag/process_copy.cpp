@@ -15,7 +15,7 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr unsigned k_most_seconds = 120;
+constexpr unsigned k_most_seconds_of_copy = 120;
 constexpr std::size_t k_stack_bytes = std::size_t{1} << 20U;
 
 struct task {
@@ -35,7 +35,7 @@ void copy_main(void* of) {
     arch::ignore_accesses_of_this_thread();
     for (int const fault : {SIGSEGV, SIGBUS, SIGALRM, SIGABRT}) std::signal(fault, &end_copy);
     std::signal(SIGPIPE, SIG_DFL);
-    ::alarm(k_most_seconds);
+    ::alarm(k_most_seconds_of_copy);
     t.write(t.argument);
     end(0);
 }
