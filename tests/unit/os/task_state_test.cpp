@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulated.hpp"
 #include "os/task_state.hpp"
 #include "os/thread.hpp"
 
@@ -62,7 +63,7 @@ TEST(task_state, of_a_thread_that_reads_and_then_computes) {
     };
     auto const reading = await(kind::in_kernel);
     EXPECT_EQ(reading.state, kind::in_kernel);
-    if (reading.call >= 0) { // some kernels tell the state only
+    if (reading.call >= 0 && !is_emulated()) { // some kernels tell the state only; the call is one of the system below an emulator
         EXPECT_EQ(reading.call, SYS_read);
         EXPECT_EQ(name_of_call(reading.call), std::string_view("read"));
     }
