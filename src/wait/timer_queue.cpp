@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wait/timer_queue.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 namespace tulle::wait {
@@ -8,7 +9,7 @@ namespace tulle::wait {
 namespace {
 
 constexpr std::uint32_t k_steps_per_lock = 64;
-constexpr unsigned k_locks_per_look = 4; // of each wheel
+constexpr std::uint64_t k_old_ns = 500'000'000; // a wheel that has not seen the time for longer puts timers too far away at first
 
 } // namespace
 
@@ -17,10 +18,10 @@ bool timer_queue::insert(timer& t, unsigned inserter) noexcept {
     {
         std::lock_guard const held(m_wheels[k].lock);
         timer_wheel& wheel = m_wheels[k].wheel;
-        bool const is_first_here = t.deadline < wheel.next_deadline();
+        std::uint64_t const next = wheel.next_deadline();
         t.queue = static_cast<std::uint8_t>(k);
         wheel.insert(t);
-        if (!is_first_here) return false;
+        if (wheel.next_deadline() == next) return false;
         publish_next(k);
     }
     return m_next.is_first_of_all(t.deadline);
@@ -34,14 +35,24 @@ void timer_queue::remove(timer& t) noexcept {
     publish_next(k);
 }
 
-std::size_t timer_queue::expire(std::uint64_t now) noexcept {
+std::size_t timer_queue::expire(std::uint64_t now, std::uint32_t steps) noexcept {
     std::size_t fired = 0;
+    bool const is_old = now - m_seen.load(std::memory_order_relaxed) > k_old_ns; // relaxed, both: it costs only time if they are taken for older
+    if (is_old) m_seen.store(now, std::memory_order_relaxed);
     for (unsigned k = 0; k < k_wheels; ++k) {
-        for (unsigned n = 0; n < k_locks_per_look && m_next.of(k) <= now; ++n) {
-            std::lock_guard const held(m_wheels[k].lock);
-            fired += m_wheels[k].wheel.expire(now, k_steps_per_lock);
-            publish_next(k);
-        }
+        if (is_old || m_next.of(k) <= now) fired += expire(k, now, steps);
+    }
+    return fired;
+}
+
+std::size_t timer_queue::expire(unsigned k, std::uint64_t now, std::uint32_t steps) noexcept {
+    std::size_t fired = 0;
+    for (std::uint32_t some = 0; steps != 0; steps -= some) {
+        some = std::min(steps, k_steps_per_lock);
+        std::lock_guard const held(m_wheels[k].lock);
+        fired += m_wheels[k].wheel.expire(now, some);
+        publish_next(k);
+        if (m_next.of(k) > now) break;
     }
     return fired;
 }

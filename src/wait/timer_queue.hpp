@@ -10,6 +10,7 @@
 #include <tulle/detail/machine.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,8 +23,9 @@ public:
     [[nodiscard]] bool insert(timer& t, unsigned inserter) noexcept;
     // No effect on a timer that has fired. When it returns, fire() is over or will never be called.
     void remove(timer& t) noexcept;
-    // Fires what is due at `now`, up to a bound, and holds no lock for long; how many. What is left is due at once.
-    std::size_t expire(std::uint64_t now) noexcept;
+    // Fires what is due at `now`, in up to `steps` for each wheel (timer_wheel::expire), and holds no lock for long; how many. What is left is due
+    // at once.
+    std::size_t expire(std::uint64_t now, std::uint32_t steps = k_many_steps) noexcept;
     // When expire() has to do something; k_never: there is no timer. A hint; a sleeper reads it again after its heavy fence.
     [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next.first(); }
 
@@ -34,15 +36,18 @@ public:
 
 private:
     static constexpr unsigned k_wheels = 8;
+    static constexpr std::uint32_t k_many_steps = 256;
 
     struct alignas(base::k_cache_line) locked_wheel {
         base::spin_lock lock;
         timer_wheel wheel;
     };
 
+    std::size_t expire(unsigned k, std::uint64_t now, std::uint32_t steps) noexcept;
     void publish_next(unsigned of) noexcept;
 
     alignas(base::k_cache_line) first_deadlines<detail::native_machine, k_wheels> m_next;
+    std::atomic<std::uint64_t> m_seen{0}; // the time, by all wheels
     std::array<locked_wheel, k_wheels> m_wheels;
 };
 

@@ -10,12 +10,15 @@ namespace {
 
 constexpr std::uint64_t k_one = 1;
 
+unsigned highest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(std::bit_width(bits)) - 1; }
+unsigned lowest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(std::countr_zero(bits)); }
+
 } // namespace
 
 void timer_wheel::insert(timer& t) noexcept {
     t.queued = true;
     put(t);
-    m_next = std::min(m_next, t.deadline);
+    m_next = std::min(m_next, look_at(t.slot));
 }
 
 void timer_wheel::remove(timer& t) noexcept {
@@ -27,79 +30,143 @@ void timer_wheel::remove(timer& t) noexcept {
 
 std::size_t timer_wheel::expire(std::uint64_t now, std::uint32_t steps) noexcept {
     std::size_t fired = 0;
-    for (; steps != 0 && open(now); --steps) {
-        timer& t = *m_first[m_opened];
-        bool const is_due = m_is_over;
-        take_out(t);
-        if (!is_due) {
-            put(t);
-            continue;
-        }
-        t.queued = false;
-        t.fire(t);
-        ++fired;
-    }
+    while (steps != 0 && step(now, fired)) --steps;
+    if (steps != 0) m_base = std::max(m_base, now); // nothing is open, and no slot begins before
     m_next = compute_next();
     return fired;
 }
 
 void timer_wheel::clear() noexcept {
-    for (unsigned level = 0; level < k_levels; ++level) {
-        for (; m_used[level] != 0; m_used[level] &= m_used[level] - 1) {
-            timer*& first = m_first[level * k_slots + static_cast<unsigned>(std::countr_zero(m_used[level]))];
+    for (unsigned round = 0; round < k_rounds; ++round) {
+        for (; m_used[round] != 0; m_used[round] &= m_used[round] - 1) {
+            timer*& first = m_first[first_of_round(round)];
             for (timer* t = first; t->queued; t = t->next) t->queued = false;
             first = nullptr;
         }
     }
-    m_opened = k_none;
+    m_near = m_far = k_none;
     m_next = k_never;
 }
 
-// Sees to it that a slot is open, if there is one that begins by `now`.
-bool timer_wheel::open(std::uint64_t now) noexcept {
-    if (m_opened != k_none) return true;
-    std::uint16_t const slot = first_slot();
-    if (slot == k_none || start_of(slot) > now) return false;
-    unsigned const level = slot / k_slots;
-    m_base = start_of(slot);
-    m_is_over = level <= k_fired_whole && now - m_base >= (k_one << (level * k_bits)) - 1;
-    m_opened = slot;
+// False: there is nothing to do. Both kinds of open slots go on, whatever the other one has.
+bool timer_wheel::step(std::uint64_t now, std::size_t& fired) noexcept {
+    if (m_near == k_none) come_to_next(now);
+    if (m_near == k_none && m_far == k_none) return false;
+    if (m_far != k_none) {
+        timer& t = *m_first[m_far];
+        take_out(t);
+        put(t);
+    }
+    if (m_near != k_none) {
+        timer& t = *m_first[m_near];
+        take_out(t);
+        if (!m_is_over) {
+            put(t);
+            return true;
+        }
+        t.queued = false;
+        t.fire(t);
+        ++fired;
+    }
     return true;
 }
 
-// Where a deadline belongs that the base has not come to; one that it has passed is due, and belongs to the base.
-std::uint16_t timer_wheel::slot_of(std::uint64_t deadline) const noexcept {
-    deadline = std::max(deadline, m_base);
-    unsigned const level = (static_cast<unsigned>(std::bit_width((deadline ^ m_base) | 1)) - 1) / k_bits;
-    return static_cast<std::uint16_t>(level * k_slots + (deadline >> (level * k_bits)) % k_slots);
+// Opens what begins first, if that is by `now`. The base stays in its unit until the far slot that is open has no timers, which belong to the next
+// unit.
+void timer_wheel::come_to_next(std::uint64_t now) noexcept {
+    std::uint16_t const near = first_near();
+    std::uint64_t const start = near == k_none ? k_never : start_of(near);
+    std::uint16_t const far = m_far == k_none ? first_far() : k_none;
+    std::uint64_t const far_at = far == k_none ? k_never : opens_at(far);
+    if (far_at < start) {
+        if (far_at > now) return;
+        m_base = far_at;
+        m_far = far;
+        return;
+    }
+    if (start > now || near == k_none) return;
+    if (m_far != k_none && start >> k_unit_bits != m_base >> k_unit_bits) return;
+    if (far_at == start) m_far = far;
+    unsigned const level = near / k_slots;
+    m_base = start;
+    m_near = near;
+    m_is_over = level <= k_fired_whole && now - start >= (k_one << (level * k_bits)) - 1;
 }
 
-std::uint16_t timer_wheel::first_slot() const noexcept {
-    for (unsigned level = 0; level < k_levels; ++level)
-        if (m_used[level] != 0) return static_cast<std::uint16_t>(level * k_slots + static_cast<unsigned>(std::countr_zero(m_used[level])));
+// One that the base has passed is due, and belongs to the base.
+std::uint16_t timer_wheel::slot_of(std::uint64_t deadline) const noexcept {
+    deadline = std::max(deadline, m_base);
+    std::uint64_t const unit = deadline >> k_unit_bits;
+    unsigned round = 0;
+    unsigned level = 0;
+    if (unit > far_unit()) {
+        level = k_wide + 1 + highest_bit(unit ^ far_unit()) / k_bits;
+        round = level + 1;
+    } else if (deadline >> k_wide_bits != m_base >> k_wide_bits) {
+        level = k_wide;
+        round = k_wide + static_cast<unsigned>(unit % 2);
+    } else {
+        level = round = highest_bit((deadline ^ m_base) | 1) / k_bits;
+    }
+    return static_cast<std::uint16_t>(round * k_slots + (deadline >> (level * k_bits)) % k_slots);
+}
+
+std::uint16_t timer_wheel::first_of_round(unsigned round) const noexcept {
+    return static_cast<std::uint16_t>(round * k_slots + lowest_bit(m_used[round]));
+}
+
+std::uint16_t timer_wheel::first_near() const noexcept {
+    for (unsigned round = 0; round < k_wide; ++round)
+        if (m_used[round] != 0) return first_of_round(round);
+    auto const this_unit = static_cast<unsigned>(m_base >> k_unit_bits) % 2;
+    if (m_used[k_wide + this_unit] != 0) return first_of_round(k_wide + this_unit);
+    return m_used[k_wide + 1 - this_unit] != 0 ? first_of_round(k_wide + 1 - this_unit) : k_none;
+}
+
+std::uint16_t timer_wheel::first_far() const noexcept {
+    for (unsigned round = k_first_far; round < k_rounds; ++round)
+        if (m_used[round] != 0) return first_of_round(round);
     return k_none;
 }
 
-// Of a used one that is not open: its level's digit differs from the base's, the digits above are the same, those below are 0.
+// Of one that is not open. Its digits above are those of what the level is counted from, those below are 0.
 std::uint64_t timer_wheel::start_of(std::uint16_t slot) const noexcept {
-    unsigned const shift = slot / k_slots * k_bits;
-    std::uint64_t const digits = slot % k_slots;
-    std::uint64_t const above = shift + k_bits >= 64 ? 0 : m_base >> (shift + k_bits) << (shift + k_bits);
-    return above | digits << shift;
+    unsigned const round = slot / k_slots;
+    std::uint64_t from = m_base;
+    unsigned level = round;
+    if (round >= k_first_far) {
+        from = far_unit() << k_unit_bits;
+        level = round - 1;
+    } else if (round >= k_wide) {
+        bool const is_next_unit = round - k_wide != (m_base >> k_unit_bits) % 2;
+        from = m_base + (is_next_unit ? k_one << k_unit_bits : 0);
+        level = k_wide;
+    }
+    unsigned const shift = level * k_bits;
+    std::uint64_t const above = shift + k_bits >= 64 ? 0 : from >> (shift + k_bits) << (shift + k_bits);
+    return above | static_cast<std::uint64_t>(slot % k_slots) << shift;
 }
 
-std::uint64_t timer_wheel::compute_next() const noexcept {
-    if (m_opened != k_none) return m_base;
-    std::uint16_t const slot = first_slot();
-    if (slot == k_none) return k_never;
+// Of a far slot: when the unit before it begins.
+std::uint64_t timer_wheel::opens_at(std::uint16_t slot) const noexcept { return start_of(slot) - (k_one << k_unit_bits); }
+
+// When there is something to do in a slot that has timers.
+std::uint64_t timer_wheel::look_at(std::uint16_t slot) const noexcept {
     timer const* const first = m_first[slot];
     std::uint64_t next = first->deadline;
     timer const* t = first->next;
     for (unsigned seen = 1; t != first; ++seen, t = t->next) {
-        if (seen == k_most_looked_at) return start_of(slot);
+        if (seen == k_most_looked_at) return slot >= k_first_far * k_slots ? opens_at(slot) : start_of(slot);
         next = std::min(next, t->deadline);
     }
     return next;
+}
+
+std::uint64_t timer_wheel::compute_next() const noexcept {
+    if (m_near != k_none || m_far != k_none) return m_base;
+    std::uint16_t const near = first_near();
+    std::uint16_t const far = first_far();
+    return std::min(near == k_none ? k_never : look_at(near), far == k_none ? k_never : look_at(far));
 }
 
 void timer_wheel::put(timer& t) noexcept {
@@ -125,7 +192,8 @@ void timer_wheel::take_out(timer& t) noexcept {
     }
     first = nullptr;
     m_used[t.slot / k_slots] &= ~(k_one << t.slot % k_slots);
-    if (t.slot == m_opened) m_opened = k_none;
+    if (t.slot == m_near) m_near = k_none;
+    if (t.slot == m_far) m_far = k_none;
 }
 
 } // namespace tulle::wait
