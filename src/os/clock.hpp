@@ -15,4 +15,7 @@ inline constexpr std::uint64_t k_no_deadline = UINT64_MAX;
 /// Processor time of all OS threads of the process so far.
 [[nodiscard]] std::uint64_t process_time_ns() noexcept;
 
+/// Processor time of one OS thread of this process so far, as in /proc/self/task; 0: the system does not say, or it is gone.
+[[nodiscard]] std::uint64_t thread_time_ns(int tid) noexcept;
+
 } // namespace tulle::os

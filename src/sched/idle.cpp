@@ -16,6 +16,7 @@ constexpr int k_barren_wakes = 2;           // woken in vain more often than thi
 constexpr std::uint64_t k_first_nap_ns = 50'000;
 constexpr std::uint64_t k_idle_before_trim_ns = 50'000'000;
 constexpr std::uint64_t k_longest_nap_ns = 800'000;
+constexpr std::uint64_t k_behind_timekeeper_ns = 250'000;
 
 work as_work(runnable* r) noexcept { return {r, nullptr, false}; }
 bool is_work(work const& w) noexcept { return w.ready != nullptr || w.stolen != nullptr || w.stop; }
@@ -121,6 +122,29 @@ void rest_without_spare(worker& w) noexcept {
     nap(w, os::monotonic_ns() + k_longest_nap_ns);
 }
 
+// Of the workers that sleep one wakes for the first deadline. The others do so a while later, when that one may be busy with what it has found:
+// if all woke, all but one would do so in vain.
+class timekeeping {
+public:
+    explicit timekeeping(worker& w) noexcept : m_of(*w.owner) {
+        worker* nobody = nullptr;
+        m_is_mine = m_of.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed); // relaxed, both: who loses wakes later
+    }
+    timekeeping(timekeeping const&) = delete;
+    timekeeping& operator=(timekeeping const&) = delete;
+    ~timekeeping() {
+        if (m_is_mine) m_of.timekeeper().store(nullptr, std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t until() const noexcept {
+        std::uint64_t const first = m_of.timers().next_deadline();
+        return m_is_mine || first == k_never ? first : first + k_behind_timekeeper_ns;
+    }
+
+private:
+    scheduler& m_of;
+    bool m_is_mine = false;
+};
+
 // From searching to searching, with a sleep in between if there is really nothing. True: there should be something.
 bool sleep_until_woken(worker& w) noexcept {
     scheduler& s = *w.owner;
@@ -135,7 +159,8 @@ bool sleep_until_woken(worker& w) noexcept {
     }
     std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
     std::uint64_t const look_at = s.next_look(w);
-    std::uint64_t const until = std::min({trim_at, look_at, s.timers().next_deadline()});
+    timekeeping const time(w);
+    std::uint64_t const until = std::min({trim_at, look_at, time.until()});
     if (idle.sleep(w.sleeper, until) == park::sleep_result::woken) return true;
     std::uint64_t const now = os::monotonic_ns();
     if (now >= trim_at) {

@@ -201,8 +201,10 @@ void scheduler::close_deques(fiber& f) noexcept {
 }
 
 void scheduler::insert_timer(timer& t) noexcept {
-    if (!m_timers.insert(t)) return;
-    if (this_worker() != nullptr) notify_all_idle();
+    worker const* const w = this_worker();
+    bool const has_index = w != nullptr && !w->is_guest();
+    if (!m_timers.insert(t, has_index ? static_cast<unsigned>(w->index) : 0)) return;
+    if (w != nullptr) notify_all_idle();
     m_watcher.expect(t.deadline);
 }
 

@@ -227,6 +227,8 @@ public:
     // What the OS thread that started it stands on, if it was adopted.
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;
+    // The sleeping worker that wakes for the first deadline (idle.cpp); null: none.
+    [[nodiscard]] std::atomic<worker*>& timekeeper() noexcept { return m_timekeeper; }
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
     [[nodiscard]] growing_list<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; } // also those that stand by
@@ -314,6 +316,7 @@ private:
     deque_pool m_deques;
     parked_deques m_parked;
     timer_queue m_timers;
+    std::atomic<worker*> m_timekeeper{nullptr};
     park::idle_set<os::machine> m_idle;
     deterministic_run m_deterministic;
     std::atomic<thread_id> m_next_id{1};

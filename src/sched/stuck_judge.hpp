@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which workers are stuck: in the kernel for a millisecond, or computing for ten without a
-// decision of the scheduler. It is told at each look what the workers do, and keeps since when each has
-// not come back. It knows neither a clock nor workers, so that tests bring their own.
+// decision of the scheduler. One that has hardly had a processor meanwhile, as others have it, is not
+// stuck: one more worker would only take from it. The judge is told at each look what the workers do, and
+// keeps since when each has not come back. It knows neither a clock nor workers, so that tests bring their own.
 #pragma once
 
 #include <algorithm>
@@ -23,21 +24,26 @@ class stuck_judge {
 public:
     static constexpr std::uint64_t k_in_kernel_ns = 1'000'000;
     static constexpr std::uint64_t k_computes_ns = 10'000'000;
+    static constexpr std::uint64_t k_computed_ns = 4'000'000; // of these at least
 
     // Before the first look; throws std::bad_alloc.
     void reserve(std::size_t workers) { m_notes.resize(workers); }
 
-    // `in_kernel()` asks the system, which costs microseconds: only of a worker that has not come back for a while.
-    template <class InKernel> stuck_state judge(std::size_t index, worker_sample seen, std::uint64_t now, InKernel in_kernel) noexcept {
+    // `of.in_kernel()` and `of.computed_ns()`, its processor time so far or 0 if that is not known, ask the system, which costs up to
+    // microseconds: not of an idle worker.
+    template <class Worker> stuck_state judge(std::size_t index, worker_sample seen, std::uint64_t now, Worker&& of) noexcept {
         note& n = m_notes[index];
         if (seen.is_idle || seen.decisions != n.decisions || n.since == 0) {
-            n = {seen.decisions, seen.is_idle ? 0 : now, stuck_state::free};
+            n = {seen.decisions, seen.is_idle ? 0 : now, seen.is_idle ? 0 : of.computed_ns(), stuck_state::free};
             return stuck_state::free;
         }
         std::uint64_t const age = now - n.since;
         if (age < k_in_kernel_ns) return n.state = stuck_state::free;
-        if (in_kernel()) return n.state = stuck_state::in_kernel;
-        return n.state = age >= k_computes_ns ? stuck_state::computes : stuck_state::free;
+        if (of.in_kernel()) return n.state = stuck_state::in_kernel;
+        if (age < k_computes_ns) return n.state = stuck_state::free;
+        std::uint64_t const computed = of.computed_ns();
+        bool const has_computed = computed == 0 || computed - n.computed >= k_computed_ns;
+        return n.state = has_computed ? stuck_state::computes : stuck_state::free;
     }
     // When a worker that is not stuck may turn out to be; k_never-like if it is idle or has been found stuck.
     [[nodiscard]] std::uint64_t next_change(std::size_t index) const noexcept {
@@ -50,7 +56,8 @@ public:
 private:
     struct note {
         std::uint32_t decisions = 0;
-        std::uint64_t since = 0; // ns; 0: idle
+        std::uint64_t since = 0;    // ns; 0: idle
+        std::uint64_t computed = 0; // ns of processor time until then
         stuck_state state = stuck_state::free;
     };
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t k_ms = 1'000'000;
 constexpr std::uint64_t k_late_ns = k_ms;              // of a timer, before the watcher expires it
+constexpr std::uint32_t k_late_steps = 32;             // in one look: threads that it wakes come after those that workers have woken
 constexpr std::uint64_t k_busy_period_ns = 10 * k_ms;  // between two looks while all workers are busy
 constexpr std::uint64_t k_poll_period_ns = k_ms;       // the same where it polls for others
 constexpr std::uint64_t k_first_alert_ns = k_ms / 2;   // while something waits; doubles
@@ -77,6 +78,23 @@ void watcher::forget() noexcept {
     m_tasks.clear();
 }
 
+namespace {
+
+// What the system says of it.
+struct os_thread_of_worker {
+    os::task_state& task;
+    int tid;
+    os::task_state::view seen;
+
+    bool in_kernel() noexcept {
+        seen = task.look(tid);
+        return seen.state == os::task_state::kind::in_kernel;
+    }
+    [[nodiscard]] std::uint64_t computed_ns() const noexcept { return os::thread_time_ns(tid); }
+};
+
+} // namespace
+
 void* watcher::run(void* self) {
     auto& w = *static_cast<watcher*>(self);
     os::shorten_slice(k_slice_ns);
@@ -111,12 +129,9 @@ worker_sample watcher::sample(worker const& w) const noexcept {
 stuck_state watcher::judge(worker& w, std::uint64_t now) noexcept {
     auto const index = static_cast<std::size_t>(w.index);
     stuck_state const before = m_judge.state_of(index);
-    os::task_state::view task;
-    stuck_state const state = m_judge.judge(index, sample(w), now, [&] {
-        task = m_tasks[index].look(w.tid.load(std::memory_order_relaxed)); // relaxed: written when its OS thread starts
-        return task.state == os::task_state::kind::in_kernel;
-    });
-    note(w, state, before, task.call);
+    os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}}; // relaxed: written when its OS thread starts
+    stuck_state const state = m_judge.judge(index, sample(w), now, of);
+    note(w, state, before, of.seen.call);
     return state;
 }
 
@@ -182,7 +197,7 @@ void watcher::free_main_if_stuck() noexcept {
 }
 
 void watcher::expire_late_timers(std::uint64_t now) noexcept {
-    if (m_of->timers().next_deadline() <= now - k_late_ns) m_of->expire_timers();
+    if (m_of->timers().next_deadline() <= now - k_late_ns) m_of->timers().expire(now, k_late_steps);
 }
 
 // Longer and longer, while what waits is taken in time.
@@ -222,12 +237,13 @@ void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     if (m_is_told) m_calm_period = 0;
 }
 
-// Until then, or the first timer is late. True: it has been told of something.
+// Until then, or the first timer is late; but not for less than the shortest time between two looks. True: it has been told of something.
 bool watcher::doze(std::uint64_t until) noexcept {
     // relaxed: whoever inserts a timer and sees the old value is seen below.
     m_sleeps_until.store(until - k_late_ns, std::memory_order_relaxed);
     std::uint64_t const next = m_of->timers().next_deadline();
-    bool const is_told = m_of->idle().sleep_as_watcher(next < until - k_late_ns ? next + k_late_ns : until);
+    std::uint64_t const wake_at = next < until - k_late_ns ? std::max(next + k_late_ns, os::monotonic_ns() + k_first_alert_ns) : until;
+    bool const is_told = m_of->idle().sleep_as_watcher(wake_at);
     m_sleeps_until.store(0, std::memory_order_relaxed); // relaxed: as above
     return is_told;
 }

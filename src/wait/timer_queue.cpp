@@ -1,99 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wait/timer_queue.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <mutex>
 
 namespace tulle::wait {
 
 namespace {
 
-std::size_t side_of(timer const& t) noexcept { return t.parent != nullptr && t.parent->child[1] == &t ? 1 : 0; }
+constexpr std::uint32_t k_steps_per_lock = 64;
+constexpr std::uint64_t k_old_ns = 500'000'000; // a wheel that has not seen the time for longer puts timers too far away at first
 
 } // namespace
 
-bool timer_queue::insert(timer& t) noexcept {
-    std::lock_guard const held(m_lock);
-    ++m_count;
-    t.child[0] = t.child[1] = nullptr;
-    t.queued = true;
-    put(m_count == 1 ? nullptr : at(m_count / 2), m_count % 2, &t);
-    sift_up(t);
-    publish_next();
-    return m_first == &t;
+bool timer_queue::insert(timer& t, unsigned inserter) noexcept {
+    unsigned const k = inserter % k_wheels;
+    {
+        std::lock_guard const held(m_wheels[k].lock);
+        timer_wheel& wheel = m_wheels[k].wheel;
+        std::uint64_t const next = wheel.next_deadline();
+        t.queue = static_cast<std::uint8_t>(k);
+        wheel.insert(t);
+        if (wheel.next_deadline() == next) return false;
+        publish_next(k);
+    }
+    return m_next.is_first_of_all(t.deadline);
 }
 
 void timer_queue::remove(timer& t) noexcept {
-    std::lock_guard const held(m_lock);
+    unsigned const k = t.queue;
+    std::lock_guard const held(m_wheels[k].lock);
     if (!t.queued) return;
-    take_out(t);
-    publish_next();
+    m_wheels[k].wheel.remove(t);
+    publish_next(k);
 }
 
-std::size_t timer_queue::expire(std::uint64_t now) noexcept {
-    if (now < next_deadline()) return 0;
-    std::lock_guard const held(m_lock);
+std::size_t timer_queue::expire(std::uint64_t now, std::uint32_t steps) noexcept {
     std::size_t fired = 0;
-    for (; m_first != nullptr && m_first->deadline <= now; ++fired) {
-        timer& t = *m_first;
-        take_out(t);
-        t.fire(t);
+    bool const is_old = now - m_seen.load(std::memory_order_relaxed) > k_old_ns; // relaxed, both: it costs only time if they are taken for older
+    if (is_old) m_seen.store(now, std::memory_order_relaxed);
+    for (unsigned k = 0; k < k_wheels; ++k) {
+        if (is_old || m_next.of(k) <= now) fired += expire(k, now, steps);
     }
-    publish_next();
     return fired;
 }
 
-// Positions are counted from 1, row by row. The bits of a position below the highest are the way down to it, 0 to the left.
-timer* timer_queue::at(std::size_t position) const noexcept {
-    timer* t = m_first;
-    for (auto bit = static_cast<unsigned>(std::bit_width(position)) - 1; bit-- > 0;) t = t->child[(position >> bit) & 1U];
-    return t;
-}
-
-void timer_queue::put(timer* parent, std::size_t side, timer* t) noexcept {
-    (parent == nullptr ? m_first : parent->child[side]) = t;
-    if (t != nullptr) t->parent = parent;
-}
-
-void timer_queue::swap_with_parent(timer& t) noexcept {
-    timer& above = *t.parent;
-    std::size_t const side = side_of(t);
-    timer* const sibling = above.child[1 - side];
-    put(above.parent, side_of(above), &t);
-    put(&above, 0, t.child[0]);
-    put(&above, 1, t.child[1]);
-    put(&t, side, &above);
-    put(&t, 1 - side, sibling);
-}
-
-void timer_queue::sift_up(timer& t) noexcept {
-    while (t.parent != nullptr && t.parent->deadline > t.deadline) swap_with_parent(t);
-}
-
-void timer_queue::sift_down(timer& t) noexcept {
-    for (;;) {
-        timer* least = t.child[0];
-        if (t.child[1] != nullptr && t.child[1]->deadline < least->deadline) least = t.child[1];
-        if (least == nullptr || least->deadline >= t.deadline) return;
-        swap_with_parent(*least);
+std::size_t timer_queue::expire(unsigned k, std::uint64_t now, std::uint32_t steps) noexcept {
+    std::size_t fired = 0;
+    for (std::uint32_t some = 0; steps != 0; steps -= some) {
+        some = std::min(steps, k_steps_per_lock);
+        std::lock_guard const held(m_wheels[k].lock);
+        fired += m_wheels[k].wheel.expire(now, some);
+        publish_next(k);
+        if (m_next.of(k) > now) break;
     }
+    return fired;
 }
 
-void timer_queue::take_out(timer& t) noexcept {
-    timer& last = *at(m_count);
-    put(last.parent, side_of(last), nullptr);
-    --m_count;
-    t.queued = false;
-    if (&last == &t) return;
-    put(t.parent, side_of(t), &last);
-    put(&last, 0, t.child[0]);
-    put(&last, 1, t.child[1]);
-    sift_up(last);
-    sift_down(last);
+// With the lock held.
+void timer_queue::publish_next(unsigned of) noexcept { m_next.publish(of, m_wheels[of].wheel.next_deadline()); }
+
+void timer_queue::lock_for_process_fork() noexcept {
+    for (auto& w : m_wheels) w.lock.lock();
 }
 
-void timer_queue::publish_next() noexcept {
-    m_next.store(m_first == nullptr ? k_never : m_first->deadline, std::memory_order_relaxed); // relaxed: see next_deadline
+void timer_queue::unlock_after_process_fork() noexcept {
+    for (auto& w : m_wheels) w.lock.unlock();
+}
+
+void timer_queue::clear() noexcept {
+    for (unsigned k = 0; k < k_wheels; ++k) {
+        m_wheels[k].wheel.clear();
+        publish_next(k);
+    }
 }
 
 } // namespace tulle::wait

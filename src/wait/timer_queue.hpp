@@ -1,61 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of timed waits: a binary heap, linked through its nodes, which live in the frames of their waiters: no wait needs memory. Any
-// thread inserts and removes; workers that look for work expire what is due, and the one that sleeps does so until the next deadline.
+// Deadlines of timed waits: some timing wheels, each with a lock, so that workers do not meet where they insert. Any thread inserts and
+// removes; workers that look for work expire what is due, and the one that sleeps does so until the next deadline.
 #pragma once
 
+#include "base/cache_line.hpp"
 #include "base/spin_lock.hpp"
+#include "wait/timer_wheel.hpp"
 
+#include <tulle/detail/machine.hpp>
+
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 namespace tulle::wait {
 
-inline constexpr std::uint64_t k_never = ~std::uint64_t{0};
-
-struct timer {
-    std::uint64_t deadline = k_never;        // ns, monotonic
-    void (*fire)(timer&) noexcept = nullptr; // under the queue's lock: short, and never inserts or removes
-    // The heap is a complete binary tree. Guarded by the queue's lock.
-    timer* parent = nullptr;
-    timer* child[2] = {nullptr, nullptr};
-    bool queued = false;
-};
-
 class timer_queue {
 public:
-    // True: it is the first, so that a sleeper must be told of an earlier deadline.
-    [[nodiscard]] bool insert(timer& t) noexcept;
+    // Into the wheel of `inserter`, any number: the same of a worker each time. True: it is the first of all, so that a sleeper must be told
+    // of an earlier deadline.
+    [[nodiscard]] bool insert(timer& t, unsigned inserter) noexcept;
     // No effect on a timer that has fired. When it returns, fire() is over or will never be called.
     void remove(timer& t) noexcept;
-    // Fires all that are due at `now`; how many.
-    std::size_t expire(std::uint64_t now) noexcept;
-    // relaxed: a hint; a sleeper reads it again after its heavy fence.
-    [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next.load(std::memory_order_relaxed); }
+    // Fires what is due at `now`, in up to `steps` for each wheel (timer_wheel::expire), and holds no lock for long; how many. What is left is due
+    // at once.
+    std::size_t expire(std::uint64_t now, std::uint32_t steps = k_many_steps) noexcept;
+    // When expire() has to do something; k_never: there is no timer. A hint; a sleeper reads it again after its heavy fence.
+    [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next.first(); }
 
     // While the process is forked; the child has no waiters, but timers of its own may have been in the queue.
-    void lock_for_process_fork() noexcept { m_lock.lock(); }
-    void unlock_after_process_fork() noexcept { m_lock.unlock(); }
-    void clear() noexcept {
-        for (std::size_t k = m_count; k > 0; --k) at(k)->queued = false;
-        m_first = nullptr;
-        m_count = 0;
-        publish_next();
-    }
+    void lock_for_process_fork() noexcept;
+    void unlock_after_process_fork() noexcept;
+    void clear() noexcept;
 
 private:
-    [[nodiscard]] timer* at(std::size_t position) const noexcept;
-    void put(timer* parent, std::size_t side, timer* t) noexcept;
-    void swap_with_parent(timer& t) noexcept;
-    void sift_up(timer& t) noexcept;
-    void sift_down(timer& t) noexcept;
-    void take_out(timer& t) noexcept;
-    void publish_next() noexcept;
+    static constexpr unsigned k_wheels = 8;
+    static constexpr std::uint32_t k_many_steps = 256;
 
-    base::spin_lock m_lock;
-    timer* m_first = nullptr;
-    std::size_t m_count = 0;
-    std::atomic<std::uint64_t> m_next{k_never};
+    struct alignas(base::k_cache_line) locked_wheel {
+        base::spin_lock lock;
+        timer_wheel wheel;
+    };
+
+    std::size_t expire(unsigned k, std::uint64_t now, std::uint32_t steps) noexcept;
+    void publish_next(unsigned of) noexcept;
+
+    alignas(base::k_cache_line) first_deadlines<detail::native_machine, k_wheels> m_next;
+    std::atomic<std::uint64_t> m_seen{0}; // the time, by all wheels
+    std::array<locked_wheel, k_wheels> m_wheels;
 };
 
 } // namespace tulle::wait

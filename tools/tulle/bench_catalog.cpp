@@ -75,6 +75,7 @@ std::vector<workload> const& workloads() {
         {"nqueens", "all placements of 13 queens", {1, 2}},
         {"wake", "a foreign thread hands work to an idle program; until it runs", {2}},
         {"behind-busy", "a ready thread behind workers that compute 50 ms at a time; until it runs", {1, 2}},
+        {"sleepers", "a million threads sleep until times of their own; how late they wake, and processor time of each", {1, 2}},
         {"behind-blocked", "a thread that is made while every worker is in read(2); until it runs", {1, 2}},
         {"idle", "processor time that a program with nothing to do uses", {2}},
         {"at", "a call at another place and back, with and without data; activities there", {1}, false, {2}, false, {2, 2}},

@@ -54,6 +54,7 @@ std::vector<language> const& languages() {
         names.emplace_back("channel");
         names.emplace_back("behind-busy");
         names.emplace_back("behind-blocked");
+        names.emplace_back("sleepers");
         return names;
     }();
     static std::vector<language> const all{

@@ -42,6 +42,7 @@ var workloads = map[string]workload{
 	"nqueens":         {13, 9, nqueens},
 	"behind-busy":     {200, 20, behindBusy},
 	"behind-blocked":  {100, 20, behindBlocked},
+	"sleepers":        {1000000, 20000, sleepers},
 	"idle":            {2000, 200, idle},
 	"wake":            {300, 30, wake},
 }

@@ -12,12 +12,24 @@ constexpr std::uint64_t k_start = 1'000'000'000;
 class judge_test : public ::testing::Test {
 protected:
     judge_test() { judge.reserve(2); }
+    struct task {
+        judge_test* test;
+        bool is_in_kernel;
+        std::uint64_t computed;
+
+        bool in_kernel() const {
+            ++test->asked;
+            return is_in_kernel;
+        }
+        std::uint64_t computed_ns() const { return computed; }
+    };
+
     // `at`: us after the start.
     stuck_state look(std::uint64_t at, worker_sample seen, bool in_kernel = false) {
-        return judge.judge(1, seen, k_start + at * k_us, [this, in_kernel] {
-            ++asked;
-            return in_kernel;
-        });
+        return judge.judge(1, seen, k_start + at * k_us, task{this, in_kernel, 0});
+    }
+    stuck_state look_at_use(std::uint64_t at, worker_sample seen, std::uint64_t computed_us) {
+        return judge.judge(1, seen, k_start + at * k_us, task{this, false, k_start + computed_us * k_us});
     }
 
     stuck_judge judge;
@@ -55,6 +67,15 @@ TEST_F(judge_test, computing_for_ten) {
     EXPECT_EQ(look(12'000, busy(3)), stuck_state::computes);
     EXPECT_EQ(look(13'000, idle(3)), stuck_state::free);
     EXPECT_EQ(look(14'000, busy(3)), stuck_state::free); // it has begun anew
+}
+
+TEST_F(judge_test, not_while_it_waits_for_a_processor) {
+    EXPECT_EQ(look_at_use(0, busy(3), 500), stuck_state::free);
+    EXPECT_EQ(look_at_use(10'000, busy(3), 700), stuck_state::free);
+    EXPECT_EQ(look_at_use(20'000, busy(3), 4'400), stuck_state::free);
+    EXPECT_EQ(look_at_use(30'000, busy(3), 4'600), stuck_state::computes);
+    EXPECT_EQ(look_at_use(40'000, busy(4), 5'000), stuck_state::free);
+    EXPECT_EQ(look_at_use(50'000, busy(4), 8'000), stuck_state::free);
 }
 
 } // namespace
