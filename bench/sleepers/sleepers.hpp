@@ -46,9 +46,7 @@ public:
     }
     [[nodiscard]] bool all_made_in_time() const { return m_all_made_in_time; }
     [[nodiscard]] std::vector<double>& late() { return m_late; }
-    [[nodiscard]] bool is_right() const {
-        return m_woken.load() == m_late.size() && *std::min_element(m_late.begin(), m_late.end()) >= 0;
-    }
+    [[nodiscard]] bool is_right() const { return m_woken.load() == m_late.size() && *std::min_element(m_late.begin(), m_late.end()) >= 0; }
 
 private:
     void sleep(std::size_t k) {

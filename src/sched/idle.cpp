@@ -128,7 +128,8 @@ class timekeeping {
 public:
     explicit timekeeping(worker& w) noexcept : m_of(*w.owner) {
         worker* nobody = nullptr;
-        m_is_mine = m_of.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed); // relaxed, both: who loses wakes later
+        m_is_mine =
+            m_of.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed); // relaxed, both: who loses wakes later
     }
     timekeeping(timekeeping const&) = delete;
     timekeeping& operator=(timekeeping const&) = delete;

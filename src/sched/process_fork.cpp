@@ -160,7 +160,7 @@ void scheduler::leave_behind() noexcept {
     m_first_id = draw_ids(1);
     m_timers.clear();
     m_timekeeper.store(nullptr, std::memory_order_relaxed); // relaxed: one thread
-    if (fiber const* const f = caller(); f != nullptr) { // of the list of before
+    if (fiber const* const f = caller(); f != nullptr) {    // of the list of before
         for (record_deque* d = f->records; d != nullptr; d = d->older) d->is_parked = false;
     }
     ::new (static_cast<void*>(&m_parked)) parked_deques;

@@ -37,7 +37,8 @@ void timer_queue::remove(timer& t) noexcept {
 
 std::size_t timer_queue::expire(std::uint64_t now, std::uint32_t steps) noexcept {
     std::size_t fired = 0;
-    bool const is_old = now - m_seen.load(std::memory_order_relaxed) > k_old_ns; // relaxed, both: it costs only time if they are taken for older
+    bool const is_old =
+        now - m_seen.load(std::memory_order_relaxed) > k_old_ns; // relaxed, both: it costs only time if they are taken for older
     if (is_old) m_seen.store(now, std::memory_order_relaxed);
     for (unsigned k = 0; k < k_wheels; ++k) {
         if (is_old || m_next.of(k) <= now) fired += expire(k, now, steps);

@@ -47,12 +47,13 @@ public:
 private:
     static constexpr unsigned k_bits = 6;
     static constexpr unsigned k_slots = 1U << k_bits;
-    static constexpr unsigned k_wide = 4;               // the level of two rounds of slots
+    static constexpr unsigned k_wide = 4; // the level of two rounds of slots
     static constexpr unsigned k_wide_bits = k_wide * k_bits;
     static constexpr unsigned k_unit_bits = k_wide_bits + k_bits;
     static constexpr unsigned k_rounds = 12;            // of slots, on all levels: levels 0 to 3, twice 4, 5 to 10
     static constexpr unsigned k_first_far = k_wide + 2; // round
-    static constexpr unsigned k_fired_whole = 3; // a slot up to this level, of 2^18 ns, that is over is fired without a look at each deadline
+    static constexpr unsigned k_fired_whole =
+        3; // a slot up to this level, of 2^18 ns, that is over is fired without a look at each deadline
     static constexpr unsigned k_most_looked_at = 4;
     static constexpr std::uint16_t k_none = k_rounds * k_slots;
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t k_late = 10;
 
 struct errors {
     bool looks_once = false;
-    bool no_fence = false; // of the inserter
+    bool no_fence = false;         // of the inserter
     bool no_fence_between = false; // the looks of the sleeper
 };
 
@@ -90,9 +90,7 @@ TEST(first_deadlines, nobody_sleeps_too_long) {
     EXPECT_GT(told, 0);
 }
 
-TEST(first_deadlines, one_look_is_not_enough) {
-    expect_failure("first_deadlines_one_look", {.looks_once = true});
-}
+TEST(first_deadlines, one_look_is_not_enough) { expect_failure("first_deadlines_one_look", {.looks_once = true}); }
 
 TEST(first_deadlines, each_fence_is_needed) {
     expect_failure("first_deadlines_no_fence_between", {.no_fence_between = true});

@@ -18,7 +18,7 @@ using wait::k_never;
 using wait::timer;
 using wait::timer_wheel;
 
-constexpr std::uint32_t k_many = 1'000'000; // steps
+constexpr std::uint32_t k_many = 1'000'000;                        // steps
 constexpr std::uint64_t k_width_of_slot = std::uint64_t{1} << 18U; // of the widest that fires whole
 
 class timer_wheel_test : public ::testing::Test {
@@ -46,7 +46,8 @@ TEST_F(timer_wheel_test, empty_wheel_never_expires) {
 }
 
 TEST_F(timer_wheel_test, fires_in_order_not_before_the_deadline) {
-    std::vector<std::uint64_t> const deadlines{5, 64, 65, 4095, 4096, 1U << 18U, (1U << 18U) + 1, 1U << 30U, std::uint64_t{1} << 60U, k_never - 1};
+    std::vector<std::uint64_t> const deadlines{
+        5, 64, 65, 4095, 4096, 1U << 18U, (1U << 18U) + 1, 1U << 30U, std::uint64_t{1} << 60U, k_never - 1};
     std::vector<timer> timers(deadlines.size());
     for (std::size_t k = timers.size(); k > 0; --k) insert(timers[k - 1], deadlines[k - 1]);
     for (std::size_t k = 0; k < timers.size(); ++k) {
