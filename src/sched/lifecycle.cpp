@@ -97,6 +97,7 @@ int scheduler::start(settings const& chosen) try {
         free_everything();
         return ENOMEM;
     }
+    m_timers.start_at(os::monotonic_ns());
     if (is_deterministic()) m_deterministic.begin(*m_workers[0], chosen.seed, draw_ids(0));
     if (chosen.adopt_caller) adopt_caller(*m_workers[0]);
     int error = start_os_threads();

@@ -58,6 +58,15 @@ std::size_t timer_queue::expire(unsigned k, std::uint64_t now, std::uint32_t ste
     return fired;
 }
 
+void timer_queue::start_at(std::uint64_t now) noexcept {
+    m_seen.store(now, std::memory_order_relaxed); // relaxed: see expire
+    for (unsigned k = 0; k < k_wheels; ++k) {
+        std::lock_guard const held(m_wheels[k].lock);
+        m_wheels[k].wheel.start_at(now);
+        publish_next(k);
+    }
+}
+
 // With the lock held.
 void timer_queue::publish_next(unsigned of) noexcept { m_next.publish(of, m_wheels[of].wheel.next_deadline()); }
 

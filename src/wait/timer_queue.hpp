@@ -29,6 +29,9 @@ public:
     // When expire() has to do something; k_never: there is no timer. A hint; a sleeper reads it again after its heavy fence.
     [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next.first(); }
 
+    // A run begins, at `now` (timer_wheel::start_at).
+    void start_at(std::uint64_t now) noexcept;
+
     // While the process is forked; the child has no waiters, but timers of its own may have been in the queue.
     void lock_for_process_fork() noexcept;
     void unlock_after_process_fork() noexcept;

@@ -36,6 +36,25 @@ std::size_t timer_wheel::expire(std::uint64_t now, std::uint32_t steps) noexcept
     return fired;
 }
 
+void timer_wheel::start_at(std::uint64_t now) noexcept {
+    timer* taken = nullptr;
+    for (unsigned round = 0; round < k_rounds; ++round) {
+        while (m_used[round] != 0) {
+            timer& t = *m_first[first_of_round(round)];
+            take_out(t);
+            t.next = taken;
+            taken = &t;
+        }
+    }
+    m_base = now;
+    while (taken != nullptr) {
+        timer& t = *taken;
+        taken = t.next;
+        put(t);
+    }
+    m_next = compute_next();
+}
+
 void timer_wheel::clear() noexcept {
     for (unsigned round = 0; round < k_rounds; ++round) {
         for (; m_used[round] != 0; m_used[round] &= m_used[round] - 1) {

@@ -41,6 +41,8 @@ public:
     std::size_t expire(std::uint64_t now, std::uint32_t steps) noexcept;
     // When to call expire(): at the first deadline, or earlier where many are close to each other. k_never: there is no timer.
     [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next; }
+    // The time is `now`, which may be earlier than what expire() was told: a run of virtual time is over. Takes a step for each timer.
+    void start_at(std::uint64_t now) noexcept;
     // Forgets all timers.
     void clear() noexcept;
 

@@ -98,6 +98,23 @@ TEST_F(timer_wheel_test, removes_from_a_slot_that_is_half_expired) {
     EXPECT_EQ(m_wheel.next_deadline(), other.deadline);
 }
 
+TEST_F(timer_wheel_test, time_may_start_again) {
+    constexpr std::uint64_t k_hour = 3'600'000'000'000;
+    timer kept, passed, early;
+    insert(passed, 5 * k_hour);
+    insert(kept, 6 * k_hour);
+    expire_all(5 * k_hour, k_many);
+    m_wheel.start_at(k_hour);
+    insert(early, 2 * k_hour);
+    EXPECT_EQ(m_wheel.next_deadline(), 2 * k_hour);
+    expire_all(2 * k_hour, k_many);
+    EXPECT_EQ(m_fired, (std::vector<timer*>{&passed, &early}));
+    expire_all(6 * k_hour - 1, k_many);
+    EXPECT_EQ(m_fired.size(), 2U);
+    expire_all(6 * k_hour, k_many);
+    EXPECT_EQ(m_fired.back(), &kept);
+}
+
 TEST_F(timer_wheel_test, clear_forgets_all) {
     std::vector<timer> timers(100);
     for (std::size_t k = 0; k < timers.size(); ++k) insert(timers[k], 50 * k * k * k);
