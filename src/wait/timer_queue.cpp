@@ -15,16 +15,18 @@ constexpr std::uint64_t k_old_ns = 500'000'000; // a wheel that has not seen the
 
 bool timer_queue::insert(timer& t, unsigned inserter) noexcept {
     unsigned const k = inserter % k_wheels;
+    std::uint64_t next = k_never;
     {
         std::lock_guard const held(m_wheels[k].lock);
         timer_wheel& wheel = m_wheels[k].wheel;
-        std::uint64_t const next = wheel.next_deadline();
+        std::uint64_t const before = wheel.next_deadline();
         t.queue = static_cast<std::uint8_t>(k);
         wheel.insert(t);
-        if (wheel.next_deadline() == next) return false;
+        next = wheel.next_deadline(); // of many timers earlier than any of their deadlines
+        if (next == before) return false;
         publish_next(k);
     }
-    return m_next.is_first_of_all(t.deadline);
+    return m_next.is_first_of_all(next);
 }
 
 void timer_queue::remove(timer& t) noexcept {

@@ -5,8 +5,8 @@ import unittest
 
 import planted
 
-ROWS = {"MT": 28, "QT": 37, "OP": 30, "TN": 28, "DZ": 30}
-ROW = re.compile(r"^\| ([A-Z]{2})-(\d\d) \| (.+) \| (.+) \|$", re.MULTILINE)
+ROWS = {"MT": 30, "QT": 40, "OP": 32, "TN": 31, "DZ": 33, "ALL": 1}
+ROW = re.compile(r"^\| ([A-Z]{2,3})-(\d\d) \| (.+) \| (.+) \|$", re.MULTILINE)
 
 
 class Mission(unittest.TestCase):
