@@ -58,8 +58,8 @@ void deterministic_run::end(worker& w) noexcept {
 
 void deterministic_run::step() noexcept {
     m_now += k_step_ns;
-    thread_id const id =
-        this_thread::get_id(); // who used the library before this run and started it has an older one, and counts as the first
+    // Who has used the library before and starts this run has an older one, and counts as the first.
+    thread_id const id = this_thread::get_id();
     m_trace = (m_trace ^ (id < m_first_id ? 1 : id - m_first_id + 1)) * 0x9E3779B97F4A7C15U;
     m_trace ^= m_trace >> 29U;
     ++m_steps;
