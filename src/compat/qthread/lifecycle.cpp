@@ -67,6 +67,11 @@ void set_stacks() {
     }
 }
 
+// Programs keep data for each number of qthread_worker(), as only one qthread at a time has it: no worker runs in place of another unasked.
+void keep_workers_apart() {
+    if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
+}
+
 void read_environment() {
     the().most_io_workers = number_of("MAX_IO_WORKERS", k_default_io_workers);
     the().io_timeout_s = number_of("IO_TIMEOUT", k_default_io_timeout_s);
@@ -74,6 +79,7 @@ void read_environment() {
     if (is_initialized()) return;
     set_shape(wanted_shape(static_cast<std::size_t>(detail::default_worker_count())));
     set_stacks();
+    keep_workers_apart();
 }
 
 void start() {

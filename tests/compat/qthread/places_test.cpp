@@ -475,4 +475,25 @@ TEST(blocking, action_leaves_the_shepherd_to_others) {
     }
 }
 
+TEST(blocking, nobody_runs_in_place_of_a_worker) {
+    library const running(2);
+    pipe_ends const p;
+    std::atomic<bool> blocks{false};
+    aligned_t first_done = 0, second_done = 0;
+    job first = [&] {
+        blocks = true;
+        char c = 0;
+        EXPECT_EQ(::read(p.ends[0], &c, 1), 1);
+    };
+    job second = [] { EXPECT_EQ(qthread_worker(nullptr), 1); };
+    qthread_fork_to(&run_job, &first, &first_done, 1);
+    while (!blocks) qthread_yield();
+    qthread_fork_to(&run_job, &second, &second_done, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30)); // time enough for a substitute
+    EXPECT_EQ(qthread_feb_status(&second_done), 0);
+    EXPECT_EQ(::write(p.ends[1], "x", 1), 1);
+    qthread_readFF(nullptr, &first_done);
+    qthread_readFF(nullptr, &second_done);
+}
+
 } // namespace
