@@ -2,26 +2,16 @@
 #
 # tulle::tulle (shared) and tulle::tulle_static, from one set of objects. Inside this tree src/ is an include root of whoever
 # links tulle_internal as well.
-set(tulle_hwloc "")
-set(tulle_has_hwloc "")
-if(TARGET PkgConfig::hwloc)
-    set(tulle_hwloc PkgConfig::hwloc)
-    set(tulle_has_hwloc TULLE_HAS_HWLOC)
-endif()
 tulle_glob(library_sources src/*.cpp src/*.S)
 list(FILTER library_sources EXCLUDE REGEX "/src/(compat|mpi)/") # libraries of their own
 # Words of 32 bits hold too little for the scheduler and what stands on it; there the library is what lies below.
 if(CMAKE_SIZEOF_VOID_P EQUAL 4)
     list(FILTER library_sources INCLUDE REGEX "/src/(base|os|arch|stack)/")
 endif()
-if(NOT tulle_has_hwloc)
-    list(FILTER library_sources EXCLUDE REGEX "/os/locality_hwloc\\.cpp$")
-endif()
 
 add_library(tulle_objects OBJECT ${library_sources})
 target_include_directories(tulle_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(tulle_objects PRIVATE tulle_flags Threads::Threads ${tulle_hwloc})
-target_compile_definitions(tulle_objects PRIVATE ${tulle_has_hwloc})
+target_link_libraries(tulle_objects PRIVATE tulle_flags Threads::Threads)
 # Where plug-ins lie below the prefix; not below an absolute folder, as an installed tree may be moved.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/net/mpi_plugin.cpp PROPERTIES
     COMPILE_DEFINITIONS TULLE_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}" SKIP_UNITY_BUILD_INCLUSION ON)
@@ -56,7 +46,7 @@ function(tulle_add_library target kind)
     target_compile_features(${target} INTERFACE cxx_std_20)
     # Binding a call lazily takes more than a compact stack.
     target_link_options(${target} INTERFACE LINKER:-z,now)
-    target_link_libraries(${target} PUBLIC Threads::Threads ${tulle_atomic} PRIVATE ${tulle_hwloc} $<BUILD_INTERFACE:tulle_flags>)
+    target_link_libraries(${target} PUBLIC Threads::Threads ${tulle_atomic} PRIVATE $<BUILD_INTERFACE:tulle_flags>)
 endfunction()
 
 tulle_add_library(tulle_shared SHARED)
@@ -78,5 +68,4 @@ endif()
 
 add_library(tulle_internal INTERFACE)
 target_include_directories(tulle_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(tulle_internal INTERFACE tulle_static tulle_flags ${tulle_hwloc})
-target_compile_definitions(tulle_internal INTERFACE ${tulle_has_hwloc})
+target_link_libraries(tulle_internal INTERFACE tulle_static tulle_flags)

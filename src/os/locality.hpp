@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which NUMA node and which cache are around each CPU, found out by hwloc or, in a build without it, read from /sys. Chosen here.
+// Which NUMA node and which cache are around each CPU, as the kernel says in /sys.
 #pragma once
 
 #include <string>
@@ -16,15 +16,7 @@ struct locality {
 };
 inline constexpr locality k_unknown_locality{-2, -2};
 
-/// By number of the operating system; k_unknown_locality for those that do not exist or that this process may not see. Empty where
-/// nothing can be read.
-[[nodiscard]] std::vector<locality> hwloc_localities();
-[[nodiscard]] std::vector<locality> sysfs_localities(std::string const& system = "/sys/devices/system");
-
-#if defined(TULLE_HAS_HWLOC)
-[[nodiscard]] inline std::vector<locality> find_localities() { return hwloc_localities(); }
-#else
-[[nodiscard]] inline std::vector<locality> find_localities() { return sysfs_localities(); }
-#endif
+/// By number of the operating system; k_unknown_locality for those that are not online. Empty where nothing can be read.
+[[nodiscard]] std::vector<locality> find_localities(std::string const& system = "/sys/devices/system");
 
 } // namespace tulle::os

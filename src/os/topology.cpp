@@ -29,7 +29,7 @@ std::vector<int> allowed_cpus(pid_t thread) {
     return cpus;
 }
 
-/// Where each CPU is. That does not change, and finding it out takes milliseconds: longer than all the rest of a start.
+/// Where each CPU is. That does not change.
 class locality_map {
 public:
     locality of(int cpu) {

@@ -11,7 +11,6 @@
 #include <new>
 
 #include <dlfcn.h>
-#include <hwloc.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -173,12 +172,6 @@ int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* set) noexcept
 
 // --- what is read about the machine ------------------------------------------------------------------------------------
 
-int hwloc_topology_init(hwloc_topology_t* made) {
-    return refuse(kind::topology, ENOMEM, FAULT_CALLER) ? -1 : FAULT_HIDDEN(hwloc_topology_init)(made);
-}
-int hwloc_topology_load(hwloc_topology_t machine) {
-    return refuse(kind::topology, ENOMEM, FAULT_CALLER) ? -1 : FAULT_HIDDEN(hwloc_topology_load)(machine);
-}
 std::FILE* fopen(char const* path, char const* mode) {
     return refuse(kind::file, EMFILE, FAULT_CALLER) ? nullptr : FAULT_HIDDEN(fopen)(path, mode);
 }

@@ -29,7 +29,6 @@ enum class kind : std::uint8_t {
     membarrier,
     thread,
     affinity,
-    topology,
     file,
     shared_file,
     read_memory,

@@ -21,7 +21,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 KINDS = ("allocation", "mmap", "munmap", "mprotect", "madvise", "advise-batch", "futex-eintr", "futex-eagain", "membarrier", "thread",
-         "affinity", "topology", "file", "shared-file", "read-memory")
+         "affinity", "file", "shared-file", "read-memory")
 # Where the program has no way to hear of an error.
 POLICY = (
     r"tulle: cannot start: .+",

@@ -68,6 +68,11 @@ qthread=$consumer/qthread.c
     "$prefix/$libdir/libtulle-qthread.a" "$prefix/$libdir/libtulle.a" $(pkg-config --static --libs-only-l --libs-only-other tulle | sed 's/-ltulle//')
 [ "$("$work/qthread-static")" = 42 ] || fail "the program for Qthreads fails, linked statically"
 [ "$("$work/cmake/qthread")" = 42 ] || fail "the program for Qthreads fails, made by CMake"
+# With no shared library at all; the linker warns of dlopen, which only an MPI needs.
+# shellcheck disable=SC2046
+"$compiler" -static -x c -std=c11 "$qthread" -x none -o "$work/qthread-whole" $(pkg-config --cflags tulle-qthread) -L"$prefix/$libdir" \
+    $(pkg-config --static --libs tulle-qthread) 2>"$work/static.log" || fail "a program cannot be linked with -static: $(cat "$work/static.log")"
+[ "$("$work/qthread-whole")" = 42 ] || fail "the program for Qthreads fails, linked with -static"
 
 if command -v m4 >/dev/null; then
     echo "install_test: a program with PARMACS macros"
