@@ -85,12 +85,12 @@ bool count(choice of) {
 
 int main(int argc, char** argv) {
     constexpr std::size_t k_stack_size = std::size_t{4} << 20U; // T3 is more than a thousand levels deep
-    CLI::App app{"Counts the nodes of a tree of the Unbalanced Tree Search, at whatever places have time for it.", "count_tree"};
+    command_line line{"Counts the nodes of a tree of the Unbalanced Tree Search, at whatever places have time for it.", "count_tree"};
     std::string tree = "T1";
     int depth = kernels::k_uts_t1.depth_limit;
-    app.add_option("tree", tree, "T1 (geometric) or T3 (binomial)")->check(CLI::IsMember({"T1", "T3"}))->capture_default_str();
-    app.add_option("--depth", depth, "T1 is cut below it")->check(CLI::Range(1, 15))->capture_default_str();
-    return run_program(app, argc, argv, [&] {
+    line.one_of({"T1", "T3"}, "tree", tree, "T1 (geometric) or T3 (binomial)");
+    line.number("--depth", depth, "T1 is cut below it", 1, 15);
+    return line.run(argc, argv, [&] {
         runtime_session const session(common_options{}, k_stack_size);
         return count({tree == "T1" ? depth : 0}) ? k_exit_ok : k_exit_check_failed;
     });

@@ -29,12 +29,12 @@ bool compute(int n, common_options const& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Computes a Fibonacci number the slow way, with a thread for each call.", "fibonacci"};
+    command_line line{"Computes a Fibonacci number the slow way, with a thread for each call.", "fibonacci"};
     common_options options;
     int n = 35;
-    app.add_option("n", n, "which Fibonacci number")->check(CLI::Range(0, 60))->capture_default_str();
-    add_contest_options(app, options);
-    return run_program(app, argc, argv, [&] {
+    line.number("n", n, "which Fibonacci number", 0, 60);
+    add_contest_options(line, options);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return compute(n, options) ? k_exit_ok : k_exit_check_failed;
     });

@@ -79,12 +79,12 @@ bool sort(std::size_t n, std::uint64_t seed) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Sorts random numbers that are spread over the places.", "global_sort"};
+    command_line line{"Sorts random numbers that are spread over the places.", "global_sort"};
     std::size_t n = 4'000'000;
     std::uint64_t seed = 1;
-    app.add_option("n", n, "how many")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 36U))->capture_default_str();
-    app.add_option("--seed", seed, "seed of the random numbers")->capture_default_str();
-    return run_program(app, argc, argv, [&] {
+    line.number("n", n, "how many", 1, std::size_t{1} << 36U);
+    line.number("--seed", seed, "seed of the random numbers");
+    return line.run(argc, argv, [&] {
         runtime_session const session(common_options{});
         return sort(n, seed) ? k_exit_ok : k_exit_check_failed;
     });

@@ -50,7 +50,7 @@ void send_outer_rows() {
 }
 
 void step() {
-    tulle::parallel_for(std::size_t{1}, own.rows.size() + 1, [](std::size_t i) { own.compute_row(i); });
+    tulle::parallel_for(1, own.rows.size() + 1, [](std::size_t i) { own.compute_row(i); });
     own.now.swap(own.next);
 }
 
@@ -87,12 +87,12 @@ bool run(std::size_t n, int steps) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Heat spreads over a plate whose rows are spread over the places.", "heat"};
+    command_line line{"Heat spreads over a plate whose rows are spread over the places.", "heat"};
     std::size_t n = 400;
     int steps = 200;
-    app.add_option("n", n, "rows and columns")->check(CLI::Range(3, 100'000))->capture_default_str();
-    app.add_option("--steps", steps)->check(CLI::Range(0, 1'000'000))->capture_default_str();
-    return run_program(app, argc, argv, [&] {
+    line.number("n", n, "rows and columns", 3, 100'000);
+    line.number("--steps", steps, "", 0, 1'000'000);
+    return line.run(argc, argv, [&] {
         runtime_session const session(common_options{});
         return run(n, steps) ? k_exit_ok : k_exit_check_failed;
     });

@@ -35,8 +35,8 @@ int greet() {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Each place says where it runs.", "hello_places"};
-    return run_program(app, argc, argv, [] {
+    command_line line{"Each place says where it runs.", "hello_places"};
+    return line.run(argc, argv, [] {
         runtime_session const session(common_options{}); // other places than the first stay here, and do what they are told
         return greet();
     });

@@ -83,12 +83,12 @@ bool make_histogram(input const& in) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Counts random numbers in bins that are spread over the places.", "histogram"};
+    command_line line{"Counts random numbers in bins that are spread over the places.", "histogram"};
     input in{10'000'000, 1000, 1};
-    app.add_option("n", in.numbers, "how many numbers")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))->capture_default_str();
-    app.add_option("--bins", in.bins)->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20U))->capture_default_str();
-    app.add_option("--seed", in.seed, "seed of the random numbers")->capture_default_str();
-    return run_program(app, argc, argv, [&] {
+    line.number("n", in.numbers, "how many numbers", 1, std::size_t{1} << 40U);
+    line.number("--bins", in.bins, "", 1, std::size_t{1} << 20U);
+    line.number("--seed", in.seed, "seed of the random numbers");
+    return line.run(argc, argv, [&] {
         runtime_session const session(common_options{});
         return make_histogram(in) ? k_exit_ok : k_exit_check_failed;
     });

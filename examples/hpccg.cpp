@@ -92,19 +92,16 @@ bool solve(hpccg_domain const& d, int iterations, common_options const& options)
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Solves a sparse linear system, 27 points of a chimney-shaped grid, by conjugate gradients.", "hpccg"};
+    command_line line{"Solves a sparse linear system, 27 points of a chimney-shaped grid, by conjugate gradients.", "hpccg"};
     common_options options;
     hpccg_domain d{75, 75, 64};
     int iterations = kernels::k_hpccg_iterations;
-    auto const side = CLI::Range(1, 1000000);
-    app.add_option("nx", d.nx, "points along x")->check(side)->capture_default_str();
-    app.add_option("ny", d.ny, "points along y")->check(side)->capture_default_str();
-    app.add_option("nz", d.nz, "points along z, the height")->check(side)->capture_default_str();
-    app.add_option("--iterations", iterations, "at most so many; fewer when the residual is 0")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    add_contest_options(app, options);
-    return run_program(app, argc, argv, [&] {
+    line.number("nx", d.nx, "points along x", 1, 1000000);
+    line.number("ny", d.ny, "points along y", 1, 1000000);
+    line.number("nz", d.nz, "points along z, the height", 1, 1000000);
+    line.number("--iterations", iterations, "at most so many; fewer when the residual is 0", 1, 100000);
+    add_contest_options(line, options);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return solve(d, iterations, options) ? k_exit_ok : k_exit_check_failed;
     });

@@ -38,20 +38,17 @@ bool solve(kernels::hpccg_domain const& domain, int iterations) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{
+    command_line line{
         "Solves a sparse linear system, 27 points of a chimney-shaped grid whose planes are dealt to the places, by conjugate gradients.",
         "hpccg_places"};
     common_options options;
     kernels::hpccg_domain domain{75, 75, 64};
     int iterations = kernels::k_hpccg_iterations;
-    auto const side = CLI::Range(1, 1000000);
-    app.add_option("nx", domain.nx, "points along x")->check(side)->capture_default_str();
-    app.add_option("ny", domain.ny, "points along y")->check(side)->capture_default_str();
-    app.add_option("nz", domain.nz, "points along z, the height; at least one for each place")->check(side)->capture_default_str();
-    app.add_option("--iterations", iterations, "at most so many; fewer when the residual is 0")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    return run_program(app, argc, argv, [&] {
+    line.number("nx", domain.nx, "points along x", 1, 1000000);
+    line.number("ny", domain.ny, "points along y", 1, 1000000);
+    line.number("nz", domain.nz, "points along z, the height; at least one for each place", 1, 1000000);
+    line.number("--iterations", iterations, "at most so many; fewer when the residual is 0", 1, 100000);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return solve(domain, iterations) ? k_exit_ok : k_exit_check_failed;
     });

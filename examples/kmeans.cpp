@@ -87,12 +87,12 @@ bool run(std::size_t n, std::size_t k) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Finds the centres of clouds of points that are spread over the places.", "kmeans"};
+    command_line line{"Finds the centres of clouds of points that are spread over the places.", "kmeans"};
     std::size_t n = 500'000;
     std::size_t k = 8;
-    app.add_option("n", n, "points")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 36U))->capture_default_str();
-    app.add_option("-k", k, "clouds")->check(CLI::Range(std::size_t{1}, std::size_t{10'000}))->capture_default_str();
-    return run_program(app, argc, argv, [&] {
+    line.number("n", n, "points", 1, std::size_t{1} << 36U);
+    line.number("-k", k, "clouds", 1, 10'000);
+    return line.run(argc, argv, [&] {
         runtime_session const session(common_options{});
         return run(n, k) ? k_exit_ok : k_exit_check_failed;
     });

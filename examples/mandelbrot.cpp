@@ -74,24 +74,21 @@ bool draw(std::size_t width, std::size_t height, view const& v, std::string cons
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Draws the Mandelbrot set into a PNG file.", "mandelbrot"};
+    command_line line{"Draws the Mandelbrot set into a PNG file.", "mandelbrot"};
     common_options options;
     view v;
     std::size_t width = 1920;
     std::size_t height = 1080;
     std::string output = "mandelbrot.png";
-    auto const side = CLI::Range(std::size_t{1}, std::size_t{30000});
-    app.add_option("-o,--output", output, "file to write; empty: none")->capture_default_str();
-    app.add_option("--width", width, "pixels")->check(side)->capture_default_str();
-    app.add_option("--height", height, "pixels")->check(side)->capture_default_str();
-    app.add_option("--x", v.x, "centre of the picture, real part")->check(CLI::Range(-4.0, 4.0))->capture_default_str();
-    app.add_option("--y", v.y, "centre of the picture, imaginary part")->check(CLI::Range(-4.0, 4.0))->capture_default_str();
-    app.add_option("--span", v.width, "width of the picture in the plane")->check(CLI::Range(1e-12, 8.0))->capture_default_str();
-    app.add_option("--iterations", v.iterations, "steps after which a point counts as in the set")
-        ->check(CLI::Range(1, 10000000))
-        ->capture_default_str();
-    add_contest_options(app, options);
-    return run_program(app, argc, argv, [&] {
+    line.text("-o,--output", output, "file to write; empty: none");
+    line.number("--width", width, "pixels", 1, 30000);
+    line.number("--height", height, "pixels", 1, 30000);
+    line.number("--x", v.x, "centre of the picture, real part", -4.0, 4.0);
+    line.number("--y", v.y, "centre of the picture, imaginary part", -4.0, 4.0);
+    line.number("--span", v.width, "width of the picture in the plane", 1e-12, 8.0);
+    line.number("--iterations", v.iterations, "steps after which a point counts as in the set", 1, 10000000);
+    add_contest_options(line, options);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return draw(width, height, v, output, options) ? k_exit_ok : k_exit_check_failed;
     });

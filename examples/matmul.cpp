@@ -20,14 +20,14 @@ bool multiply(int n, int leaf, common_options const& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Multiplies two square matrices by divide and conquer; checked by Freivalds' method.", "matmul"};
+    command_line line{"Multiplies two square matrices by divide and conquer; checked by Freivalds' method.", "matmul"};
     common_options options;
     int n = 1000;
     int leaf = kernels::k_matmul_leaf;
-    app.add_option("n", n, "rows and columns")->check(CLI::Range(1, 20000))->capture_default_str();
-    app.add_option("--leaf", leaf, "longest side of a block that is not halved again")->check(CLI::Range(16, 4096))->capture_default_str();
-    add_contest_options(app, options);
-    return run_program(app, argc, argv, [&] {
+    line.number("n", n, "rows and columns", 1, 20000);
+    line.number("--leaf", leaf, "longest side of a block that is not halved again", 16, 4096);
+    add_contest_options(line, options);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return multiply(n, leaf, options) ? k_exit_ok : k_exit_check_failed;
     });

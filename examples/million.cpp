@@ -154,16 +154,16 @@ bool show(std::size_t n, bool compact, common_options const& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Blocks many threads at once, then releases them; prints time and memory for each.", "million"};
+    command_line line{"Blocks many threads at once, then releases them; prints time and memory for each.", "million"};
     common_options options;
     std::size_t n = 1000000;
     bool compact = false;
-    app.add_option("--threads", n, "how many")->check(CLI::Range(std::size_t{1}, std::size_t{100000000}))->capture_default_str();
-    app.add_flag("--compact", compact, "stacks of 1 KiB without guard pages, instead of 16 KiB with");
-    add_worker_options(app, options);
-    app.add_flag("!--no-peers", options.peers, "do not measure std::thread");
-    app.add_flag("--tsv", options.tsv, "print tab-separated values: program, input, library, role, value, unit, check");
-    return run_program(app, argc, argv, [&] {
+    line.number("--threads", n, "how many", 1, 100000000);
+    line.flag("--compact", compact, "stacks of 1 KiB without guard pages, instead of 16 KiB with");
+    add_worker_options(line, options);
+    line.flag("!--no-peers", options.peers, "do not measure std::thread");
+    line.flag("--tsv", options.tsv, "print tab-separated values: program, input, library, role, value, unit, check");
+    return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return show(n, compact, options) ? k_exit_ok : k_exit_check_failed;
     });

@@ -22,18 +22,14 @@ bool count(int n, int serial_rows, common_options const& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Counts the placements of n queens that do not attack each other.", "nqueens"};
+    command_line line{"Counts the placements of n queens that do not attack each other.", "nqueens"};
     common_options options;
     int n = 14;
     int serial_rows = 4;
-    app.add_option("n", n, "queens, and rows and columns of the board")
-        ->check(CLI::Range(1, kernels::k_nqueens_max))
-        ->capture_default_str();
-    app.add_option("--serial-rows", serial_rows, "count the last so many rows without threads")
-        ->check(CLI::Range(0, kernels::k_nqueens_max))
-        ->capture_default_str();
-    add_contest_options(app, options);
-    return run_program(app, argc, argv, [&] {
+    line.number("n", n, "queens, and rows and columns of the board", 1, kernels::k_nqueens_max);
+    line.number("--serial-rows", serial_rows, "count the last so many rows without threads", 0, kernels::k_nqueens_max);
+    add_contest_options(line, options);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return count(n, serial_rows, options) ? k_exit_ok : k_exit_check_failed;
     });

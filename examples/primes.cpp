@@ -70,10 +70,10 @@ bool count_primes(std::uint64_t below) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Counts primes; places take blocks of numbers from a counter in global memory.", "primes"};
+    command_line line{"Counts primes; places take blocks of numbers from a counter in global memory.", "primes"};
     std::uint64_t below = 20'000'000;
-    app.add_option("n", below, "count those below it")->check(CLI::Range(std::uint64_t{3}, std::uint64_t{1} << 31U))->capture_default_str();
-    return run_program(app, argc, argv, [&] {
+    line.number("n", below, "count those below it", 3, std::uint64_t{1} << 31U);
+    return line.run(argc, argv, [&] {
         runtime_session const session(common_options{});
         return count_primes(below) ? k_exit_ok : k_exit_check_failed;
     });

@@ -57,18 +57,16 @@ bool sort(std::size_t n, std::ptrdiff_t grain, std::uint64_t seed, common_option
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Sorts random doubles; needs 16 bytes of memory for each.", "quicksort"};
+    command_line line{"Sorts random doubles; needs 16 bytes of memory for each.", "quicksort"};
     common_options options;
     std::size_t n = 2000000;
     std::ptrdiff_t grain = kernels::k_quicksort_grain;
     std::uint64_t seed = 1;
-    app.add_option("n", n, "how many")->check(CLI::Range(std::size_t{1}, std::size_t{10000000000}))->capture_default_str();
-    app.add_option("--grain", grain, "sort ranges up to this length without threads")
-        ->check(CLI::Range(std::ptrdiff_t{1}, std::ptrdiff_t{1} << 40U))
-        ->capture_default_str();
-    app.add_option("--seed", seed, "seed of the random numbers")->capture_default_str();
-    add_contest_options(app, options);
-    return run_program(app, argc, argv, [&] {
+    line.number("n", n, "how many", 1, 10000000000);
+    line.number("--grain", grain, "sort ranges up to this length without threads", 1, std::ptrdiff_t{1} << 40U);
+    line.number("--seed", seed, "seed of the random numbers");
+    add_contest_options(line, options);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return sort(n, grain, seed, options) ? k_exit_ok : k_exit_check_failed;
     });

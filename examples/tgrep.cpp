@@ -79,18 +79,20 @@ int compare(grep_options const& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Counts the lines that contain PATTERN in all files below the directories, in parallel. Binary files "
-                 "count as text;\n"
-                 "links are not followed. The exit code is 0 when a line matches, 1 when none does, 2 when something "
-                 "cannot be read.",
-                 "tgrep"};
+    command_line line{"Counts the lines that contain PATTERN in all files below the directories, in parallel. Binary files "
+                      "count as text;\n"
+                      "links are not followed. The exit code is 0 when a line matches, 1 when none does, 2 when something "
+                      "cannot be read.",
+                      "tgrep"};
     grep_options options;
-    app.add_option("PATTERN", options.pattern, "a string of bytes, or with -E an expression")->required();
-    app.add_option("DIR", options.roots, "directories or files")->required();
-    app.add_flag("-E,--extended-regexp", options.expression, "PATTERN is a POSIX extended regular expression");
-    app.add_flag("--compare", options.compare, "print times beside other libraries and grep, and check against grep");
-    add_contest_options(app, options.common);
-    return run_program(app, argc, argv, [&] {
+    line.text("PATTERN", options.pattern, "a string of bytes, or with -E an expression");
+    line.require("PATTERN");
+    line.texts("DIR", options.roots, "directories or files");
+    line.require("DIR");
+    line.flag("-E,--extended-regexp", options.expression, "PATTERN is a POSIX extended regular expression");
+    line.flag("--compare", options.compare, "print times beside other libraries and grep, and check against grep");
+    add_contest_options(line, options.common);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options.common, k_stack_size);
         return options.compare ? compare(options) : count(options);
     });

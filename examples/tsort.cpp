@@ -191,16 +191,15 @@ int run(sort_options& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{k_description, "tsort"};
+    command_line line{k_description, "tsort"};
     sort_options options;
-    app.add_option("FILE", options.files, "text files, or -");
-    app.add_option("-o,--output", options.output, "write to this file, which may be one of the input; else to the standard output");
-    auto* const generate = app.add_option("--generate", options.generate, "make a text of so many bytes to sort, instead of sorting")
-                               ->transform(CLI::AsSizeValue(true))
-                               ->check(CLI::PositiveNumber);
-    app.add_option("--seed", options.seed, "seed of the text that is made")->capture_default_str()->needs(generate);
-    app.add_flag("--compare", options.compare, "print times beside other libraries and sort(1), and check against sort(1)");
-    app.add_flag("--stats", options.stats, "print times to the standard error");
-    add_contest_options(app, options.common);
-    return run_program(app, argc, argv, [&] { return run(options); });
+    line.texts("FILE", options.files, "text files, or -");
+    line.text("-o,--output", options.output, "write to this file, which may be one of the input; else to the standard output");
+    line.bytes("--generate", options.generate, "make a text of so many bytes to sort, instead of sorting");
+    line.number("--seed", options.seed, "seed of the text that is made");
+    line.permit_only_with("--seed", "--generate");
+    line.flag("--compare", options.compare, "print times beside other libraries and sort(1), and check against sort(1)");
+    line.flag("--stats", options.stats, "print times to the standard error");
+    add_contest_options(line, options.common);
+    return line.run(argc, argv, [&] { return run(options); });
 }

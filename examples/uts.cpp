@@ -24,12 +24,12 @@ bool walk(kernels::uts_tree const& tree, common_options const& options) {
 
 int main(int argc, char** argv) {
     request_large_openmp_stacks(argv);
-    CLI::App app{"Counts the nodes of the Unbalanced Tree Search trees and compares with the published counts.", "uts"};
+    command_line line{"Counts the nodes of the Unbalanced Tree Search trees and compares with the published counts.", "uts"};
     common_options options;
     std::string tree = "T1";
-    app.add_option("tree", tree, "T1 (geometric) or T3 (binomial)")->check(CLI::IsMember({"T1", "T3"}))->capture_default_str();
-    add_contest_options(app, options);
-    return run_program(app, argc, argv, [&] {
+    line.one_of({"T1", "T3"}, "tree", tree, "T1 (geometric) or T3 (binomial)");
+    add_contest_options(line, options);
+    return line.run(argc, argv, [&] {
         runtime_session const session(options, k_stack_size);
         return walk(tree == "T1" ? kernels::k_uts_t1 : kernels::k_uts_t3, options) ? k_exit_ok : k_exit_check_failed;
     });

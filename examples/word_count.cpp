@@ -86,12 +86,13 @@ bool count(std::string const& directory, std::size_t most) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Counts the words of all files below a directory.", "word_count"};
+    command_line line{"Counts the words of all files below a directory.", "word_count"};
     std::string directory;
     std::size_t most = 10;
-    app.add_option("DIRECTORY", directory)->required();
-    app.add_option("--most", most, "print so many words, the most frequent ones")->capture_default_str();
-    return run_program(app, argc, argv, [&] {
+    line.text("DIRECTORY", directory, "");
+    line.require("DIRECTORY");
+    line.number("--most", most, "print so many words, the most frequent ones");
+    return line.run(argc, argv, [&] {
         runtime_session const session(common_options{});
         return count(directory, most) ? k_exit_ok : k_exit_check_failed;
     });

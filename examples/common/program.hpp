@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every example's main() has in common: the shared options, errors as one clear line, exit codes.
+// What every example's main() has in common: its command line with the shared options, exit codes, the run time.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "command_line.hpp"
 
 #include <cstddef>
-#include <functional>
 
 namespace examples {
 
@@ -23,13 +22,10 @@ struct common_options {
 };
 
 // Adds --workers and --progress.
-void add_worker_options(CLI::App& app, common_options& options);
+void add_worker_options(command_line& line, common_options& options);
 
 // Adds those and --runs, --no-peers and --tsv, for the programs that compare libraries.
-void add_contest_options(CLI::App& app, common_options& options);
-
-// Parses the command line, then calls body, whose result is the exit code. Both may throw.
-int run_program(CLI::App& app, int argc, char** argv, std::function<int()> const& body);
+void add_contest_options(command_line& line, common_options& options);
 
 // The Tulle runtime for the life of this object, with the workers asked for. stack_size 0: the default.
 class runtime_session {

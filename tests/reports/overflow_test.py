@@ -117,8 +117,8 @@ class Overflow(unittest.TestCase):
     def test_in_a_child_process(self):
         self.check_recursion(self.report("child_process"))
 
-    def system_report(self, way):
-        done = run(way, TULLE_MAX_SUBSTITUTES="off")  # else one of them may run the thread that main joins
+    def system_report(self, way, workers="2"):
+        done = run(way, TULLE_WORKERS=workers, TULLE_MAX_SUBSTITUTES="off")
         self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, ""), done)
         found = re.match(r"tulle: (.*) overflowed its stack of (\d+) bytes \(process \d+\)\n", done.stderr)
         self.assertIsNotNone(found, done)
@@ -133,12 +133,12 @@ class Overflow(unittest.TestCase):
         self.assertIn("raise its limit (ulimit -s)", text)
 
     def test_thread_that_runs_as_a_call_of_main(self):
-        name, text = self.system_report("joined_by_main")
+        name, text = self.system_report("joined_by_main", workers="1")  # another one might run the thread that main joins
         self.assertRegex(name, r'\Athread \d+ "deep one"\Z')
         self.assertRegex(text, r"(?m)^    in the place of thread \d+, which joins it and whose stack it is$")
         self.assertRegex(text, r"(?m)^    or give the thread one of its own, .*: stack_size=16M where it is spawned$")
         self.assertRegex(text, r"(?m)^    spawned in .*joined_by_main")
-        self.system_report("forked_by_main")
+        self.system_report("forked_by_main", workers="1")
 
     def test_stack_of_a_foreign_thread(self):
         self.assertIn("an OS thread of the program's own", self.system_report("of_foreign_thread")[1])
