@@ -11,6 +11,7 @@ function(tulle_add_compat_library name)
     target_include_directories(tulle_${name}_objects PRIVATE ${PROJECT_SOURCE_DIR}/include/compat/${name} ${PROJECT_SOURCE_DIR}/include
         ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(tulle_${name}_objects PRIVATE tulle_flags Threads::Threads)
+    target_precompile_headers(tulle_${name}_objects PRIVATE ${tulle_common_headers})
     foreach(kind IN LISTS kinds)
         string(TOUPPER ${kind} cmake_kind)
         set(target tulle_${name}_${kind})
