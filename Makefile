@@ -5,27 +5,34 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help demo test nightly bench soak install build clean bootstrap
+.PHONY: help demo check test nightly bench soak install build clean bootstrap
 
 help:
-	@echo "make demo      install what is missing, build, and run the example programs on real input"
-	@echo "make test      build with gcc (Release; Debug and address sanitizer) and clang (Debug and thread sanitizer), and run all tests"
-	@echo "make nightly   the same with every preset, then all architectures below an emulator, all programs whole, and soak; takes hours"
+	@echo "make demo      install what is missing, build, and run the example programs on real input (ARGS=--quick: on small input)"
+	@echo "make check     build and test what you have changed, with the address sanitizer, and check the sources: for while you work"
+	@echo "make test      build with gcc (Release; Debug and address sanitizer) and clang (Debug and thread sanitizer), and run all kinds of tests"
+	@echo "make nightly   every preset, all architectures below an emulator, all programs whole, all benchmarks, and soak; takes hours"
 	@echo "make bench     run the benchmarks beside the packaged peers and print a table"
 	@echo "make soak      run random programs of threads against a model for 10 minutes, and 10,000 of places (ARGS=--help)"
 	@echo "make install   install to PREFIX ($(PREFIX)); DESTDIR is honoured"
-	@echo "make build     build the release into build/release"
+	@echo "make build     build what is installed into build/release"
 	@echo "make clean     remove build/"
-	@echo "Variables: PREFIX, DESTDIR, JOBS ($(JOBS)), ARGS (handed to scripts/demo, scripts/test, scripts/soak or 'tulle bench')"
+	@echo "Variables: PREFIX, DESTDIR, JOBS ($(JOBS)), ARGS (handed to scripts/demo, scripts/check, scripts/test, scripts/soak or 'tulle bench')"
 
 bootstrap:
 	@scripts/bootstrap
 
-build: bootstrap
-	@scripts/build release
+build:
+	@scripts/bootstrap demo
+	@scripts/build --part product,benchmarks release
 
-demo: build
+demo:
+	@scripts/bootstrap demo
+	@scripts/build --part tulle_shared,tulle_program,examples release
 	@scripts/demo $(ARGS)
+
+check: bootstrap
+	@scripts/check $(ARGS)
 
 test: bootstrap
 	@scripts/bootstrap cross sparc || echo "make test: tests of SPARC will be skipped" >&2
@@ -34,11 +41,12 @@ test: bootstrap
 nightly: bootstrap
 	@scripts/nightly
 
-bench: build
+bench: bootstrap
+	@scripts/build --part product,benchmarks release
 	@build/release/bin/tulle bench $(ARGS)
 
 soak: bootstrap
-	@scripts/build release
+	@scripts/build --part product,test.soak,test.soak.places release
 	@scripts/soak $(ARGS)
 	@scripts/soak --places $(ARGS)
 
