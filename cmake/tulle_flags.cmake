@@ -32,8 +32,12 @@ elseif(NOT TULLE_SANITIZE STREQUAL "none")
     message(FATAL_ERROR "TULLE_SANITIZE is '${TULLE_SANITIZE}'; it must be none, address or thread")
 endif()
 if(NOT TULLE_SANITIZE STREQUAL "none")
-    # Reports name functions and lines; they need no more of the debug information.
-    target_compile_options(tulle_flags INTERFACE ${sanitize_flags} $<${c_or_cxx}:-O1> -g1 -fno-omit-frame-pointer)
+    # Reports name functions and lines; they need no more of the debug information. As flags of the configuration these come before a target's own.
+    foreach(language C CXX)
+        set(CMAKE_${language}_FLAGS_DEBUG "-O1 -g1")
+        set(CMAKE_${language}_FLAGS_RELEASE "-O1 -g1 -DNDEBUG")
+    endforeach()
+    target_compile_options(tulle_flags INTERFACE ${sanitize_flags} -fno-omit-frame-pointer)
     # gcc does not see through the checks which variables have a value (its manual says so of -fsanitize).
     target_compile_options(tulle_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
     target_link_options(tulle_flags INTERFACE ${sanitize_flags})
