@@ -24,8 +24,8 @@ namespace fault {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(kind::count)> k_names = {
-    "none",        "allocation",   "mmap",       "munmap", "mprotect", "madvise", "advise-batch",
-    "futex-eintr", "futex-eagain", "membarrier", "thread", "affinity", "file",    "shared-file",  "read-memory"};
+    "none",         "allocation", "mmap",   "munmap",   "mprotect", "madvise",     "advise-batch", "futex-eintr",
+    "futex-eagain", "membarrier", "thread", "affinity", "file",     "shared-file", "read-memory"};
 
 // --- who calls ----------------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,8 @@ struct native_machine {
     template <std::memory_order Order, class T> TULLE_INLINE static T load(std::atomic<T> const& word) noexcept {
         return __atomic_load_n(value_of(word), static_cast<int>(Order));
     }
-    template <std::memory_order Order, class T> TULLE_INLINE static void store(std::atomic<T>& word, std::type_identity_t<T> value) noexcept {
+    template <std::memory_order Order, class T>
+    TULLE_INLINE static void store(std::atomic<T>& word, std::type_identity_t<T> value) noexcept {
         __atomic_store_n(const_cast<T*>(value_of(word)), value, static_cast<int>(Order));
     }
 
