@@ -21,9 +21,7 @@ guard_kind best_kind(guard_choice choice, os::memory_calls const& calls) noexcep
 } // namespace
 
 guard_policy::guard_policy(guard_choice choice, os::memory_calls const& calls, std::size_t protect_limit) noexcept
-    : m_calls(calls),
-      m_kind(best_kind(choice, calls)),
-      m_protect_left(protect_limit != 0 ? protect_limit : k_not_asked) {}
+    : m_calls(calls), m_kind(best_kind(choice, calls)), m_protect_left(protect_limit != 0 ? protect_limit : k_not_asked) {}
 
 std::size_t guard_policy::apply(os::strided_range const& pages) noexcept {
     if (kind() == guard_kind::install) {
