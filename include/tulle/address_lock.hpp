@@ -5,10 +5,10 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/wait_limit.hpp>
 
-#include <chrono>
 #include <cstdint>
 
 namespace tulle {

@@ -4,13 +4,13 @@
 // out, and iterations may wait for each other's threads.
 #pragma once
 
+#include <tulle/detail/invoke.hpp>
 #include <tulle/parallel_for.hpp>
 #include <tulle/parallel_reduce.hpp>
 #include <tulle/parallel_scan.hpp>
 #include <tulle/parallel_sort.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -46,7 +46,7 @@ Out transform(parallel_policy const& how, It first, std::type_identity_t<It> las
     using to = std::iter_difference_t<Out>;
     std::uint64_t const count = detail::count_between(first, last);
     detail::run_chunks(count, how.options(), [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i != end; ++i) out[static_cast<to>(i)] = std::invoke(f, first[static_cast<from>(i)]);
+        for (std::uint64_t i = begin; i != end; ++i) out[static_cast<to>(i)] = detail::invoke(f, first[static_cast<from>(i)]);
     });
     return out + static_cast<to>(count);
 }
@@ -57,7 +57,7 @@ Out transform(parallel_policy const& how, A first, std::type_identity_t<A> last,
     detail::run_chunks(count, how.options(), [&](std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t i = begin; i != end; ++i)
             out[static_cast<to>(i)] =
-                std::invoke(f, first[static_cast<std::iter_difference_t<A>>(i)], second[static_cast<std::iter_difference_t<B>>(i)]);
+                detail::invoke(f, first[static_cast<std::iter_difference_t<A>>(i)], second[static_cast<std::iter_difference_t<B>>(i)]);
     });
     return out + static_cast<to>(count);
 }
@@ -92,7 +92,7 @@ template <std::random_access_iterator A, std::random_access_iterator B, class T>
 template <std::random_access_iterator It, class Pred>
 [[nodiscard]] std::iter_difference_t<It> count_if(parallel_policy const&, It first, std::type_identity_t<It> last, Pred pred) {
     using count = std::iter_difference_t<It>;
-    return parallel_reduce(first, last, count{0}, [&pred](auto const& x) -> count { return std::invoke(pred, x) ? 1 : 0; });
+    return parallel_reduce(first, last, count{0}, [&pred](auto const& x) -> count { return detail::invoke(pred, x) ? 1 : 0; });
 }
 template <std::random_access_iterator It, class Less = std::less<>>
 [[nodiscard]] It min_element(parallel_policy const&, It first, std::type_identity_t<It> last, Less less = {}) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <tulle/barrier.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/home_call.hpp>
 #include <tulle/full_empty.hpp>
 #include <tulle/global_feb.hpp>
@@ -19,7 +20,6 @@
 #include <tulle/place.hpp>
 #include <tulle/signal.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -52,47 +52,13 @@ template <class T> void destroy_global(global_ptr<T> p) {
 
 namespace detail {
 
-// The parts of a mutex without the owner that debug builds check: who unlocks is another thread there than who has locked.
-struct mutex_at_home {
-    static constexpr bool k_is_held = true;
-    static bool run(home_request const& by, limit until, location<mutex> there) {
-        auto& m = there.object();
-        check_object(there.address());
-        if (!m.m_front.try_lock_if_free() && !m.try_lock_cold() && (until.deadline == 0 || !m.lock_until_cold(until))) return false;
-        try {
-            hold_object(there.address(), by.from);
-        } catch (...) {
-            unlock(m);
-            throw;
-        }
-        return true;
-    }
-    static void undo(bool /*done*/, location<mutex> /*where*/) noexcept {} // it died with it, as far as anybody can know
-    static void let_go(location<mutex> there, int from) {
-        let_object_go(there.address(), from);
-        unlock(there.object());
-    }
-
-private:
-    static void unlock(mutex& m) noexcept {
-        unlock_result const how_far = m.m_front.try_unlock();
-        if (how_far != unlock_result::done) m.unlock_cold(how_far);
-    }
-};
-
-struct barrier_at_home {
-    static constexpr bool k_is_held = false;
-    static bool run(home_request const& /*by*/, limit until, location<barrier> there) {
-        return there.object().arrive_and_wait(wait_limit::of(until));
-    }
-    static void undo(bool /*done*/, location<barrier> /*where*/) noexcept {} // it has come, and the others go on
-};
-
-struct signal_at_home {
-    static constexpr bool k_is_held = false;
-    static bool run(home_request const& /*by*/, limit until, location<signal> there) { return there.object().wait(wait_limit::of(until)); }
-    static void undo(bool /*done*/, location<signal> /*where*/) noexcept {} // nothing has changed
-};
+// For the objects that are no templates (src/remote/at_home.cpp). What has a limit returns false when that was reached.
+[[nodiscard]] TULLE_API bool lock_at(int home, location<mutex> there, limit until);
+TULLE_API void unlock_at(int home, location<mutex> there);
+[[nodiscard]] TULLE_API bool arrive_at(int home, location<barrier> there, limit until);
+[[nodiscard]] TULLE_API bool wait_for_signal_at(int home, location<signal> there, limit until);
+[[nodiscard]] TULLE_API bool try_wait_at(int home, location<signal> there);
+TULLE_API void add_signalers_at(int home, location<signal> there, std::uint32_t more);
 // To another place, in one message, without waiting. Throws dead_place.
 TULLE_API void notify_at(int home, location<signal> there);
 
@@ -136,13 +102,11 @@ public:
         return wait(detail::deadline_at(deadline));
     }
     // Of a home that has died: nothing. Errors: std::logic_error: the caller's place does not hold it.
-    void unlock() const try {
-        m_object.call([](detail::location<mutex> a, int from) { detail::mutex_at_home::let_go(a, from); }, detail::here_index());
-    } catch (dead_place const&) { // nobody will have it
+    void unlock() const try { detail::unlock_at(m_object.home, m_object.there); } catch (dead_place const&) { // nobody will have it
     }
 
 private:
-    [[nodiscard]] bool wait(detail::limit until) const { return m_object.wait<detail::mutex_at_home>(until); }
+    [[nodiscard]] bool wait(detail::limit until) const { return detail::lock_at(m_object.home, m_object.there, until); }
 
     detail::object_address<mutex> m_object;
 };
@@ -164,7 +128,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool wait(detail::limit until) const { return m_object.wait<detail::barrier_at_home>(until); }
+    [[nodiscard]] bool wait(detail::limit until) const { return detail::arrive_at(m_object.home, m_object.there, until); }
 
     detail::object_address<barrier> m_object;
 };
@@ -176,12 +140,8 @@ public:
 
     // Returns at once. An error there ends the program with a message.
     void notify() const { detail::notify_at(m_object.home, m_object.there); }
-    void add_signalers(std::uint32_t more) const {
-        m_object.call([](detail::location<signal> a, std::uint32_t count) { a.object().add_signalers(count); }, more);
-    }
-    [[nodiscard]] bool try_wait() const {
-        return m_object.call([](detail::location<signal> a) { return a.object().try_wait(); });
-    }
+    void add_signalers(std::uint32_t more) const { detail::add_signalers_at(m_object.home, m_object.there, more); }
+    [[nodiscard]] bool try_wait() const { return detail::try_wait_at(m_object.home, m_object.there); }
     void wait() const { static_cast<void>(wait_until_limit({})); }
     [[nodiscard]] bool wait(wait_limit const& limit) const { return wait_until_limit(limit.get()); }
     template <class Rep, class Period> [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) const {
@@ -192,7 +152,9 @@ public:
     }
 
 private:
-    [[nodiscard]] bool wait_until_limit(detail::limit until) const { return m_object.wait<detail::signal_at_home>(until); }
+    [[nodiscard]] bool wait_until_limit(detail::limit until) const {
+        return detail::wait_for_signal_at(m_object.home, m_object.there, until);
+    }
 
     detail::object_address<signal> m_object;
 };

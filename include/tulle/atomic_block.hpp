@@ -5,8 +5,8 @@
 #pragma once
 
 #include <tulle/detail/collective.hpp>
+#include <tulle/detail/invoke.hpp>
 
-#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -32,7 +32,7 @@ private:
 // Returns what `block()` returns. Errors: what it throws.
 template <class F> decltype(auto) atomically(F&& block) {
     detail::atomic_block const alone;
-    return std::invoke(std::forward<F>(block));
+    return detail::invoke(std::forward<F>(block));
 }
 
 // Waits until `condition()` holds, and runs `block()` before anything can make it false, if only atomic blocks do. It is evaluated again
@@ -40,7 +40,7 @@ template <class F> decltype(auto) atomically(F&& block) {
 template <class Condition, class F> decltype(auto) when(Condition condition, F&& block) {
     detail::atomic_block alone;
     alone.wait(condition);
-    return std::invoke(std::forward<F>(block));
+    return detail::invoke(std::forward<F>(block));
 }
 
 } // namespace tulle

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <tulle/cancellation.hpp>
+#include <tulle/detail/chrono.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/scope.hpp>
 
-#include <chrono>
 #include <exception>
-#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -53,9 +53,9 @@ private:
         if (m_source.stop_requested()) return;
         try {
             if constexpr (std::is_invocable_v<F&, cancellation_token>)
-                static_cast<void>(std::invoke(call, m_source.get_token()));
+                static_cast<void>(detail::invoke(call, m_source.get_token()));
             else
-                static_cast<void>(std::invoke(call));
+                static_cast<void>(detail::invoke(call));
         } catch (...) {
             m_source.request_stop();
             throw;

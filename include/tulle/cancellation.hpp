@@ -4,9 +4,9 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/wait_limit.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <utility>
 

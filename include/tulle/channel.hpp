@@ -4,10 +4,10 @@
 #pragma once
 
 #include <tulle/detail/channel_calls.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/wait_limit.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>

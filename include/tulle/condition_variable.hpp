@@ -2,9 +2,9 @@
 // Waiting for a condition that a mutex protects. Contexts: any thread of the process.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/mutex.hpp>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>

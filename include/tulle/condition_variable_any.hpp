@@ -2,11 +2,11 @@
 // Waiting for a condition that a lock of any kind protects. Contexts: any thread of the process.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/opaque.hpp>
 #include <tulle/mutex.hpp>
 #include <tulle/wait_limit.hpp>
 
-#include <chrono>
 #include <condition_variable>
 
 namespace tulle {

@@ -4,6 +4,7 @@
 // Source: Wheeler, Murphy and Thain, "Qthreads", IPDPS 2008, doi:10.1109/IPDPS.2008.4536359, section 3.1, after the memory of the HEP and Tera MTA.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/feb_calls.hpp>
 #include <tulle/schedule_point.hpp>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -9,12 +9,12 @@
 #pragma once
 
 #include <tulle/cancellation.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/place.hpp>
 #include <tulle/thread.hpp>
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -105,9 +105,9 @@ template <class F> void run_finish(finish_frame& frame, F& body) {
     activities all(frame.get());
     try {
         if constexpr (std::is_invocable_v<F&, activities&>)
-            std::invoke(body, all);
+            detail::invoke(body, all);
         else
-            std::invoke(body);
+            detail::invoke(body);
     } catch (...) {
         frame.add_exception(std::current_exception());
     }

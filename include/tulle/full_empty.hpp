@@ -3,6 +3,7 @@
 // thread of the process. What each operation does in each state: docs/protocols/full_empty.md.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/full_empty_front.hpp>
 #include <tulle/schedule_point.hpp>
@@ -10,7 +11,6 @@
 #include <tulle/wait_limit.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -5,15 +5,14 @@
 // Sources: ISO C++20, 32.9; the Concurrency TS (ISO/IEC 19571:2016) for then.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/future_state.hpp>
 #include <tulle/spawn_group.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/wait_limit.hpp>
 
-#include <chrono>
 #include <exception>
-#include <future>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -24,7 +23,7 @@ template <class T> class promise;
 
 // A result that comes, or has come: a value (any type that can be moved, a reference, or void) or an exception. Moved, not copied. Destroyed without
 // waiting; the thread that it was to come from goes on.
-// Errors of all but the destructor and valid(): std::future_error (no_state): it is not valid.
+// Errors of all but the destructor and valid(): std::future_error (of <future>, which this header does not include; no_state): it is not valid.
 // Memory ordering: what happens before the result was set happens before the return of a wait, and before a continuation.
 template <class T> class [[nodiscard]] future {
 public:
@@ -76,7 +75,7 @@ private:
 
     explicit future(detail::future_state_pointer<T> s) noexcept : m_state(std::move(s)) {}
     [[nodiscard]] detail::future_state<T>& state() const {
-        if (!m_state) throw std::future_error(std::future_errc::no_state);
+        if (!m_state) detail::throw_future_error(detail::future_fault::no_state);
         return *m_state;
     }
 
@@ -105,14 +104,13 @@ public:
         return *this;
     }
     ~promise() {
-        if (m_state && m_state->claim())
-            m_state->set_exception(std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)));
+        if (m_state && m_state->claim()) m_state->set_exception(detail::broken_promise());
     }
 
     // Once.
     [[nodiscard]] future<T> get_future() {
         static_cast<void>(state());
-        if (std::exchange(m_is_given, true)) throw std::future_error(std::future_errc::future_already_retrieved);
+        if (std::exchange(m_is_given, true)) detail::throw_future_error(detail::future_fault::already_retrieved);
         return detail::future_access::make(m_state);
     }
     // From the arguments of a constructor of T; nothing for void. What that throws is the result then.
@@ -134,11 +132,11 @@ public:
 
 private:
     [[nodiscard]] detail::future_state<T>& state() const {
-        if (!m_state) throw std::future_error(std::future_errc::no_state);
+        if (!m_state) detail::throw_future_error(detail::future_fault::no_state);
         return *m_state;
     }
     void claim() {
-        if (!state().claim()) throw std::future_error(std::future_errc::promise_already_satisfied);
+        if (!state().claim()) detail::throw_future_error(detail::future_fault::already_satisfied);
     }
 
     detail::future_state_pointer<T> m_state;

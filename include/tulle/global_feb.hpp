@@ -11,12 +11,12 @@
 // Messages: two, four if a limit is reached; at the home none.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/home_call.hpp>
 #include <tulle/feb.hpp>
 #include <tulle/global_memory.hpp>
 #include <tulle/place.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

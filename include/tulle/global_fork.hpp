@@ -14,6 +14,7 @@
 
 #include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/global_record.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/detail/standing.hpp>
 
@@ -87,7 +88,7 @@ template <class F, class... A> struct global_call {
 
 template <auto Function> struct global_function {
     template <class... A> auto operator()(A... arguments) const -> std::invoke_result_t<decltype(Function), A...> {
-        return std::invoke(Function, arguments...);
+        return detail::invoke(Function, arguments...);
     }
 };
 

@@ -2,13 +2,13 @@
 // Mutual exclusion between threads of any kind: Tulle's, and the process's other OS threads. A thread that waits does not block its worker.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/mutex_front.hpp>
 #include <tulle/detail/opaque.hpp>
 #include <tulle/wait_limit.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 namespace tulle {

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/opaque.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <utility>
 
 namespace tulle {
@@ -42,7 +42,7 @@ template <class F, class... A> void call_once(once_flag& flag, F&& callable, A&&
         bool done = false;
         ~closer() { flag.finish(done); }
     } closing{flag};
-    std::invoke(std::forward<F>(callable), std::forward<A>(arguments)...);
+    detail::invoke(std::forward<F>(callable), std::forward<A>(arguments)...);
     closing.done = true;
 }
 

@@ -9,6 +9,7 @@
 // std::length_error: more than 2^63 iterations.
 #pragma once
 
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/loop_blocks.hpp>
 #include <tulle/detail/loop_engine.hpp>
 #include <tulle/loop_options.hpp>
@@ -17,7 +18,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <type_traits>
@@ -65,7 +65,7 @@ bool parallel_for(A begin, B end, F&& f, loop_options const& options = {}) {
     Index const from = detail::loop_bound<Index>(begin);
     return detail::run_chunks(detail::count_between(from, detail::loop_bound<Index>(end)), options,
                               [from, &f](std::uint64_t first, std::uint64_t last) {
-                                  for (std::uint64_t i = first; i != last; ++i) std::invoke(f, detail::index_at(from, i));
+                                  for (std::uint64_t i = first; i != last; ++i) detail::invoke(f, detail::index_at(from, i));
                               });
 }
 
@@ -76,7 +76,7 @@ bool parallel_for(A begin, B end, Step step, F&& f, loop_options const& options 
     Index const from = detail::loop_bound<Index>(begin);
     std::uint64_t const count = detail::count_steps(from, detail::loop_bound<Index>(end), step);
     return detail::run_chunks(count, options, [from, step, &f](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t i = first; i != last; ++i) std::invoke(f, detail::index_at(from, i * static_cast<std::uint64_t>(step)));
+        for (std::uint64_t i = first; i != last; ++i) detail::invoke(f, detail::index_at(from, i * static_cast<std::uint64_t>(step)));
     });
 }
 
@@ -86,7 +86,7 @@ requires std::invocable<F&, std::iter_reference_t<It>>
 bool parallel_for(It first, std::type_identity_t<It> last, F&& f, loop_options const& options = {}) {
     return detail::run_chunks(detail::count_between(first, last), options, [first, &f](std::uint64_t from, std::uint64_t to) {
         auto const at = [first](std::uint64_t i) { return first + static_cast<std::iter_difference_t<It>>(i); };
-        for (It it = at(from), end = at(to); it != end; ++it) std::invoke(f, *it);
+        for (It it = at(from), end = at(to); it != end; ++it) detail::invoke(f, *it);
     });
 }
 
@@ -101,7 +101,7 @@ bool parallel_for_parts(A begin, B end, F&& f, loop_stop until = {}) {
     detail::loop_blocks const parts(count, std::min(count, detail::loop_width()));
     return detail::run_chunks(parts.count(), {schedule::dynamic(), until}, [&](std::uint64_t first, std::uint64_t last) {
         for (std::uint64_t p = first; p != last; ++p)
-            std::invoke(f, p, detail::index_at(from, parts.begin(p)), detail::index_at(from, parts.end(p)));
+            detail::invoke(f, p, detail::index_at(from, parts.begin(p)), detail::index_at(from, parts.end(p)));
     });
 }
 
@@ -156,10 +156,10 @@ const& > ||
         for (std::uint64_t t = first; t != last; ++t) {
             blocked_range_2d<Index> const tile = tiles[t];
             if constexpr (std::invocable<F&, blocked_range_2d<Index> const&>) {
-                std::invoke(f, tile);
+                detail::invoke(f, tile);
             } else {
                 for (Index i = tile.row_begin; i != tile.row_end; ++i)
-                    for (Index j = tile.column_begin; j != tile.column_end; ++j) std::invoke(f, i, j);
+                    for (Index j = tile.column_begin; j != tile.column_end; ++j) detail::invoke(f, i, j);
             }
         }
     });

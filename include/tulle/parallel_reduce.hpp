@@ -3,13 +3,13 @@
 // Who may call, memory ordering, exceptions: as parallel_for.hpp says.
 #pragma once
 
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/loop_blocks.hpp>
 #include <tulle/mutex.hpp>
 #include <tulle/parallel_for.hpp>
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -65,8 +65,8 @@ requires std::invocable<Map const&, Index>
 [[nodiscard]] T parallel_reduce(A begin, B end, T init, Map map, Combine combine = {}, reduction_order order = reduction_order::fixed) {
     Index const from = detail::loop_bound<Index>(begin);
     std::uint64_t const count = detail::count_between(from, detail::loop_bound<Index>(end));
-    auto const at = [&](std::uint64_t i) -> T { return std::invoke(map, detail::index_at(from, i)); };
-    auto const both = [&](T a, T b) -> T { return std::invoke(combine, std::move(a), std::move(b)); };
+    auto const at = [&](std::uint64_t i) -> T { return detail::invoke(map, detail::index_at(from, i)); };
+    auto const both = [&](T a, T b) -> T { return detail::invoke(combine, std::move(a), std::move(b)); };
     return detail::reduce_iterations(count, std::move(init), at, both, order);
 }
 
@@ -75,8 +75,8 @@ template <std::random_access_iterator It, class T, class Map, class Combine = st
 requires std::invocable<Map const&, std::iter_reference_t<It>>
 [[nodiscard]] T parallel_reduce(It first, std::type_identity_t<It> last, T init, Map map, Combine combine = {},
                                 reduction_order order = reduction_order::fixed) {
-    auto const at = [&](std::uint64_t i) -> T { return std::invoke(map, first[static_cast<std::iter_difference_t<It>>(i)]); };
-    auto const both = [&](T a, T b) -> T { return std::invoke(combine, std::move(a), std::move(b)); };
+    auto const at = [&](std::uint64_t i) -> T { return detail::invoke(map, first[static_cast<std::iter_difference_t<It>>(i)]); };
+    auto const both = [&](T a, T b) -> T { return detail::invoke(combine, std::move(a), std::move(b)); };
     return detail::reduce_iterations(detail::count_between(first, last), std::move(init), at, both, order);
 }
 
@@ -109,11 +109,11 @@ template <class It, class Better> It best_element(It first, It last, Better cons
 // As std::min_element and std::max_element: the first of the smallest or largest; `last` where there are no elements.
 template <std::random_access_iterator It, class Less = std::less<>>
 [[nodiscard]] It parallel_min_element(It first, std::type_identity_t<It> last, Less less = {}) {
-    return detail::best_element(first, last, [&less](auto const& a, auto const& b) { return std::invoke(less, a, b); });
+    return detail::best_element(first, last, [&less](auto const& a, auto const& b) { return detail::invoke(less, a, b); });
 }
 template <std::random_access_iterator It, class Less = std::less<>>
 [[nodiscard]] It parallel_max_element(It first, std::type_identity_t<It> last, Less less = {}) {
-    return detail::best_element(first, last, [&less](auto const& a, auto const& b) { return std::invoke(less, b, a); });
+    return detail::best_element(first, last, [&less](auto const& a, auto const& b) { return detail::invoke(less, b, a); });
 }
 
 } // namespace tulle

@@ -6,12 +6,12 @@
 // Sums and Their Applications").
 #pragma once
 
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/loop_blocks.hpp>
 #include <tulle/parallel_for.hpp>
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -141,7 +141,7 @@ Out scan_elements(It first, It last, Out out, std::optional<T> init, Combine con
         out[static_cast<std::iter_difference_t<Out>>(i)] = std::forward<decltype(value)>(value);
     };
     auto const both = [&combine](auto&& a, auto&& b) -> T {
-        return std::invoke(combine, std::forward<decltype(a)>(a), std::forward<decltype(b)>(b));
+        return detail::invoke(combine, std::forward<decltype(a)>(a), std::forward<decltype(b)>(b));
     };
     scanner<kind, T, decltype(in), decltype(write), decltype(both)>(count, in, write, both).run(std::move(init));
     return out + static_cast<std::iter_difference_t<Out>>(count);

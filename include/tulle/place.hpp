@@ -7,6 +7,7 @@
 // Sources: places, at and async of X10 (Charles and others, OOPSLA 2005); the protocol is that of OctoPOS (Mohr and others, ROSS 2015).
 #pragma once
 
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/future.hpp>
 
@@ -110,7 +111,7 @@ template <class F, class... A> std::invoke_result_t<std::decay_t<F>&, std::decay
     using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
     if (where.index() == detail::here_index()) {
         std::decay_t<F> own(std::forward<F>(f));
-        return std::invoke(own, std::decay_t<A>(std::forward<A>(arguments))...);
+        return detail::invoke(own, std::decay_t<A>(std::forward<A>(arguments))...);
     }
     wire_writer out(where.index());
     call::put(out, f, arguments...);

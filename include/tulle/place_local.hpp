@@ -6,9 +6,9 @@
 #pragma once
 
 #include <tulle/detail/collective.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/finish.hpp>
 
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -27,7 +27,7 @@ public:
                     all.async_at(
                         p,
                         [](std::uint64_t name, F make_one, A const&... values) {
-                            detail::set_local_object(name, std::make_shared<T>(std::invoke(make_one, values...)));
+                            detail::set_local_object(name, std::make_shared<T>(detail::invoke(make_one, values...)));
                         },
                         made.m_name, f, arguments...);
             });

@@ -2,11 +2,11 @@
 // A mutex that its holder may lock again. Contexts: any thread of the process.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/mutex.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 namespace tulle {

@@ -7,10 +7,10 @@
 
 #include <tulle/channel.hpp>
 #include <tulle/detail/channel_calls.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/wait_limit.hpp>
 
 #include <array>
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/opaque.hpp>
 #include <tulle/wait_limit.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/opaque.hpp>
 #include <tulle/wait_limit.hpp>
-
-#include <chrono>
 
 namespace tulle {
 

@@ -5,18 +5,18 @@
 // Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), sections 2.2 and 3.2.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/place_holder.hpp>
 #include <tulle/detail/thread_core.hpp>
 #include <tulle/feb.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/wait_limit.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <new>
 #include <system_error>
 #include <type_traits>
@@ -121,7 +121,7 @@ template <feb::word T, class F> struct word_filler {
 
     void operator()() {
         try {
-            feb::write_f(*result, std::invoke(callable));
+            feb::write_f(*result, detail::invoke(callable));
         } catch (...) {
             feb::fill(*result);
             throw;

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/spin_front.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/wait_limit.hpp>
-
-#include <chrono>
 
 namespace tulle {
 

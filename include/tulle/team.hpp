@@ -9,19 +9,15 @@
 // Contexts: any thread of the process.
 #pragma once
 
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/team_operation.hpp>
 #include <tulle/place.hpp>
 #include <tulle/wire.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,11 +26,9 @@ namespace tulle {
 class team {
 public:
     // All places, by their numbers.
-    team() : m_name(0) {
-        for (place const p : places()) m_members.push_back(p.index());
-    }
+    TULLE_API team();
     // These, in this order. Made at one place and given to the others, as it travels. Errors: std::invalid_argument: none, or one of them twice.
-    explicit team(std::vector<place> const& members);
+    TULLE_API explicit team(std::vector<place> const& members);
 
     [[nodiscard]] int size() const noexcept { return static_cast<int>(m_members.size()); }
     // Errors: std::out_of_range: there is no such rank.
@@ -43,14 +37,14 @@ public:
         return place(place_of(rank));
     }
     // Of the calling thread's place. Errors: std::logic_error: it is not a member.
-    [[nodiscard]] int rank() const;
+    [[nodiscard]] TULLE_API int rank() const;
 
     // --- collective. Errors of all: those of rank(); std::out_of_range: there is no such rank; collective_error; std::bad_alloc ----------
 
     // Messages: at most 3 log4(size) of each member, in log4(size) rounds, rounded up; of all places, none between those of one host that look for each
     // other, as they do for some microseconds before they sleep. Sources: Hensgen, Finkel, Manber: Two algorithms for barrier
     // synchronization, 1988; in more ways than two: Hoefler and others: Fast barrier synchronization for InfiniBand, 2006.
-    void barrier() const;
+    TULLE_API void barrier() const;
 
     // The root's value replaces those of the others. size-1 messages, one after the other log2(size).
     template <class T> void broadcast(T& value, int root = 0) const;
@@ -81,43 +75,12 @@ private:
 
     [[nodiscard]] operation begin() const { return {m_name, m_members, rank()}; }
     [[nodiscard]] int place_of(int rank) const noexcept { return m_members[static_cast<std::size_t>(rank)]; }
-    void check(int rank) const {
-        if (rank < 0 || rank >= size())
-            throw std::out_of_range("tulle::team: there is no rank " + std::to_string(rank) + ", there are " + std::to_string(size()));
-    }
-    void check_one_for_each(std::size_t values) const {
-        if (values != m_members.size())
-            throw std::invalid_argument("tulle::team: " + std::to_string(values) + " values for " + std::to_string(size()) + " members");
-    }
+    TULLE_API void check(int rank) const;
+    TULLE_API void check_one_for_each(std::size_t values) const;
 
     std::uint64_t m_name; // 0: all places
     std::vector<int> m_members;
 };
-
-inline team::team(std::vector<place> const& members) : m_name(detail::new_name()) {
-    if (members.empty()) throw std::invalid_argument("tulle::team: it has no members");
-    for (place const p : members) {
-        for (int const before : m_members)
-            if (before == p.index()) throw std::invalid_argument("tulle::team: place " + std::to_string(before) + " is in it twice");
-        m_members.push_back(p.index());
-    }
-}
-
-inline int team::rank() const {
-    int const here = detail::here_index();
-    if (m_name == 0) return here;
-    for (int r = 0; r < size(); ++r)
-        if (m_members[static_cast<std::size_t>(r)] == here) return r;
-    throw std::logic_error("tulle::team: place " + std::to_string(here) + " is not a member");
-}
-
-inline void team::barrier() const {
-    operation all = begin();
-    unsigned round = 0;
-    for (int nearest = 1; nearest < size(); nearest *= k_barrier_ways)
-        all.meet(round++, nearest, std::min(nearest * k_barrier_ways, size()));
-    all.end();
-}
 
 template <class T> void team::broadcast(T& value, int root) const {
     check(root);

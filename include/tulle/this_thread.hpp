@@ -2,10 +2,10 @@
 // What a thread can ask and do about itself. Contexts: any thread of the process.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/thread_core.hpp>
 
-#include <chrono>
 #include <string>
 #include <string_view>
 

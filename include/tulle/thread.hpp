@@ -2,13 +2,13 @@
 // Threads as objects: joined in any order, moved, detached, placed, named. For work that is joined where it is started, fork() is cheaper.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/closure.hpp>
 #include <tulle/detail/deadline.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/thread_core.hpp>
 #include <tulle/wait_limit.hpp>
 
-#include <chrono>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -94,7 +94,7 @@ template <class F, class... A> auto bind_call(F&& f, A&&... a) {
     } else {
         return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(std::forward<F>(f),
                                                                        std::forward<A>(a)...)]() mutable -> decltype(auto) {
-            return std::apply([](auto& g, auto&... b) -> decltype(auto) { return std::invoke(std::move(g), std::move(b)...); }, call);
+            return std::apply([](auto& g, auto&... b) -> decltype(auto) { return detail::invoke(std::move(g), std::move(b)...); }, call);
         };
     }
 }

@@ -3,14 +3,14 @@
 #pragma once
 
 #include <tulle/cancellation.hpp>
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <utility>
 
@@ -41,7 +41,7 @@ struct timer_core {
     }
     template <class F> void run(std::uint64_t when, std::uint64_t period, F& call) {
         while (wait_until(when) && change(timer_state::waits, timer_state::calls)) {
-            std::invoke(call);
+            detail::invoke(call);
             bool const again = period != 0 && !stop.stop_requested();
             state.store(again ? timer_state::waits : timer_state::is_over, std::memory_order_relaxed); // relaxed: as above
             if (!again) return;

@@ -2,10 +2,9 @@
 // How long a wait may last. Every wait of the library that can end without what it waits for takes one.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/limit.hpp>
-
-#include <chrono>
 
 namespace tulle {
 

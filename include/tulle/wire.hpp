@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/payload.hpp>
 
 #include <algorithm>
@@ -15,19 +16,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -215,29 +211,24 @@ template <class A, class B> inline constexpr std::size_t least_bytes<std::pair<A
 template <class... T> inline constexpr std::size_t least_bytes<std::tuple<T...>> = (least_bytes<T> + ... + 0);
 template <class T, std::size_t N> inline constexpr std::size_t least_bytes<std::array<T, N>> = least_bytes<T>* N;
 
-// Containers that are filled one by one.
-template <class C, class Element, class Insert> C get_elements(wire_reader& from, Insert insert) {
-    C all;
-    for (std::size_t left = from.get_count(least_bytes<Element>); left != 0; --left) insert(all, from.get<Element>());
-    return all;
-}
 template <class C> void put_elements(wire_writer& to, C const& all) {
     to.put(std::uint64_t{all.size()});
     for (auto const& element : all) to.put(element);
 }
-template <class C> struct set_wire {
-    static void put(wire_writer& to, C const& all) { put_elements(to, all); }
-    static C get(wire_reader& from) {
-        using element = typename C::value_type;
-        return get_elements<C, element>(from, [](C& to, element&& one) { to.insert(std::move(one)); });
-    }
+
+// std::set, std::unordered_multimap and so on by what they have in common, so that only who sends them includes their headers.
+template <class C>
+concept sorts_by_key = requires(C& all, typename C::key_type const& key, typename C::value_type&& one) {
+    typename C::allocator_type;
+    typename C::node_type;
+    all.insert(static_cast<typename C::value_type&&>(one));
+    all.equal_range(key);
 };
-template <class C> struct map_wire {
-    static void put(wire_writer& to, C const& all) { put_elements(to, all); }
-    static C get(wire_reader& from) {
-        using element = std::pair<typename C::key_type, typename C::mapped_type>;
-        return get_elements<C, element>(from, [](C& to, element&& one) { to.insert(std::move(one)); });
-    }
+template <class C> struct element_of { using type = typename C::value_type; };
+template <class C>
+requires requires { typename C::mapped_type; }
+struct element_of<C> {
+    using type = std::pair<typename C::key_type, typename C::mapped_type>; // the key can be moved into its place
 };
 
 } // namespace detail
@@ -376,17 +367,15 @@ template <class T> struct wire<std::optional<T>> {
     static std::optional<T> get(wire_reader& from) { return from.get<bool>() ? std::optional<T>(from.get<T>()) : std::nullopt; }
 };
 
-template <class T, class C, class A> struct wire<std::set<T, C, A>> : detail::set_wire<std::set<T, C, A>> {};
-template <class T, class C, class A> struct wire<std::multiset<T, C, A>> : detail::set_wire<std::multiset<T, C, A>> {};
-template <class T, class H, class E, class A>
-struct wire<std::unordered_set<T, H, E, A>> : detail::set_wire<std::unordered_set<T, H, E, A>> {};
-template <class T, class H, class E, class A>
-struct wire<std::unordered_multiset<T, H, E, A>> : detail::set_wire<std::unordered_multiset<T, H, E, A>> {};
-template <class K, class V, class C, class A> struct wire<std::map<K, V, C, A>> : detail::map_wire<std::map<K, V, C, A>> {};
-template <class K, class V, class C, class A> struct wire<std::multimap<K, V, C, A>> : detail::map_wire<std::multimap<K, V, C, A>> {};
-template <class K, class V, class H, class E, class A>
-struct wire<std::unordered_map<K, V, H, E, A>> : detail::map_wire<std::unordered_map<K, V, H, E, A>> {};
-template <class K, class V, class H, class E, class A>
-struct wire<std::unordered_multimap<K, V, H, E, A>> : detail::map_wire<std::unordered_multimap<K, V, H, E, A>> {};
+// Sets and maps, sorted or hashed, of one or of many with a key.
+template <detail::sorts_by_key C> struct wire<C> {
+    static void put(wire_writer& to, C const& all) { detail::put_elements(to, all); }
+    static C get(wire_reader& from) {
+        using element = typename detail::element_of<C>::type;
+        C all;
+        for (std::size_t left = from.get_count(detail::least_bytes<element>); left != 0; --left) all.insert(from.get<element>());
+        return all;
+    }
+};
 
 } // namespace tulle

@@ -69,7 +69,7 @@ int member::start_thread() noexcept {
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int const error = os::start_thread(m_thread, "tulle-cpus", &run, this);
+    int const error = os::start_thread(m_thread, &run, this);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     m_has_thread = error == 0;
     return error;
@@ -104,6 +104,7 @@ void member::spread() noexcept try { os::move_threads(m_has, m_may); } catch (st
 // --- the thread -------------------------------------------------------------------------------------------------------------------
 
 void* member::run(void* self) noexcept {
+    os::set_name("tulle-cpus");
     static_cast<member*>(self)->watch();
     return nullptr;
 }

@@ -78,10 +78,11 @@ void write_table(sched::stack_uses& uses) noexcept try { table_writer(uses).writ
 template <class Job> void run_on_own_os_thread(Job& job) noexcept {
     pthread_t writer{};
     auto const run = [](void* of) -> void* {
+        os::set_name("tulle-report");
         (*static_cast<Job*>(of))();
         return nullptr;
     };
-    if (os::start_thread(writer, "tulle-report", run, &job) == 0)
+    if (os::start_thread(writer, run, &job) == 0)
         pthread_join(writer, nullptr);
     else
         job();

@@ -42,13 +42,14 @@ void write_finding(standstill found) noexcept {
 
 // On a stack of its own: the finder may stand on a small one.
 void* writer_main(void* found) {
+    os::set_name("tulle-report");
     write_finding(*static_cast<standstill*>(found));
     return nullptr;
 }
 
 void warn(standstill found) noexcept {
     pthread_t writer{};
-    if (os::start_thread(writer, "tulle-report", &writer_main, &found) == 0)
+    if (os::start_thread(writer, &writer_main, &found) == 0)
         pthread_join(writer, nullptr);
     else
         write_finding(found);

@@ -3,9 +3,14 @@
 #include "loop/thread_each.hpp"
 #include "sched/guest.hpp"
 
+#include <tulle/detail/partition.hpp>
 #include <tulle/schedule_point.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <stdexcept>
+#include <vector>
 
 namespace tulle::loop {
 
@@ -45,5 +50,7 @@ std::uint64_t loop_width() {
     static_cast<void>(sched::this_fiber());
     return static_cast<std::uint64_t>(sched::scheduler::instance().active_workers());
 }
+
+void sort_descending(std::vector<std::uint64_t>& numbers) noexcept { std::sort(numbers.begin(), numbers.end(), std::greater<>()); }
 
 } // namespace tulle::detail

@@ -2,6 +2,7 @@
 #include "net/host_watch.hpp"
 
 #include "os/clock.hpp"
+#include "os/thread.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -138,7 +139,6 @@ bool host_watch::start(settings chosen) {
     } catch (std::system_error const&) {
         return false;
     }
-    pthread_setname_np(m_thread.native_handle(), "tulle-hosts");
     return true;
 }
 
@@ -156,6 +156,7 @@ std::uint64_t host_watch::period_ns() const noexcept {
 // --- the thread ------------------------------------------------------------------------------------------------------
 
 void host_watch::run() noexcept try {
+    os::set_name("tulle-hosts");
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr); // handlers are for other threads

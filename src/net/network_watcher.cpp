@@ -2,12 +2,12 @@
 #include "net/network_watcher.hpp"
 
 #include "os/futex.hpp"
+#include "os/thread.hpp"
 
 #include <new>
 #include <system_error>
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -26,7 +26,6 @@ void network_watcher::watch_on() noexcept {
 bool network_watcher::start() noexcept try {
     m_end = eventfd(0, EFD_CLOEXEC);
     if (m_end >= 0) m_thread = std::thread([this] { run(); });
-    if (m_thread.joinable()) pthread_setname_np(m_thread.native_handle(), "tulle-network");
     if (!m_thread.joinable()) m_descriptors.clear();
     m_runs.store(m_thread.joinable(), std::memory_order_relaxed); // relaxed: as in watch_on
     return m_thread.joinable();
@@ -53,6 +52,7 @@ void network_watcher::wait_until_wanted() noexcept {
 }
 
 void network_watcher::run() noexcept try {
+    os::set_name("tulle-network");
     std::vector<pollfd> wanted{{m_end, POLLIN, 0}};
     for (int const d : m_descriptors) wanted.push_back({d, POLLIN, 0});
     for (;;) {

@@ -6,43 +6,52 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "os/text_file.hpp"
 
 namespace tulle::os {
 namespace {
 
 constexpr int k_cpu_limit = 8192;
 
-/// Calls f(number) for each number of a list; a file that is missing, empty or no list ends it.
-template <class F> void for_each_of(std::string const& list, F const& f) {
-    std::ifstream file(list);
-    char between = ',';
-    for (int first = 0; between == ',' && file >> first;) {
-        int last = first;
-        if (file.peek() == '-') {
-            file.get();
-            file >> last;
+/// The numbers of a list; what is no list ends it, a file that cannot be read is empty.
+std::vector<int> numbers_of(std::string const& file) {
+    std::vector<int> numbers;
+    std::string const text = read_text(file).value_or("");
+    std::string_view rest = text;
+    for (bool is_list = true; is_list;) {
+        std::optional<int> const first = take_number(rest);
+        if (!first) break;
+        std::optional<int> last = first;
+        if (rest.starts_with('-')) {
+            rest.remove_prefix(1);
+            last = take_number(rest);
         }
-        for (int number = std::max(first, 0); number <= std::min(last, k_cpu_limit - 1); ++number) f(number);
-        if (!file.get(between)) return;
+        for (int number = std::max(*first, 0); number <= std::min(last.value_or(-1), k_cpu_limit - 1); ++number) numbers.push_back(number);
+        is_list = rest.starts_with(',');
+        rest.remove_prefix(is_list ? 1 : 0);
     }
+    return numbers;
 }
 
-/// The CPUs of a list.
-std::vector<int> numbers_of(std::string const& list) {
-    std::vector<int> numbers;
-    for_each_of(list, [&numbers](int number) { numbers.push_back(number); });
-    return numbers;
+/// 0: there is no such cache.
+int level_of(std::string const& cache) {
+    std::string const text = read_text(cache + "/level").value_or("");
+    std::string_view rest = text;
+    return take_number(rest).value_or(0);
 }
 
 /// The CPUs that share the level-3 cache of one; empty: there is none.
 std::vector<int> around_cache_of(std::string const& cpu) {
-    for (int index = 0;; ++index) {
-        std::string const cache = cpu + "/cache/index" + std::to_string(index);
-        int level = 0;
-        if (!(std::ifstream(cache + "/level") >> level)) return {};
-        if (level == 3) return numbers_of(cache + "/shared_cpu_list");
-    }
+    std::string const caches = cpu + "/cache/index";
+    constexpr int k_usual = 3; // after two of level 1 and one of level 2
+    int index = k_usual;
+    int level = level_of(caches + std::to_string(index));
+    if (level != 3) level = level_of(caches + std::to_string(index = 0));
+    while (level != 0 && level != 3) level = level_of(caches + std::to_string(++index));
+    return level == 0 ? std::vector<int>{} : numbers_of(caches + std::to_string(index) + "/shared_cpu_list");
 }
 
 /// Calls f(place) for those of `cpus` that have a place in `found`.
@@ -67,10 +76,12 @@ std::vector<locality> find_localities(std::string const& system) {
         std::vector<int> const around = around_cache_of(system + "/cpu/cpu" + std::to_string(cpu));
         for_each_known(found, around, [&](std::size_t place) { found[place].cache = around.front(); });
     }
-    for_each_of(system + "/node/online", [&](int node) {
-        auto const cpus = numbers_of(system + "/node/node" + std::to_string(node) + "/cpulist");
+    std::vector<int> const nodes = numbers_of(system + "/node/online");
+    for (int const node : nodes) {
+        bool const is_only_one = nodes.size() == 1; // that of all CPUs
+        auto const cpus = is_only_one ? online : numbers_of(system + "/node/node" + std::to_string(node) + "/cpulist");
         for_each_known(found, cpus, [&](std::size_t place) { found[place].node = node; });
-    });
+    }
     return found;
 }
 

@@ -110,12 +110,8 @@ struct scheduling_attributes {
 
 } // namespace
 
-int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept {
-    int const error = ::pthread_create(&started, nullptr, run, argument);
-    if (error == 0) {
-        set_name(started, name);
-    }
-    return error;
+int start_thread(pthread_t& started, void* (*run)(void*), void* argument) noexcept {
+    return ::pthread_create(&started, nullptr, run, argument);
 }
 
 int pin_to(pthread_t thread, std::span<int const> cpus) noexcept {
@@ -155,10 +151,10 @@ int count_other_threads(bool (*is_known)(void* argument, int tid), void* argumen
     return error != 0 ? -1 : std::max(others - k_sanitizer_threads, 0);
 }
 
-int set_name(pthread_t thread, char const* name) noexcept {
+int set_name(char const* name) noexcept {
     char cut[16]; // the kernel's limit, end included
     std::snprintf(cut, sizeof cut, "%s", name);
-    return ::pthread_setname_np(thread, cut);
+    return ::pthread_setname_np(::pthread_self(), cut);
 }
 
 int other_threads() noexcept {

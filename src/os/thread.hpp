@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads of the operating system: start with a name, pin. Functions return 0 or an errno value.
+// Threads of the operating system: start, name, pin. Functions return 0 or an errno value.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tulle::os {
 
-/// Starts `run(argument)` on a new OS thread with all signals as the caller has them. `name` is cut to 15 characters.
-[[nodiscard]] int start_thread(pthread_t& started, char const* name, void* (*run)(void*), void* argument) noexcept;
+/// Starts `run(argument)` on a new OS thread with all signals as the caller has them.
+[[nodiscard]] int start_thread(pthread_t& started, void* (*run)(void*), void* argument) noexcept;
 
 /// Restricts an OS thread to the given CPUs.
 [[nodiscard]] int pin_to(pthread_t thread, std::span<int const> cpus) noexcept;
@@ -30,8 +30,9 @@ void move_threads(std::span<int const> from, std::span<int const> to);
 /// How many OS threads of this process there are that `is_known` is false for, without those of sanitizers; -1: the system does not say.
 [[nodiscard]] int count_other_threads(bool (*is_known)(void* argument, int tid), void* argument) noexcept;
 
-/// Names an OS thread for debuggers and `top`; cut to 15 characters.
-int set_name(pthread_t thread, char const* name) noexcept;
+/// Names the calling OS thread for debuggers and `top`; cut to 15 characters. Each names itself: another one's name is a file below /proc/self/task,
+/// and whoever waits for the end of a process that has opened one computes for milliseconds until the kernel has forgotten it (Linux 6.18).
+int set_name(char const* name) noexcept;
 
 /// Asks the system to run the calling OS thread for at most so long at a time while others want its CPU, so that it is also run sooner when it
 /// wakes. Only where it is scheduled by the default policy; no effect on systems that do not know of this (Linux before 6.12).

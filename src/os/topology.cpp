@@ -68,6 +68,7 @@ locality_map& localities() {
 }
 
 std::vector<shepherd_group> group_by_locality(std::vector<int> const& cpus) {
+    if (cpus.size() == 1) return {{cpus}};
     std::vector<locality> found;
     std::vector<shepherd_group> groups;
     for (int const cpu : cpus) {

@@ -2,10 +2,12 @@
 // The library calls of <tulle/detail/collective.hpp>.
 #include "base/error.hpp"
 #include "remote/calls.hpp"
+#include "remote/death_watch.hpp"
 #include "remote/pending.hpp"
 
 #include <tulle/detail/collective.hpp>
 
+#include <functional>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -44,6 +46,11 @@ place_state& state_here() {
     static auto* const s_alone = new place_state; // threads may use it until the process has gone
     return *s_alone;
 }
+
+death_watch::death_watch(std::function<void(int)> told) : m_registry(state_here().deaths), m_number(0) {
+    m_number = static_cast<death_registry*>(m_registry.get())->add(std::move(told));
+}
+death_watch::~death_watch() { static_cast<death_registry*>(m_registry.get())->remove(m_number); }
 
 } // namespace tulle::remote
 
@@ -88,11 +95,6 @@ std::shared_ptr<void> local_object(std::uint64_t name) {
     auto const found = s.objects.find(name);
     return found != s.objects.end() ? found->second : nullptr;
 }
-
-death_watch::death_watch(std::function<void(int)> told) : m_registry(state_here().deaths), m_number(0) {
-    m_number = static_cast<remote::death_registry*>(m_registry.get())->add(std::move(told));
-}
-death_watch::~death_watch() { static_cast<remote::death_registry*>(m_registry.get())->remove(m_number); }
 
 void throw_dead_place(int index) { remote::engine_of_caller()->throw_death(static_cast<remote::rank>(index)); }
 

@@ -54,15 +54,15 @@ engine::engine(std::unique_ptr<net::transport> over, memory_settings const& chos
 
 void engine::start() {
     m_service = std::thread([this] {
-        introduce_service(pthread_self());
+        os::set_name("tulle-service");
+        place_service(pthread_self());
         polls_always() ? poll_always() : service();
     });
-    introduce_service(m_service.native_handle());
+    place_service(m_service.native_handle());
 }
 
 // By the thread itself and by who starts it, so that it is done before a message comes and before start() returns.
-void engine::introduce_service(pthread_t thread) const noexcept {
-    os::set_name(thread, "tulle-service");
+void engine::place_service(pthread_t thread) const noexcept {
     if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1})); // a refusal does no harm
 }
 

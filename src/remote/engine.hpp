@@ -264,7 +264,7 @@ private:
     [[nodiscard]] bool polls_always() const noexcept { return m_reserved_cpu >= 0; }
     void service() noexcept;
     void poll_always() noexcept;
-    void introduce_service(pthread_t thread) const noexcept;
+    void place_service(pthread_t thread) const noexcept;
     void supervise() noexcept;
     void stop_service() noexcept;
     void wait_for_threads() const;

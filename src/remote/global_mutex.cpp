@@ -2,6 +2,8 @@
 // A mutex has a part at each place, which its threads lock first, so that at most one of a place asks the home. The home gives the mutex to places
 // in the order in which they ask. To one that keeps it, it sends a recall, one for each time that it has it; who recalls waits there like any
 // thread, and who unlocks counts turns, so that the place gives it back even if its threads never let the recall through.
+#include "remote/death_watch.hpp"
+
 #include <tulle/condition_variable.hpp>
 #include <tulle/detail/collective.hpp>
 #include <tulle/detail/place.h>
@@ -100,7 +102,7 @@ private:
     int m_holder = k_nowhere;   // who has the present ticket
     int m_dead = k_nowhere;     // it died with the mutex
     bool m_is_recalled = false; // from the keeper
-    detail::death_watch m_watch{[this](int place) { lose(place); }};
+    remote::death_watch m_watch{[this](int place) { lose(place); }};
 };
 
 // A mutex whose waiters do not spin: who has it may be waiting for another place.

@@ -39,6 +39,12 @@ void join_if_ended(worker& w) noexcept {
     w.has_ended.store(false, std::memory_order_relaxed);
 }
 
+void name_os_thread(worker const& w) noexcept {
+    char name[16];
+    static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w.index));
+    os::set_name(name);
+}
+
 std::size_t stack_limit(settings const& chosen) noexcept {
     std::size_t const least = static_cast<std::size_t>(chosen.workers) * scheduler::k_least_stacks;
     return chosen.most_stacks == 0 ? 0 : std::max(chosen.most_stacks, least);
@@ -58,6 +64,7 @@ scheduler& scheduler::instance() noexcept {
 // On the OS thread's own stack: runs loops until the scheduler stops.
 void* worker_main(void* self) {
     auto& w = *static_cast<worker*>(self);
+    name_os_thread(w);
     fiber native(fiber_kind::adopted);
     native.bind(w);
     native.sanitizer.adopt_current_thread();
@@ -186,9 +193,7 @@ int scheduler::start_os_thread(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
     join_if_ended(w);
     if (w.has_os_thread) return 0;
-    char name[16];
-    static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w.index));
-    if (int const error = os::start_thread(w.os_thread, name, &worker_main, &w)) return error;
+    if (int const error = os::start_thread(w.os_thread, &worker_main, &w)) return error;
     w.has_os_thread = true;
     place(w);
     return 0;

@@ -6,6 +6,8 @@
 #include "stack/stack_pool.hpp"
 
 #include <array>
+#include <cstddef>
+#include <utility>
 
 namespace tulle::sched {
 
@@ -14,7 +16,7 @@ public:
     // Empty, with errno set, when there is no memory.
     [[nodiscard]] stack::span take(stack::stack_pool& pool, stack::size_class wanted) noexcept {
         if (wanted != m_class) change_class(pool, wanted);
-        if (m_count == 0) m_count = pool.allocate_many(m_class, m_free.data(), pool.is_short() ? 1 : k_batch);
+        if (m_count == 0) m_count = pool.allocate_many(m_class, m_free.data(), pool.is_short() ? 1 : next_batch());
         return m_count == 0 ? stack::span{} : m_free[--m_count];
     }
     void give(stack::stack_pool& pool, stack::span returned) noexcept {
@@ -33,7 +35,9 @@ public:
 private:
     friend struct base::debug_access;
     static constexpr std::size_t k_batch = 32;
+    static constexpr std::size_t k_first_batch = 4; // a worker that only starts needs two
 
+    std::size_t next_batch() noexcept { return std::exchange(m_batch, k_batch); }
     void change_class(stack::stack_pool& pool, stack::size_class wanted) noexcept {
         flush(pool);
         m_class = wanted;
@@ -42,6 +46,7 @@ private:
     stack::size_class m_class{};
     std::array<stack::span, 2 * k_batch> m_free{};
     std::size_t m_count = 0;
+    std::size_t m_batch = k_first_batch;
 };
 
 } // namespace tulle::sched

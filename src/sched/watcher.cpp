@@ -56,7 +56,7 @@ int watcher::start(scheduler& of) try {
     m_substitutes = 0;
     m_shown_substitutes.store(0, std::memory_order_relaxed); // relaxed, both: no watcher yet
     m_stops.store(false, std::memory_order_relaxed);
-    int const error = with_signals_blocked([this] { return os::start_thread(m_thread, "tulle-watch", &run, this); });
+    int const error = with_signals_blocked([this] { return os::start_thread(m_thread, &run, this); });
     m_runs = error == 0;
     return error;
 } catch (std::bad_alloc const&) {
@@ -97,6 +97,7 @@ struct os_thread_of_worker {
 
 void* watcher::run(void* self) {
     auto& w = *static_cast<watcher*>(self);
+    os::set_name("tulle-watch");
     os::shorten_slice(k_slice_ns);
     w.m_tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: for reports
     w.watch();

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "os/memory.hpp"
 
@@ -42,6 +43,9 @@ public:
     [[nodiscard]] os::memory_calls const& memory() const noexcept { return m_calls; }
 
 private:
+    static constexpr std::size_t k_not_asked = SIZE_MAX; // how many mappings the kernel allows
+
+    void ask_for_ration() noexcept;
     [[nodiscard]] bool take_ration() noexcept;
     [[nodiscard]] std::size_t apply_mprotect(os::strided_range const& pages) noexcept;
 

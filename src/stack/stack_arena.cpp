@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20U;
 constexpr std::uint32_t k_guarded_batch = 512; ///< ranges of one process_madvise call: half of IOV_MAX
+constexpr std::uint32_t k_first_batch = 16;    ///< the guards of 512 take the kernel 0.3 ms, and most programs use fewer
 constexpr std::size_t k_canary_bytes = 256;
 /// Address space of one slab at most; small where there is little.
 constexpr std::size_t k_most_slab_bytes = sizeof(void*) == 8 ? std::size_t{1} << 36U : std::size_t{1} << 24U;
@@ -145,14 +146,14 @@ bool stack_arena::grow() noexcept {
 }
 
 bool stack_arena::grow_slab(slab& home) noexcept {
-    std::uint32_t const batch = std::min(m_batch, home.count - home.carved);
+    std::uint32_t const batch = next_batch(home);
     std::byte* const first = stack_base(home, home.carved);
     std::size_t guarded = 0;
     if (m_guard_bytes != 0) {
         guarded = m_guards.apply({first, m_bytes, m_guard_bytes, batch});
     }
     std::unique_lock lock(m_lock);
-    bool const demand = m_stats.growths > 0 && !m_released;
+    bool const demand = m_stats.created >= m_batch && !m_released;
     lock.unlock();
     if (demand && m_guard_bytes != 0) {
         // All will be used soon: their top pages cost less in one call than as faults.
@@ -166,6 +167,13 @@ bool stack_arena::grow_slab(slab& home) noexcept {
     m_stats.growths += 1;
     m_stats.unguarded += m_guard_bytes != 0 ? batch - guarded : 0;
     return true;
+}
+
+/// A whole one, or, the first time, a part of it, and then the rest.
+std::uint32_t stack_arena::next_batch(slab const& home) const noexcept {
+    bool const is_first = m_guard_bytes != 0 && m_slab_count == 1 && home.carved == 0;
+    std::uint32_t const wanted = is_first ? k_first_batch : m_batch - home.carved % m_batch;
+    return std::min(wanted, home.count - home.carved);
 }
 
 std::uint32_t stack_arena::next_slab_count() const noexcept {

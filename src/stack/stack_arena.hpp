@@ -76,6 +76,7 @@ private:
     [[nodiscard]] bool grow_slab(slab& home) noexcept;
     [[nodiscard]] slab* slab_with_room() noexcept;
     [[nodiscard]] bool reserve_slab(slab& made, std::uint32_t count) noexcept;
+    [[nodiscard]] std::uint32_t next_batch(slab const& home) const noexcept;
     [[nodiscard]] std::uint32_t next_slab_count() const noexcept;
 
     [[nodiscard]] std::byte* stack_base(slab const& home, std::uint32_t index) const noexcept {
@@ -85,7 +86,7 @@ private:
     size_class const m_class;
     std::size_t const m_bytes;       ///< address space per stack
     std::size_t const m_guard_bytes; ///< 0 in the compact class
-    std::uint32_t const m_batch;     ///< stacks per growth
+    std::uint32_t const m_batch;     ///< stacks per growth, but for the first
     guard_policy& m_guards;
 
     mutable base::spin_lock m_lock; ///< free list, slab table, counts; never held over a system call but in trim()

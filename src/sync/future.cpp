@@ -10,6 +10,7 @@
 #include <tulle/detail/future_core.hpp>
 #include <tulle/thread.hpp>
 
+#include <future>
 #include <utility>
 
 namespace tulle::detail {
@@ -61,6 +62,17 @@ void run_callbacks(future_callback* first) noexcept {
 }
 
 } // namespace
+
+void throw_future_error(future_fault fault) {
+    switch (fault) {
+        case future_fault::no_state: throw std::future_error(std::future_errc::no_state);
+        case future_fault::already_satisfied: throw std::future_error(std::future_errc::promise_already_satisfied);
+        case future_fault::already_retrieved: break;
+    }
+    throw std::future_error(std::future_errc::future_already_retrieved);
+}
+
+std::exception_ptr broken_promise() noexcept { return std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)); }
 
 future_core::future_core(void (*destroy)(future_core*) noexcept) noexcept : m_destroy(destroy) { sync::open<latch_type>(m_ready).open(1); }
 

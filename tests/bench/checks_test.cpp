@@ -16,6 +16,7 @@
 #include "onesided-sizes/onesided_sizes.hpp"
 #include "region/region.hpp"
 #include "rwlock/rwlock.hpp"
+#include "startup/startup.hpp"
 #include "wake/wake.hpp"
 
 #include <tulle/tulle.hpp>
@@ -169,6 +170,17 @@ struct poster {
 TEST(wake_check, another_thread_once_is_right) { EXPECT_TRUE(wake_sample(*std::make_unique<poster>(poster{1})).right); }
 TEST(wake_check, twice_is_wrong) { EXPECT_FALSE(wake_sample(*std::make_unique<poster>(poster{2})).right); }
 TEST(wake_check, the_caller_itself_is_wrong) { EXPECT_FALSE(wake_sample(*std::make_unique<poster>(poster{0})).right); }
+
+// --- startup --------------------------------------------------------------------------------------------------------------------
+
+bool is_right_process(char const* file) {
+    bool ok = true;
+    return process_ms(file, ok) >= 0 && ok;
+}
+
+TEST(startup_check, a_process_that_ends_well_is_right) { EXPECT_TRUE(is_right_process("/bin/true")); }
+TEST(startup_check, one_that_fails_is_wrong) { EXPECT_FALSE(is_right_process("/bin/false")); }
+TEST(startup_check, none_at_all_is_wrong) { EXPECT_FALSE(is_right_process("/nowhere")); }
 
 // --- barrier --------------------------------------------------------------------------------------------------------------------
 

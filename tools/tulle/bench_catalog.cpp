@@ -78,6 +78,7 @@ std::vector<workload> const& workloads() {
         {"sleepers", "a million threads sleep until times of their own; how late they wake, and processor time of each", {1, 2}},
         {"behind-blocked", "a thread that is made while every worker is in read(2); until it runs", {1, 2}},
         {"idle", "processor time that a program with nothing to do uses", {2}},
+        {"startup", "a process that starts, runs a thread and ends", {2}},
         {"at", "a call at another place and back, with and without data; activities there", {1}, false, {2}, false, {2, 2}},
         {"barrier", "a barrier of places, one thread each; of threads of all places, by their number", {1}, false, {2, 4}},
         {"hpccg-places", "hpccg over places, one thread each: planes exchanged, sums of all", {1}, false, {1, 2}},

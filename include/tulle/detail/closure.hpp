@@ -38,7 +38,7 @@ template <class F> union closure {
     closure() {}
     ~closure() {}
 
-    template <class G> TULLE_INLINE void set(G&& g) { ::new (static_cast<void*>(&callable)) F(std::forward<G>(g)); }
+    template <class G> TULLE_INLINE void set(G&& g) { ::new (static_cast<void*>(&callable)) F(static_cast<G&&>(g)); }
     TULLE_INLINE F take_callable() {
         F f(std::move(callable));
         callable.~F();

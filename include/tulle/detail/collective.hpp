@@ -8,7 +8,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 namespace tulle::detail {
@@ -51,20 +50,6 @@ struct barrier_round {
 // The calling thread's place has at most one object of a name.
 TULLE_API void set_local_object(std::uint64_t name, std::shared_ptr<void> object); // null: none any more; throws std::bad_alloc
 [[nodiscard]] TULLE_API std::shared_ptr<void> local_object(std::uint64_t name);    // null: there is none
-
-// Calls `told` with each place that dies from now on, in a thread of the place of whoever has made this, one at a time, until this is gone. What is called
-// must neither throw nor end its own watch.
-class death_watch {
-public:
-    TULLE_API explicit death_watch(std::function<void(int)> told); // std::bad_alloc
-    death_watch(death_watch const&) = delete;
-    death_watch& operator=(death_watch const&) = delete;
-    TULLE_API ~death_watch();
-
-private:
-    std::shared_ptr<void> m_registry;
-    std::uint64_t m_number;
-};
 
 // Throws dead_place for that place, which has died.
 [[noreturn]] TULLE_API void throw_dead_place(int index);

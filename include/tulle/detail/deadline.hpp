@@ -2,9 +2,9 @@
 // Time-outs and points in time as the library takes them: nanoseconds of the monotonic clock, which is std::chrono::steady_clock.
 #pragma once
 
+#include <tulle/detail/chrono.hpp>
 #include <tulle/detail/visibility.h>
 
-#include <chrono>
 #include <cstdint>
 
 namespace tulle::detail {

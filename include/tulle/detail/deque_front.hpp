@@ -20,13 +20,13 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
     atomic<Slot*> split{nullptr}; // slots below are shared with thieves; written under the deque's lock
 
     // relaxed: only the owner writes head.
-    TULLE_INLINE Slot* top() const noexcept { return head.load(std::memory_order_relaxed); }
+    TULLE_INLINE Slot* top() const noexcept { return Machine::template load<std::memory_order_relaxed>(head); }
 
     // Makes the slot at top() visible to thieves. False: call the cold path (alarm, or the array is full).
     [[nodiscard]] TULLE_INLINE bool publish(Slot* slot) noexcept {
-        head.store(slot + 1, std::memory_order_release); // A1; pairs with the acquire of head in deque_thief::share
+        Machine::template store<std::memory_order_release>(head, slot + 1); // A1; pairs with the acquire of head in deque_thief::share
         Machine::compiler_barrier();
-        return slot < limit.load(std::memory_order_relaxed); // A2; relaxed: ordered by the sleeper's membarrier
+        return slot < Machine::template load<std::memory_order_relaxed>(limit); // A2; relaxed: ordered by the sleeper's membarrier
     }
 
     // Takes the youngest slot back. False: it is not the youngest, or a thief may have it; call the cold path.
@@ -35,9 +35,9 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
         __asm__("" : "+r"(own)); // so that slot + 1 is computed afresh, not kept in a register over all that ran since the fork
         if (TULLE_UNLIKELY(top() != own + 1)) return false;
         // C1; release: a thief that reads this head (D2) must see the older records, and no release sequence reaches back to their publish.
-        head.store(slot, std::memory_order_release);
+        Machine::template store<std::memory_order_release>(head, slot);
         Machine::compiler_barrier();
-        return slot >= split.load(std::memory_order_relaxed); // C2; relaxed: ordered by the thief's membarrier
+        return slot >= Machine::template load<std::memory_order_relaxed>(split); // C2; relaxed: ordered by the thief's membarrier
     }
 };
 

@@ -14,6 +14,11 @@
 
 namespace tulle::detail {
 
+// std::future_error, by the library: its header takes a compiler as long as a tenth of Tulle.
+enum class future_fault { no_state, already_satisfied, already_retrieved };
+[[noreturn]] TULLE_API TULLE_COLD void throw_future_error(future_fault fault);
+[[nodiscard]] TULLE_API TULLE_COLD std::exception_ptr broken_promise() noexcept;
+
 // Run once, by the thread that makes the future ready: briefly, and without waiting. It may free itself.
 struct future_callback {
     void (*run)(future_callback*) noexcept = nullptr;

@@ -4,10 +4,9 @@
 
 #include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/future_core.hpp>
+#include <tulle/detail/invoke.hpp>
 
 #include <exception>
-#include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -54,9 +53,9 @@ template <class T> struct future_state : future_core {
     template <class F> void set_from(F& call) noexcept {
         try {
             if constexpr (std::is_void_v<T>)
-                std::invoke(call);
+                detail::invoke(call);
             else
-                value.set(std::invoke(call));
+                value.set(detail::invoke(call));
         } catch (...) {
             exception = caught_exception();
         }
@@ -152,7 +151,7 @@ private:
             try {
                 future_state_pointer<result> inner = std::move(self->invoke().m_state);
                 self.reset();
-                if (!inner) return target->set_exception(std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)));
+                if (!inner) return target->set_exception(detail::broken_promise());
                 forwarding<result>::start(std::move(inner), target);
             } catch (...) {
                 target->set_exception(caught_exception());
@@ -166,11 +165,11 @@ private:
     }
     R invoke() {
         if constexpr (continuation_result<F, T>::k_takes_future)
-            return std::invoke(std::move(function), future<T>(std::move(from)));
+            return detail::invoke(std::move(function), future<T>(std::move(from)));
         else if constexpr (std::is_void_v<T>)
-            return std::invoke(std::move(function));
+            return detail::invoke(std::move(function));
         else
-            return std::invoke(std::move(function), from->value.take());
+            return detail::invoke(std::move(function), from->value.take());
     }
 };
 

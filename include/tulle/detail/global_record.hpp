@@ -5,12 +5,12 @@
 
 #include <tulle/detail/attributes.hpp>
 #include <tulle/detail/deque_front.hpp>
+#include <tulle/detail/invoke.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 
 namespace tulle::detail {
 
@@ -37,7 +37,7 @@ using global_deque_front = basic_deque_front<native_machine, global_record>;
 template <class... A> struct global_arguments;
 template <> struct global_arguments<> {
     template <class F, class... Before> TULLE_INLINE decltype(auto) call(F& f, Before const&... before) const {
-        return std::invoke(f, Before(before)...);
+        return detail::invoke(f, Before(before)...);
     }
 };
 template <class A, class... Rest> struct global_arguments<A, Rest...> {

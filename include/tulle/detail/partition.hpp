@@ -44,6 +44,8 @@ template <class It, class Pred> It partition_serial(It first, It last, Pred cons
     }
 }
 
+TULLE_API void sort_descending(std::vector<std::uint64_t>& numbers) noexcept;
+
 template <class It, class Pred> class block_partition {
     using difference = std::iter_difference_t<It>;
     static constexpr std::uint64_t k_block = std::clamp<std::uint64_t>(k_page / sizeof(std::iter_value_t<It>), 1, k_most_in_block);
@@ -138,11 +140,11 @@ private:
 
     // The unfinished blocks of one side, which has `count`, next to the middle; how many. `at` finds a block of that side.
     template <class At> static std::uint64_t gather(std::vector<std::uint64_t> unfinished, std::uint64_t count, At const& at) {
-        std::sort(unfinished.begin(), unfinished.end());
-        std::uint64_t place = count; // from the last block on, in descending order, each unfinished one takes the last place not taken
-        for (auto number = unfinished.rbegin(); number != unfinished.rend(); ++number) {
+        sort_descending(unfinished);
+        std::uint64_t place = count; // from the last block on, each unfinished one takes the last place not taken
+        for (std::uint64_t const number : unfinished) {
             --place;
-            if (*number != place) std::swap_ranges(at(*number), at(*number) + static_cast<difference>(k_block), at(place));
+            if (number != place) std::swap_ranges(at(number), at(number) + static_cast<difference>(k_block), at(place));
         }
         return unfinished.size();
     }

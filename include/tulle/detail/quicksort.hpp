@@ -4,13 +4,13 @@
 // so that few different values are fast. After 2 log2(n) levels a part is left to heapsort: no input takes more than O(n log n).
 #pragma once
 
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/partition.hpp>
 #include <tulle/fork.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <utility>
 

@@ -2,13 +2,13 @@
 // Code that is called at another place, and the library calls under <tulle/place.hpp> and <tulle/finish.hpp>.
 #pragma once
 
+#include <tulle/detail/invoke.hpp>
 #include <tulle/detail/limit.hpp>
 #include <tulle/wire.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -55,7 +55,7 @@ template <class F, class... A> struct remote_call {
     static void run(wire_reader& from, wire_writer& to) {
         F f = from.get<F>();
         std::tuple<A...> arguments{from.get<A>()...};
-        auto const call = [&f](A&... each) -> result { return std::invoke(f, std::move(each)...); };
+        auto const call = [&f](A&... each) -> result { return detail::invoke(f, std::move(each)...); };
         if constexpr (std::is_void_v<result>)
             std::apply(call, arguments);
         else

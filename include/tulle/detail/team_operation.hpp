@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tulle/detail/collective.hpp>
+#include <tulle/detail/invoke.hpp>
 #include <tulle/place.hpp>
 #include <tulle/wire.hpp>
 
@@ -10,12 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,10 +45,7 @@ public:
     template <class F> void attempt(F action) {
         if (!has_failed()) note_failure(action);
     }
-    void end() const {
-        if (m_thrown) std::rethrow_exception(m_thrown);
-        if (has_failed()) throw collective_error(m_why);
-    }
+    TULLE_API void end() const;
 
     // Nothing: this member has failed.
     template <class T> [[nodiscard]] std::optional<T> copy_of(T const& value) {
@@ -115,7 +110,7 @@ public:
             if ((m_mine & distance) != 0) return send(m_mine - distance, static_cast<step_number>(distance), value);
             if (m_mine + distance >= size()) continue;
             std::optional<T> theirs = receive<T>(m_mine + distance, static_cast<step_number>(distance));
-            if (theirs) attempt([&] { value = std::invoke(op, std::move(value), *std::move(theirs)); });
+            if (theirs) attempt([&] { value = detail::invoke(op, std::move(value), *std::move(theirs)); });
         }
     }
     // Each exchanges with a partner what it has by then; for sizes that are powers of two. Half of the steps of a tree there and back.
@@ -126,22 +121,14 @@ public:
             std::optional<T> theirs = receive<T>(partner, static_cast<step_number>(distance));
             if (!theirs) continue;
             attempt([&] {
-                value = m_mine < partner ? std::invoke(op, std::move(value), *std::move(theirs))
-                                         : std::invoke(op, *std::move(theirs), std::move(value));
+                value = m_mine < partner ? detail::invoke(op, std::move(value), *std::move(theirs))
+                                         : detail::invoke(op, *std::move(theirs), std::move(value));
             });
         }
     }
 
     // A round of a barrier: tells the members at multiples of `distance` below `end` after this one, and hears from those before it.
-    void meet(unsigned round, int distance, int end) {
-        std::uint32_t const all = (1U << static_cast<unsigned>((end - 1) / distance)) - 1;
-        bool const is_of_all_places = m_letter.team == 0;
-        barrier_round const here{m_letter.number, round, distance, all};
-        for_each_in(is_of_all_places ? come_to(here, has_failed()) : all, distance,
-                    [&](int d) { send(after(d), static_cast<step_number>(d), std::tuple<>()); });
-        for_each_in(is_of_all_places ? wait_at(here) : all, distance,
-                    [&](int d) { static_cast<void>(receive<std::tuple<>>(before(d), static_cast<step_number>(d))); });
-    }
+    TULLE_API void meet(unsigned round, int distance, int end);
 
     // To each other member its own value, the nearest first; their number has been checked.
     template <class T> void send_each(std::vector<T> const& values) {
@@ -170,41 +157,10 @@ private:
             fail("an exception that is not a std::exception");
         }
     }
-    void fail(char const* why) noexcept {
-        if (has_failed()) return;
-        m_thrown = std::current_exception();
-        try {
-            m_why = "tulle::team: at place " + std::to_string(here_index()) + ": " + why;
-        } catch (std::bad_alloc const&) {
-            m_why = k_no_memory;
-        }
-    }
-    // Who waits for the value is told in any case; the shortest words need no memory.
-    void send_failure(int to, step_number step) {
-        try {
-            post_failure(to, step, m_why);
-        } catch (std::bad_alloc const&) {
-            post_failure(to, step, k_no_memory);
-        }
-    }
-    void post_failure(int to, step_number step, std::string const& why) {
-        wire_writer bytes(place_of(to));
-        bytes.put(false);
-        bytes.put(why);
-        post(to, step, bytes);
-    }
-    void post(int to, step_number step, wire_writer& bytes) {
-        letter written = m_letter;
-        written.step = step;
-        post_letter(place_of(to), written, bytes);
-    }
-
-    template <class F> static void for_each_in(std::uint32_t set, int distance, F f) {
-        for (int d = distance; set != 0; d += distance, set /= 2)
-            if (set % 2 != 0) f(d);
-    }
-
-    static constexpr char const* k_no_memory = "no memory";
+    TULLE_API void fail(char const* why) noexcept;
+    TULLE_API void send_failure(int to, step_number step);
+    void post_failure(int to, step_number step, std::string const& why);
+    TULLE_API void post(int to, step_number step, wire_writer& bytes);
 
     std::vector<int> const& m_members;
     int m_mine;

@@ -171,6 +171,14 @@ struct machine {
     template <class T> using plain = model::plain<T>;
     using where = source_location;
 
+    template <memory_order Order, class T> static T load(atomic<T> const& word, where at = where::current()) noexcept {
+        return word.load(Order, at);
+    }
+    template <memory_order Order, class T>
+    static void store(atomic<T>& word, std::type_identity_t<T> value, where at = where::current()) noexcept {
+        word.store(value, Order, at);
+    }
+
     static void compiler_barrier() noexcept { model::compiler_barrier(); }
     static void fence(memory_order o, where at = where::current()) noexcept { model::fence(o, at); }
     static void fence_seq_cst(where at = where::current()) noexcept { model::fence(std::memory_order_seq_cst, at); }

@@ -26,7 +26,7 @@ void* note_identity(void* argument) {
 TEST(thread, starts_and_returns_its_result) {
     pthread_t thread{};
     pthread_t seen{};
-    ASSERT_EQ(start_thread(thread, "tulle-test-with-a-long-name", &note_identity, &seen), 0);
+    ASSERT_EQ(start_thread(thread, &note_identity, &seen), 0);
     void* result = nullptr;
     ASSERT_EQ(pthread_join(thread, &result), 0);
     EXPECT_EQ(result, &seen);
@@ -36,11 +36,11 @@ TEST(thread, starts_and_returns_its_result) {
 TEST(thread, cuts_long_names) {
     char before[16];
     ASSERT_EQ(pthread_getname_np(pthread_self(), before, sizeof before), 0);
-    EXPECT_EQ(set_name(pthread_self(), "a-name-of-more-than-fifteen"), 0);
+    EXPECT_EQ(set_name("a-name-of-more-than-fifteen"), 0);
     char now[16];
     ASSERT_EQ(pthread_getname_np(pthread_self(), now, sizeof now), 0);
     EXPECT_STREQ(now, "a-name-of-more-");
-    set_name(pthread_self(), before);
+    set_name(before);
 }
 
 TEST(thread, counts_the_others) {
@@ -52,7 +52,7 @@ TEST(thread, counts_the_others) {
         while (!static_cast<std::atomic<bool>*>(flag)->load(std::memory_order_relaxed)) sched_yield(); // relaxed: it orders nothing
         return nullptr;
     };
-    ASSERT_EQ(start_thread(thread, "other", wait_for_end, &end), 0);
+    ASSERT_EQ(start_thread(thread, wait_for_end, &end), 0);
     EXPECT_EQ(other_threads(), before + 1);
     EXPECT_EQ(before, 0);
     end.store(true, std::memory_order_relaxed);

@@ -149,7 +149,7 @@ TEST(stack_pool_exhaustion, pages_are_populated_only_on_demand) {
     stack_pool pool(chosen);
     std::vector<span> spans(1536);
     ASSERT_EQ(pool.allocate_many(k_small, spans.data(), 512), 512U);
-    EXPECT_EQ(s_populated, 0U) << "the first growth may be the only one";
+    EXPECT_EQ(s_populated, 0U) << "there may be no more of them";
     ASSERT_EQ(pool.allocate_many(k_small, spans.data() + 512, 512), 512U);
     EXPECT_EQ(s_populated, 512U);
     pool.release(spans[0]);

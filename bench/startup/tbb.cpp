@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "startup.hpp"
+
+#include <tbb/task_group.h>
+
+int main(int argc, char** argv) {
+    return tulle::bench::startup_main(argc, argv, "tbb", [] {
+        bool has_run = false;
+        tbb::task_group threads;
+        threads.run([&] { has_run = true; });
+        threads.wait();
+        return has_run;
+    });
+}
