@@ -10,6 +10,7 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -32,7 +33,7 @@ inline std::vector<std::size_t> payload_sizes(settings const& s) {
 inline long repetitions(settings const& s, std::size_t bytes) { return std::max(20L, s.n / (1 + static_cast<long>(bytes / 2048))); }
 
 inline figure figure_of_size(std::string const& what, std::size_t bytes) {
-    return {"ns " + what + " " + bytes_text(bytes), {}, true, {what, "bytes", static_cast<double>(bytes)}};
+    return figure{"ns " + what + " " + bytes_text(bytes), {what, "bytes", static_cast<double>(bytes)}};
 }
 
 // `Calls` has call(), statement(bytes) and expression(bytes), each of which returns whether it went right, and served(): how many call() the other

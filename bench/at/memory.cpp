@@ -92,6 +92,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("at", "memory", run);
+
+} // namespace tulle::bench

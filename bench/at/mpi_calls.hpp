@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <cstdio>
 #include <vector>
 
 namespace tulle::bench {

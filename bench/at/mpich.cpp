@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi_calls.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mpi_calls_main(argc, argv, "mpich"); }
+namespace tulle::bench {
+
+benchmark const registered("at", "mpich", [](int argc, char** argv) { return mpi_calls_main(argc, argv, "mpich"); });
+
+} // namespace tulle::bench

@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("at", "tulle_view", run);
+
+} // namespace tulle::bench

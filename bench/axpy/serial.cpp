@@ -9,7 +9,7 @@ void axpy(long n, double a, double const* x, double* y) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("axpy", "serial", [](int argc, char** argv) {
     using namespace tulle::bench;
     return axpy_main("serial", axpy_settings(argc, argv), axpy);
-}
+});

@@ -15,11 +15,11 @@ void axpy(long n, double a, double const* x, double* y) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("axpy", "tbb", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = axpy_settings(argc, argv);
     tbb_runtime library(s.workers);
     int result = 0;
     library.run([&] { result = axpy_main("tbb", s, axpy); });
     return result;
-}
+});

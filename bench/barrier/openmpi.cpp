@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi_barrier.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mpi_barrier_main(argc, argv, "openmpi"); }
+namespace tulle::bench {
+
+benchmark const registered("barrier", "openmpi", [](int argc, char** argv) { return mpi_barrier_main(argc, argv, "openmpi"); });
+
+} // namespace tulle::bench

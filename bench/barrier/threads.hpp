@@ -4,6 +4,7 @@
 
 #include "rounds.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace tulle::bench {

@@ -34,6 +34,8 @@ double time_barriers(barrier_check const& check, int threads, long n) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::barrier_of_threads_main(argc, argv, "tulle_tnt", &tulle::bench::time_barriers); }
+benchmark const registered("barrier", "tulle_tnt",
+                           [](int argc, char** argv) { return barrier_of_threads_main(argc, argv, "tulle_tnt", &time_barriers); });
+
+} // namespace tulle::bench

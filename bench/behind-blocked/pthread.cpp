@@ -2,4 +2,9 @@
 #include "../common/libraries/pthread.hpp"
 #include "behind_blocked.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::behind_blocked_main<tulle::bench::pthread_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("behind-blocked", "pthread",
+                           [](int argc, char** argv) { return behind_blocked_main<pthread_runtime>(argc, argv); });
+
+} // namespace tulle::bench

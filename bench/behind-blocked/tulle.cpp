@@ -12,4 +12,5 @@ struct runtime : tulle::bench::tulle_blocking_runtime {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::behind_blocked_main<runtime>(argc, argv); }
+tulle::bench::benchmark const registered("behind-blocked", "tulle",
+                                         [](int argc, char** argv) { return tulle::bench::behind_blocked_main<runtime>(argc, argv); });

@@ -7,6 +7,7 @@
 #include "../common/alongside.hpp"
 #include "../common/harness.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>

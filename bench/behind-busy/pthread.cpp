@@ -2,4 +2,8 @@
 #include "../common/libraries/pthread.hpp"
 #include "behind_busy.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::behind_busy_main<tulle::bench::pthread_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("behind-busy", "pthread", [](int argc, char** argv) { return behind_busy_main<pthread_runtime>(argc, argv); });
+
+} // namespace tulle::bench

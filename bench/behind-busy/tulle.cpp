@@ -12,4 +12,5 @@ struct runtime : tulle::bench::tulle_blocking_runtime {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::behind_busy_main<runtime>(argc, argv); }
+tulle::bench::benchmark const registered("behind-busy", "tulle",
+                                         [](int argc, char** argv) { return tulle::bench::behind_busy_main<runtime>(argc, argv); });

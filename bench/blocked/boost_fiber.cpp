@@ -2,4 +2,10 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "blocked.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::blocked_main<tulle::bench::boost_fiber_runtime>(argc, argv, {400'000, 20'000}); }
+namespace tulle::bench {
+
+benchmark const registered("blocked", "boost_fiber", [](int argc, char** argv) {
+    return blocked_main<boost_fiber_runtime>(argc, argv, {400'000, 20'000});
+});
+
+} // namespace tulle::bench

@@ -2,4 +2,10 @@
 #include "../common/libraries/pthread.hpp"
 #include "blocked.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::blocked_main<tulle::bench::pthread_runtime>(argc, argv, {8'000, 500}); }
+namespace tulle::bench {
+
+benchmark const registered("blocked", "pthread", [](int argc, char** argv) {
+    return blocked_main<pthread_runtime>(argc, argv, {8'000, 500});
+});
+
+} // namespace tulle::bench

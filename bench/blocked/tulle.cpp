@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "blocked.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::blocked_main<tulle::bench::tulle_blocking_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("blocked", "tulle", [](int argc, char** argv) { return blocked_main<tulle_blocking_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,9 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "blocked.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::blocked_main<tulle::bench::tulle_compact_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("blocked", "tulle_compact",
+                           [](int argc, char** argv) { return blocked_main<tulle_compact_runtime>(argc, argv); });
+
+} // namespace tulle::bench

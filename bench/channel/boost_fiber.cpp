@@ -28,4 +28,6 @@ struct channels {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::channel_main<tulle::bench::boost_fiber_runtime, channels>(argc, argv); }
+tulle::bench::benchmark const registered("channel", "boost_fiber", [](int argc, char** argv) {
+    return tulle::bench::channel_main<tulle::bench::boost_fiber_runtime, channels>(argc, argv);
+});

@@ -5,6 +5,8 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 inline constexpr long k_room = 64;

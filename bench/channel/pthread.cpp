@@ -40,4 +40,6 @@ struct channels {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::channel_main<tulle::bench::pthread_runtime, channels>(argc, argv); }
+tulle::bench::benchmark const registered("channel", "pthread", [](int argc, char** argv) {
+    return tulle::bench::channel_main<tulle::bench::pthread_runtime, channels>(argc, argv);
+});

@@ -23,4 +23,6 @@ struct channel_runtime : tulle::bench::tulle_blocking_runtime {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::channel_main<channel_runtime, channels>(argc, argv); }
+tulle::bench::benchmark const registered("channel", "tulle", [](int argc, char** argv) {
+    return tulle::bench::channel_main<channel_runtime, channels>(argc, argv);
+});

@@ -9,6 +9,8 @@
 #include "kernels/fib.hpp"
 #include "small_threads.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 template <class Backend> class fib_thread final : public small_threads<Backend>::thread {

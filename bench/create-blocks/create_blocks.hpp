@@ -6,6 +6,7 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace tulle::bench {

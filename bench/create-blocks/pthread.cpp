@@ -2,4 +2,9 @@
 #include "../common/libraries/pthread.hpp"
 #include "create_blocks.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_blocks_main<tulle::bench::pthread_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("create-blocks", "pthread",
+                           [](int argc, char** argv) { return create_blocks_main<pthread_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "create_blocks.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_blocks_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("create-blocks", "tbb", [](int argc, char** argv) { return create_blocks_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "create_blocks.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_blocks_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("create-blocks", "tulle", [](int argc, char** argv) { return create_blocks_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

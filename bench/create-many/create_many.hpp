@@ -6,6 +6,7 @@
 #include "../common/harness.hpp"
 #include "../common/memory.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace tulle::bench {

@@ -2,4 +2,9 @@
 #include "../common/libraries/omp.hpp"
 #include "create_many.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_many_main<tulle::bench::omp_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("create-many", omp_runtime::k_name,
+                           [](int argc, char** argv) { return create_many_main<omp_runtime>(argc, argv); });
+
+} // namespace tulle::bench

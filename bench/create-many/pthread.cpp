@@ -2,4 +2,10 @@
 #include "../common/libraries/pthread.hpp"
 #include "create_many.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_many_main<tulle::bench::pthread_runtime>(argc, argv, {8'000, 500}); }
+namespace tulle::bench {
+
+benchmark const registered("create-many", "pthread", [](int argc, char** argv) {
+    return create_many_main<pthread_runtime>(argc, argv, {8'000, 500});
+});
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "create_many.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_many_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("create-many", "tbb", [](int argc, char** argv) { return create_many_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

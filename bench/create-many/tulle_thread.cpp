@@ -2,4 +2,9 @@
 #include "../common/libraries/tulle.hpp"
 #include "create_many.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_many_main<tulle::bench::tulle_thread_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("create-many", "tulle_thread",
+                           [](int argc, char** argv) { return create_many_main<tulle_thread_runtime>(argc, argv); });
+
+} // namespace tulle::bench

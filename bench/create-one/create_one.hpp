@@ -4,6 +4,8 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 template <class Library> int create_one_main(int argc, char** argv, sizes size = {3'000'000, 100'000}) {

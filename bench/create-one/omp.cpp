@@ -2,4 +2,10 @@
 #include "../common/libraries/omp.hpp"
 #include "create_one.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_one_main<tulle::bench::omp_runtime>(argc, argv, {1'000'000, 50'000}); }
+namespace tulle::bench {
+
+benchmark const registered("create-one", omp_runtime::k_name, [](int argc, char** argv) {
+    return create_one_main<omp_runtime>(argc, argv, {1'000'000, 50'000});
+});
+
+} // namespace tulle::bench

@@ -2,4 +2,10 @@
 #include "../common/libraries/pthread.hpp"
 #include "create_one.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_one_main<tulle::bench::pthread_runtime>(argc, argv, {10'000, 500}); }
+namespace tulle::bench {
+
+benchmark const registered("create-one", "pthread", [](int argc, char** argv) {
+    return create_one_main<pthread_runtime>(argc, argv, {10'000, 500});
+});
+
+} // namespace tulle::bench

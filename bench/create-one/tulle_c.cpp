@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle_c.hpp"
 #include "create_one.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::create_one_main<tulle::bench::tulle_c_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("create-one", "tulle_c", [](int argc, char** argv) { return create_one_main<tulle_c_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -30,6 +30,6 @@ private:
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("empty-words", "pthread", [](int argc, char** argv) {
     return tulle::bench::empty_words_main<tulle::bench::pthread_runtime, monitor_cells>(argc, argv, "pthread");
-}
+});

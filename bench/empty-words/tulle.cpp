@@ -20,4 +20,6 @@ private:
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::empty_words_main<tulle::bench::tulle_runtime, object_cells>(argc, argv, "tulle"); }
+tulle::bench::benchmark const registered("empty-words", "tulle", [](int argc, char** argv) {
+    return tulle::bench::empty_words_main<tulle::bench::tulle_runtime, object_cells>(argc, argv, "tulle");
+});

@@ -20,6 +20,6 @@ private:
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("empty-words", "tulle_address", [](int argc, char** argv) {
     return tulle::bench::empty_words_main<tulle::bench::tulle_runtime, address_cells>(argc, argv, "tulle_address");
-}
+});

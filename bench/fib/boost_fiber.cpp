@@ -2,4 +2,8 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "fib.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::fib_main<tulle::bench::boost_fiber_runtime>(argc, argv, {22, 17}); }
+namespace tulle::bench {
+
+benchmark const registered("fib", "boost_fiber", [](int argc, char** argv) { return fib_main<boost_fiber_runtime>(argc, argv, {22, 17}); });
+
+} // namespace tulle::bench

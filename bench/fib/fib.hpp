@@ -8,6 +8,8 @@
 #include "../common/harness.hpp"
 #include "../common/kernels/fib.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 inline double time_serial_fib(int n, long& result) {

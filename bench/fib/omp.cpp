@@ -2,4 +2,8 @@
 #include "../common/libraries/omp.hpp"
 #include "fib.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::fib_main<tulle::bench::omp_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("fib", omp_runtime::k_name, [](int argc, char** argv) { return fib_main<omp_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/pthread.hpp"
 #include "fib.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::fib_main<tulle::bench::pthread_runtime>(argc, argv, {16, 12}); }
+namespace tulle::bench {
+
+benchmark const registered("fib", "pthread", [](int argc, char** argv) { return fib_main<pthread_runtime>(argc, argv, {16, 12}); });
+
+} // namespace tulle::bench

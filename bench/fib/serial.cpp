@@ -2,6 +2,8 @@
 // The serial programs, for the elapsed time; they have no spawns to price.
 #include "fib.hpp"
 
+#include <algorithm>
+
 namespace {
 
 using namespace tulle::bench;
@@ -21,10 +23,10 @@ template <class F> int report(char const* name, settings const& s, F fib) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("fib", "serial", [](int argc, char** argv) {
     settings const s = parse(argc, argv, {35, 27});
     pin_if_single(s);
     int const with_calls = report("serial", s, kernels::fib_serial);
     int const inlined = report("serial_inlined", s, [](int n) { return kernels::fib_inlined(n); });
     return with_calls != 0 ? with_calls : inlined;
-}
+});

@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "fib.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::fib_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("fib", "tbb", [](int argc, char** argv) { return fib_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "fib.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::fib_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("fib", "tulle", [](int argc, char** argv) { return fib_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

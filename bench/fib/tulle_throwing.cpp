@@ -12,4 +12,6 @@ struct tulle_throwing_runtime : tulle::bench::tulle_runtime {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::fib_main<tulle_throwing_runtime, true>(argc, argv); }
+tulle::bench::benchmark const registered("fib", "tulle_throwing", [](int argc, char** argv) {
+    return tulle::bench::fib_main<tulle_throwing_runtime, true>(argc, argv);
+});

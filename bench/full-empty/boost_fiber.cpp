@@ -3,7 +3,11 @@
 #include "../common/libraries/monitor_cell.hpp"
 #include "full_empty.hpp"
 
-int main(int argc, char** argv) {
-    using cell = tulle::bench::monitor_cell<boost::fibers::mutex, boost::fibers::condition_variable>;
-    return tulle::bench::full_empty_main<tulle::bench::boost_fiber_runtime, cell>(argc, argv, "boost_fiber");
-}
+namespace tulle::bench {
+
+benchmark const registered("full-empty", "boost_fiber", [](int argc, char** argv) {
+    using cell = monitor_cell<boost::fibers::mutex, boost::fibers::condition_variable>;
+    return full_empty_main<boost_fiber_runtime, cell>(argc, argv, "boost_fiber");
+});
+
+} // namespace tulle::bench

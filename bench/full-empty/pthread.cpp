@@ -3,7 +3,11 @@
 #include "../common/libraries/monitor_cell.hpp"
 #include "full_empty.hpp"
 
-int main(int argc, char** argv) {
-    using cell = tulle::bench::monitor_cell<std::mutex, std::condition_variable>;
-    return tulle::bench::full_empty_main<tulle::bench::pthread_runtime, cell>(argc, argv, "pthread");
-}
+namespace tulle::bench {
+
+benchmark const registered("full-empty", "pthread", [](int argc, char** argv) {
+    using cell = monitor_cell<std::mutex, std::condition_variable>;
+    return full_empty_main<pthread_runtime, cell>(argc, argv, "pthread");
+});
+
+} // namespace tulle::bench

@@ -4,6 +4,8 @@
 #include "../common/kernels/fib.hpp"
 #include "../common/places.hpp"
 
+#include <algorithm>
+
 #include <tulle/global_fork.hpp>
 
 namespace tulle::bench {
@@ -43,6 +45,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("global-fib", "tulle", run);
+
+} // namespace tulle::bench

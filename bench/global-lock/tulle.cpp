@@ -3,6 +3,10 @@
 // Figure 5 of N. Ekström, "Improving DSZOOM's run time system", 2004. Here: the mutex as it is by default, which turns hierarchical.
 #include "global_lock.hpp"
 
-int main(int argc, char** argv) {
-    return tulle::bench::global_lock_main(argc, argv, "tulle", tulle::global_mutex::mode::contention_sensitive);
-}
+namespace tulle::bench {
+
+benchmark const registered("global-lock", "tulle", [](int argc, char** argv) {
+    return global_lock_main(argc, argv, "tulle", tulle::global_mutex::mode::contention_sensitive);
+});
+
+} // namespace tulle::bench

@@ -3,4 +3,10 @@
 // Figure 5 of N. Ekström, "Improving DSZOOM's run time system", 2004. Here: asked for at its home each time.
 #include "global_lock.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::global_lock_main(argc, argv, "tulle_plain", tulle::global_mutex::mode::plain); }
+namespace tulle::bench {
+
+benchmark const registered("global-lock", "tulle_plain", [](int argc, char** argv) {
+    return global_lock_main(argc, argv, "tulle_plain", tulle::global_mutex::mode::plain);
+});
+
+} // namespace tulle::bench

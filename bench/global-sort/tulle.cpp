@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("global-sort", "tulle", run);
+
+} // namespace tulle::bench

@@ -6,8 +6,9 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 
-int main(int argc, char** argv) {
-    using namespace tulle::bench;
+namespace tulle::bench {
+
+benchmark const registered("grain1", "tbb", [](int argc, char** argv) {
     settings const s = grain1_settings(argc, argv);
     tbb_runtime library(s.workers);
     int result = 0;
@@ -19,4 +20,6 @@ int main(int argc, char** argv) {
     };
     library.run([&] { result = grain1_main("tbb", s, loop); });
     return result;
-}
+});
+
+} // namespace tulle::bench

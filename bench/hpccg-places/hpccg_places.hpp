@@ -7,6 +7,8 @@
 #include "../common/kernels/hpccg_parts.hpp"
 #include "../common/memory.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 struct hpccg_settings : settings {

@@ -3,6 +3,8 @@
 #include "../common/places.hpp"
 #include "hpccg_places.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 namespace {
 
@@ -19,6 +21,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("hpccg-places", "tulle", run);
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "hpccg.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::hpccg_main<tulle::bench::boost_fiber_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("hpccg", "boost_fiber", [](int argc, char** argv) { return hpccg_main<boost_fiber_runtime>(argc, argv); });
+
+} // namespace tulle::bench

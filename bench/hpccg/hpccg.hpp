@@ -8,6 +8,8 @@
 #include "../common/libraries/serial.hpp"
 #include "../common/memory.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 template <class Library, class Loops = kernels::fork_join_loops<Library>> int hpccg_main(int argc, char** argv) {

@@ -18,4 +18,5 @@ struct omp_loops : tulle::bench::omp_runtime {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::hpccg_main<omp_loops, omp_loops>(argc, argv); }
+tulle::bench::benchmark const registered("hpccg", tulle::bench::omp_runtime::k_name,
+                                         [](int argc, char** argv) { return tulle::bench::hpccg_main<omp_loops, omp_loops>(argc, argv); });

@@ -2,4 +2,8 @@
 #include "../common/libraries/serial.hpp"
 #include "hpccg.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::hpccg_main<tulle::bench::serial_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("hpccg", "serial", [](int argc, char** argv) { return hpccg_main<serial_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -14,4 +14,6 @@ struct tbb_loops {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::hpccg_main<tulle::bench::tbb_runtime, tbb_loops>(argc, argv); }
+tulle::bench::benchmark const registered("hpccg", "tbb", [](int argc, char** argv) {
+    return tulle::bench::hpccg_main<tulle::bench::tbb_runtime, tbb_loops>(argc, argv);
+});

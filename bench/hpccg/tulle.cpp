@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "hpccg.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::hpccg_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("hpccg", "tulle", [](int argc, char** argv) { return hpccg_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

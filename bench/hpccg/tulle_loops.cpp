@@ -15,4 +15,6 @@ struct parallel_loops {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::hpccg_main<tulle_loops_runtime, parallel_loops>(argc, argv); }
+tulle::bench::benchmark const registered("hpccg", "tulle_loops", [](int argc, char** argv) {
+    return tulle::bench::hpccg_main<tulle_loops_runtime, parallel_loops>(argc, argv);
+});

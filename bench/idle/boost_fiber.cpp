@@ -2,4 +2,8 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "idle.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::idle_main<tulle::bench::boost_fiber_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("idle", "boost_fiber", [](int argc, char** argv) { return idle_main<boost_fiber_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -8,16 +8,7 @@
 
 #include <thread>
 
-#include <sys/resource.h>
-
 namespace tulle::bench {
-
-inline double processor_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    auto const of = [](timeval const& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
-    return of(usage.ru_utime) + of(usage.ru_stime);
-}
 
 // % CPU of `milliseconds` of rest.
 inline double idle_load(long milliseconds) {

@@ -2,4 +2,8 @@
 #include "../common/libraries/omp.hpp"
 #include "idle.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::idle_main<tulle::bench::omp_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("idle", omp_runtime::k_name, [](int argc, char** argv) { return idle_main<omp_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/pthread.hpp"
 #include "idle.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::idle_main<tulle::bench::pthread_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("idle", "pthread", [](int argc, char** argv) { return idle_main<pthread_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "idle.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::idle_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("idle", "tbb", [](int argc, char** argv) { return idle_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

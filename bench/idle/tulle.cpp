@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "idle.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::idle_main<tulle::bench::tulle_blocking_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("idle", "tulle", [](int argc, char** argv) { return idle_main<tulle_blocking_runtime>(argc, argv); });
+
+} // namespace tulle::bench

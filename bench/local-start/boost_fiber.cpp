@@ -2,4 +2,9 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "local_start.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::local_start_main<tulle::bench::boost_fiber_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("local-start", "boost_fiber",
+                           [](int argc, char** argv) { return local_start_main<boost_fiber_runtime>(argc, argv); });
+
+} // namespace tulle::bench

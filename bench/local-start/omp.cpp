@@ -2,4 +2,9 @@
 #include "../common/libraries/omp.hpp"
 #include "local_start.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::local_start_main<tulle::bench::omp_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("local-start", omp_runtime::k_name,
+                           [](int argc, char** argv) { return local_start_main<omp_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,10 @@
 #include "../common/libraries/pthread.hpp"
 #include "local_start.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::local_start_main<tulle::bench::pthread_runtime>(argc, argv, {2'000, 200}); }
+namespace tulle::bench {
+
+benchmark const registered("local-start", "pthread", [](int argc, char** argv) {
+    return local_start_main<pthread_runtime>(argc, argv, {2'000, 200});
+});
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/serial.hpp"
 #include "local_start.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::local_start_main<tulle::bench::serial_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("local-start", "serial", [](int argc, char** argv) { return local_start_main<serial_runtime>(argc, argv); });
+
+} // namespace tulle::bench

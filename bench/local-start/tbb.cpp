@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "local_start.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::local_start_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("local-start", "tbb", [](int argc, char** argv) { return local_start_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

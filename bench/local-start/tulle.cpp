@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "local_start.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::local_start_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("local-start", "tulle", [](int argc, char** argv) { return local_start_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "matmul.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::matmul_main<tulle::bench::boost_fiber_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("matmul", "boost_fiber", [](int argc, char** argv) { return matmul_main<boost_fiber_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -5,6 +5,8 @@
 #include "../common/harness.hpp"
 #include "../common/kernels/matmul.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 template <class Library> int matmul_main(int argc, char** argv) {

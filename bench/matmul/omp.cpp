@@ -2,4 +2,8 @@
 #include "../common/libraries/omp.hpp"
 #include "matmul.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::matmul_main<tulle::bench::omp_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("matmul", omp_runtime::k_name, [](int argc, char** argv) { return matmul_main<omp_runtime>(argc, argv); });
+
+} // namespace tulle::bench

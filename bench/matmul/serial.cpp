@@ -2,4 +2,8 @@
 #include "../common/libraries/serial.hpp"
 #include "matmul.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::matmul_main<tulle::bench::serial_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("matmul", "serial", [](int argc, char** argv) { return matmul_main<serial_runtime>(argc, argv); });
+
+} // namespace tulle::bench

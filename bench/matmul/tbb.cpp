@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "matmul.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::matmul_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("matmul", "tbb", [](int argc, char** argv) { return matmul_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

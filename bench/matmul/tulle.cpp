@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "matmul.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::matmul_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("matmul", "tulle", [](int argc, char** argv) { return matmul_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

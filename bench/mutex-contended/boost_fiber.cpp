@@ -2,4 +2,9 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "mutex_contended.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mutex_contended_main<tulle::bench::boost_fiber_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("mutex-contended", "boost_fiber",
+                           [](int argc, char** argv) { return mutex_contended_main<boost_fiber_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -5,6 +5,7 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace tulle::bench {

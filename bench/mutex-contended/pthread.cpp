@@ -2,4 +2,9 @@
 #include "../common/libraries/pthread.hpp"
 #include "mutex_contended.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mutex_contended_main<tulle::bench::pthread_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("mutex-contended", "pthread",
+                           [](int argc, char** argv) { return mutex_contended_main<pthread_runtime>(argc, argv); });
+
+} // namespace tulle::bench

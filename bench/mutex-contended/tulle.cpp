@@ -2,4 +2,9 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "mutex_contended.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mutex_contended_main<tulle::bench::tulle_blocking_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("mutex-contended", "tulle",
+                           [](int argc, char** argv) { return mutex_contended_main<tulle_blocking_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "mutex.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mutex_main<tulle::bench::boost_fiber_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("mutex", "boost_fiber", [](int argc, char** argv) { return mutex_main<boost_fiber_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/pthread.hpp"
 #include "mutex.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mutex_main<tulle::bench::pthread_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("mutex", "pthread", [](int argc, char** argv) { return mutex_main<pthread_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "mutex.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mutex_main<tulle::bench::tulle_blocking_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("mutex", "tulle", [](int argc, char** argv) { return mutex_main<tulle_blocking_runtime>(argc, argv); });
+
+} // namespace tulle::bench

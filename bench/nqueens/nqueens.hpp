@@ -5,6 +5,8 @@
 #include "../common/harness.hpp"
 #include "../common/kernels/nqueens.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 template <class Library> int nqueens_main(int argc, char** argv) {

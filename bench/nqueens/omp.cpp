@@ -2,4 +2,8 @@
 #include "../common/libraries/omp.hpp"
 #include "nqueens.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::nqueens_main<tulle::bench::omp_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("nqueens", omp_runtime::k_name, [](int argc, char** argv) { return nqueens_main<omp_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/serial.hpp"
 #include "nqueens.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::nqueens_main<tulle::bench::serial_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("nqueens", "serial", [](int argc, char** argv) { return nqueens_main<serial_runtime>(argc, argv); });
+
+} // namespace tulle::bench

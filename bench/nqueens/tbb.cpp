@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "nqueens.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::nqueens_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("nqueens", "tbb", [](int argc, char** argv) { return nqueens_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

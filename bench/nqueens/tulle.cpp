@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "nqueens.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::nqueens_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("nqueens", "tulle", [](int argc, char** argv) { return nqueens_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

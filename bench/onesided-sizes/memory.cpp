@@ -2,6 +2,8 @@
 // The processor alone: memory of which other processes could have a part.
 #include "onesided_sizes.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include <sys/mman.h>
@@ -34,12 +36,12 @@ private:
 };
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) {
-    using namespace tulle::bench;
+benchmark const registered("onesided-sizes", "memory", [](int argc, char** argv) {
     settings const s = parse(argc, argv, k_sizes_counts);
     pin_if_single(s);
     shared_memory memory(std::max(s.places, 2));
     return print_all("onesided-sizes", "memory", s, size_measurement(memory, s).measure());
-}
+});
+
+} // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 #include "onesided_sizes.hpp"
 
+#include <algorithm>
+
 #include <mpi.h>
 
 #include <sched.h>

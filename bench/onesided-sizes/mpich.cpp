@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi_window.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::mpi_window_main(argc, argv, "mpich"); }
+namespace tulle::bench {
+
+benchmark const registered("onesided-sizes", "mpich", [](int argc, char** argv) { return mpi_window_main(argc, argv, "mpich"); });
+
+} // namespace tulle::bench

@@ -7,6 +7,7 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -50,16 +51,16 @@ private:
         std::string const where = place == 0 ? "here" : "there";
         long const n = std::max(10L, m_settings.n / (1 + static_cast<long>(bytes / 512)));
         auto const at = static_cast<double>(bytes);
-        add("write", where, {"write " + where, "bytes", at}, " " + bytes_text(bytes), n,
+        add("write", where, {"write " + where, "bytes", at}, bytes_text(bytes), n,
             [&] { m_memory.write(place, m_ones.data(), bytes); });
-        add("read", where, {"read " + where, "bytes", at}, " " + bytes_text(bytes), n,
+        add("read", where, {"read " + where, "bytes", at}, bytes_text(bytes), n,
             [&] { m_memory.read(place, m_bytes.data(), bytes); });
         judge_last_two(has_ones(bytes));
     }
 
     void measure_all(int places) {
         auto const at = static_cast<double>(places);
-        std::string const of = " of " + std::to_string(places);
+        std::string const of = "of " + std::to_string(places);
         add("write", "all", {"write all", "places", at}, of, m_settings.n / 10, [&] {
             for (int p = 0; p < places; ++p) m_memory.write(p, m_ones.data(), k_of_each);
         });
@@ -84,7 +85,7 @@ private:
 
     template <class F>
     void add(std::string const& what, std::string const& where, curve_point point, std::string const& rest, long n, F once) {
-        figure cost{"ns " + what + " " + where + rest, {}, true, std::move(point)};
+        figure cost{"ns " + what + " " + where + " " + rest, std::move(point)};
         for (int run = 0; run < m_settings.runs; ++run) {
             double const time = time_of([&] {
                 for (long k = 0; k < n; ++k) once();

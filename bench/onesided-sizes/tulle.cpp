@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("onesided-sizes", "tulle", run);
+
+} // namespace tulle::bench

@@ -7,6 +7,7 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

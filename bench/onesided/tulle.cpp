@@ -5,6 +5,7 @@
 
 #include <tulle/tulle.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include <unistd.h>
@@ -59,6 +60,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("onesided", "tulle", run);
+
+} // namespace tulle::bench

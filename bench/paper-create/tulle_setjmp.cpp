@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../common/paper.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::paper_create_main<tulle::arch::setjmp_backend>(argc, argv, "tulle_setjmp"); }
+namespace tulle::bench {
+
+benchmark const registered("paper-create", "tulle_setjmp", [](int argc, char** argv) {
+    return paper_create_main<tulle::arch::setjmp_backend>(argc, argv, "tulle_setjmp");
+});
+
+} // namespace tulle::bench

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../common/paper.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::paper_fib_main<tulle::arch::backend>(argc, argv, "tulle"); }
+namespace tulle::bench {
+
+benchmark const registered("paper-fib", "tulle",
+                           [](int argc, char** argv) { return paper_fib_main<tulle::arch::backend>(argc, argv, "tulle"); });
+
+} // namespace tulle::bench

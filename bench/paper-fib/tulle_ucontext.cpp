@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../common/paper.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::paper_fib_main<tulle::arch::ucontext_backend>(argc, argv, "tulle_ucontext"); }
+namespace tulle::bench {
+
+benchmark const registered("paper-fib", "tulle_ucontext", [](int argc, char** argv) {
+    return paper_fib_main<tulle::arch::ucontext_backend>(argc, argv, "tulle_ucontext");
+});
+
+} // namespace tulle::bench

@@ -3,7 +3,11 @@
 #include "../common/libraries/monitor_cell.hpp"
 #include "pingpong.hpp"
 
-int main(int argc, char** argv) {
-    using cell = tulle::bench::monitor_cell<boost::fibers::mutex, boost::fibers::condition_variable>;
-    return tulle::bench::pingpong_main<tulle::bench::boost_fiber_runtime, cell>(argc, argv, "boost_fiber", {500'000, 20'000});
-}
+namespace tulle::bench {
+
+benchmark const registered("pingpong", "boost_fiber", [](int argc, char** argv) {
+    using cell = monitor_cell<boost::fibers::mutex, boost::fibers::condition_variable>;
+    return pingpong_main<boost_fiber_runtime, cell>(argc, argv, "boost_fiber", {500'000, 20'000});
+});
+
+} // namespace tulle::bench

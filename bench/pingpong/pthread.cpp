@@ -3,7 +3,11 @@
 #include "../common/libraries/monitor_cell.hpp"
 #include "pingpong.hpp"
 
-int main(int argc, char** argv) {
-    using cell = tulle::bench::monitor_cell<std::mutex, std::condition_variable>;
-    return tulle::bench::pingpong_main<tulle::bench::pthread_runtime, cell>(argc, argv, "pthread", {200'000, 5'000});
-}
+namespace tulle::bench {
+
+benchmark const registered("pingpong", "pthread", [](int argc, char** argv) {
+    using cell = monitor_cell<std::mutex, std::condition_variable>;
+    return pingpong_main<pthread_runtime, cell>(argc, argv, "pthread", {200'000, 5'000});
+});
+
+} // namespace tulle::bench

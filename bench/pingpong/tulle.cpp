@@ -3,7 +3,11 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "pingpong.hpp"
 
-int main(int argc, char** argv) {
-    using cell = tulle::bench::object_cell;
-    return tulle::bench::pingpong_main<tulle::bench::tulle_blocking_runtime, cell>(argc, argv, "tulle");
-}
+namespace tulle::bench {
+
+benchmark const registered("pingpong", "tulle", [](int argc, char** argv) {
+    using cell = object_cell;
+    return pingpong_main<tulle_blocking_runtime, cell>(argc, argv, "tulle");
+});
+
+} // namespace tulle::bench

@@ -3,7 +3,11 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "pingpong.hpp"
 
-int main(int argc, char** argv) {
-    using cell = tulle::bench::address_cell;
-    return tulle::bench::pingpong_main<tulle::bench::tulle_blocking_runtime, cell>(argc, argv, "tulle_address");
-}
+namespace tulle::bench {
+
+benchmark const registered("pingpong", "tulle_address", [](int argc, char** argv) {
+    using cell = address_cell;
+    return pingpong_main<tulle_blocking_runtime, cell>(argc, argv, "tulle_address");
+});
+
+} // namespace tulle::bench

@@ -4,6 +4,8 @@
 #include "../common/memory.hpp"
 #include "qthreads.hpp"
 
+#include <cstdio>
+
 namespace tulle::bench {
 
 class spin_mutex {
@@ -46,13 +48,12 @@ bool can_be_at_once(long n) {
     return in_child([n] { return child_result{0, 0, paper_programs<paper_pthreads>(n).at_once()}; }).ok;
 }
 
-} // namespace tulle::bench
-
-int main(int argc, char** argv) {
-    using namespace tulle::bench;
+benchmark const registered("qthreads", "pthread", [](int argc, char** argv) {
     settings const s = qthreads_settings(argc, argv);
     bool const at_once = can_be_at_once(s.n);
     if (!at_once) std::fprintf(stderr, "bench: this system cannot run %ld pthreads at once: no figure for (f)\n", s.n);
     pthread_runtime library(s.workers);
     return qthreads_main<paper_pthreads>("pthread", s, library, at_once);
-}
+});
+
+} // namespace tulle::bench

@@ -12,6 +12,7 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>

@@ -2,4 +2,9 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "quicksort.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::quicksort_main<tulle::bench::boost_fiber_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("quicksort", "boost_fiber",
+                           [](int argc, char** argv) { return quicksort_main<boost_fiber_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/omp.hpp"
 #include "quicksort.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::quicksort_main<tulle::bench::omp_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("quicksort", omp_runtime::k_name, [](int argc, char** argv) { return quicksort_main<omp_runtime>(argc, argv); });
+
+} // namespace tulle::bench

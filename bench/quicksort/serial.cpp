@@ -2,4 +2,8 @@
 #include "../common/libraries/serial.hpp"
 #include "quicksort.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::quicksort_main<tulle::bench::serial_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("quicksort", "serial", [](int argc, char** argv) { return quicksort_main<serial_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "quicksort.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::quicksort_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("quicksort", "tbb", [](int argc, char** argv) { return quicksort_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "quicksort.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::quicksort_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("quicksort", "tulle", [](int argc, char** argv) { return quicksort_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -14,9 +14,9 @@ double sum(double const* first, double const* last) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("reduce", "libstdcxx", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = reduce_settings(argc, argv);
     omp_set_num_threads(s.workers);
     return reduce_main("libstdcxx", s, sum);
-}
+});

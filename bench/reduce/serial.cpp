@@ -7,7 +7,7 @@ double sum(double const* first, double const* last) { return std::accumulate(fir
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("reduce", "serial", [](int argc, char** argv) {
     using namespace tulle::bench;
     return reduce_main("serial", reduce_settings(argc, argv), sum);
-}
+});

@@ -15,11 +15,11 @@ double sum(double const* first, double const* last) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("reduce", "tbb", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = reduce_settings(argc, argv);
     tbb_runtime library(s.workers);
     int result = 0;
     library.run([&] { result = reduce_main("tbb", s, sum); });
     return result;
-}
+});

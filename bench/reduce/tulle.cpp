@@ -8,11 +8,11 @@ double sum(double const* first, double const* last) { return tulle::parallel_sum
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("reduce", "tulle", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = reduce_settings(argc, argv);
     tulle_runtime library(s.workers);
     int result = 0;
     library.run([&] { result = reduce_main("tulle", s, sum); });
     return result;
-}
+});

@@ -2,6 +2,7 @@
 // remote-create: one thread creates n threads at all places in turn, and waits for all; ns for each. The threads count.
 #include "../common/places.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <vector>
@@ -28,7 +29,7 @@ int run(int argc, char** argv) {
     std::vector<figure> figures;
     library.run([&] {
         for (long n = 1; n <= s.n; n *= 10) {
-            figure cost{"ns/thread of " + std::to_string(n), {}, true, {"", "threads", static_cast<double>(n)}};
+            figure cost{"ns/thread of " + std::to_string(n), {"", "threads", static_cast<double>(n)}};
             long const times = std::max(1L, s.n / 10 / n);
             bool right = create_all(n);
             for (int run = 0; run < s.runs; ++run) {
@@ -44,6 +45,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("remote-create", "tulle", run);
+
+} // namespace tulle::bench

@@ -5,6 +5,7 @@
 
 #include <tnt.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -37,8 +38,7 @@ bool create_all(std::vector<tnt_t>& threads, long* count) {
 
 figure measure(placement const& how, long n, long* count, settings const& s) {
     std::string const name = how.name;
-    figure cost{
-        "ns/thread of " + std::to_string(n) + (name.empty() ? "" : ", " + name), {}, true, {name, "threads", static_cast<double>(n)}};
+    figure cost{"ns/thread of " + std::to_string(n) + (name.empty() ? "" : ", " + name), {name, "threads", static_cast<double>(n)}};
     std::vector<tnt_t> threads(static_cast<std::size_t>(n));
     long const times = std::max(1L, s.n / 10 / n);
     bool right = tnt_set_placement(how.policy) == 0 && create_all(threads, count);
@@ -65,6 +65,7 @@ int run(int argc, char** argv) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) { return tulle::bench::run(argc, argv); }
+benchmark const registered("remote-create", "tulle_tnt", run);
+
+} // namespace tulle::bench

@@ -4,4 +4,9 @@
 
 #include <shared_mutex>
 
-int main(int argc, char** argv) { return tulle::bench::rwlock_main<tulle::bench::pthread_runtime, std::shared_mutex>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("rwlock", "pthread",
+                           [](int argc, char** argv) { return rwlock_main<pthread_runtime, std::shared_mutex>(argc, argv); });
+
+} // namespace tulle::bench

@@ -4,4 +4,9 @@
 
 #include <oneapi/tbb/rw_mutex.h>
 
-int main(int argc, char** argv) { return tulle::bench::rwlock_main<tulle::bench::tbb_runtime, oneapi::tbb::rw_mutex>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("rwlock", "tbb",
+                           [](int argc, char** argv) { return rwlock_main<tbb_runtime, oneapi::tbb::rw_mutex>(argc, argv); });
+
+} // namespace tulle::bench

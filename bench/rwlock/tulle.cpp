@@ -2,4 +2,9 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "rwlock.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::rwlock_main<tulle::bench::tulle_blocking_runtime, tulle::shared_mutex>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("rwlock", "tulle",
+                           [](int argc, char** argv) { return rwlock_main<tulle_blocking_runtime, tulle::shared_mutex>(argc, argv); });
+
+} // namespace tulle::bench

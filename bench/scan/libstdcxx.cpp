@@ -12,9 +12,9 @@ void scan(double const* first, double const* last, double* out) { __gnu_parallel
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("scan", "libstdcxx", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = scan_settings(argc, argv);
     omp_set_num_threads(s.workers);
     return scan_main("libstdcxx", s, scan);
-}
+});

@@ -7,7 +7,7 @@ void scan(double const* first, double const* last, double* out) { std::partial_s
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("scan", "serial", [](int argc, char** argv) {
     using namespace tulle::bench;
     return scan_main("serial", scan_settings(argc, argv), scan);
-}
+});

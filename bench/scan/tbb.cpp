@@ -21,11 +21,11 @@ void scan(double const* first, double const* last, double* out) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("scan", "tbb", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = scan_settings(argc, argv);
     tbb_runtime library(s.workers);
     int result = 0;
     library.run([&] { result = scan_main("tbb", s, scan); });
     return result;
-}
+});

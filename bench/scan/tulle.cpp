@@ -8,11 +8,11 @@ void scan(double const* first, double const* last, double* out) { tulle::paralle
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("scan", "tulle", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = scan_settings(argc, argv);
     tulle_runtime library(s.workers);
     int result = 0;
     library.run([&] { result = scan_main("tulle", s, scan); });
     return result;
-}
+});

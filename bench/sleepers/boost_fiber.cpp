@@ -11,4 +11,6 @@ struct runtime : tulle::bench::boost_fiber_runtime {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::sleepers_main<runtime>(argc, argv, {100'000, 5'000}); }
+tulle::bench::benchmark const registered("sleepers", "boost_fiber", [](int argc, char** argv) {
+    return tulle::bench::sleepers_main<runtime>(argc, argv, {100'000, 5'000});
+});

@@ -13,4 +13,6 @@ struct runtime : tulle::bench::pthread_runtime {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::sleepers_main<runtime>(argc, argv, {8'000, 500}); }
+tulle::bench::benchmark const registered("sleepers", "pthread", [](int argc, char** argv) {
+    return tulle::bench::sleepers_main<runtime>(argc, argv, {8'000, 500});
+});

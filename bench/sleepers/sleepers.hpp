@@ -7,23 +7,15 @@
 #include "../common/alongside.hpp"
 #include "../common/harness.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-
-#include <sys/resource.h>
 
 namespace tulle::bench {
 
 constexpr double k_spread_s = 4;
 constexpr std::uint64_t k_stride = 7'368'787; // a prime: k * k_stride mod n visits all of n, unless it divides n
-
-inline double processor_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    auto const of = [](timeval const& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
-    return of(usage.ru_utime) + of(usage.ru_stime);
-}
 
 inline double quantile(std::vector<double>& values, double share) {
     auto const at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));

@@ -11,4 +11,5 @@ struct runtime : tulle::bench::tulle_blocking_runtime {
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::sleepers_main<runtime>(argc, argv); }
+tulle::bench::benchmark const registered("sleepers", "tulle",
+                                         [](int argc, char** argv) { return tulle::bench::sleepers_main<runtime>(argc, argv); });

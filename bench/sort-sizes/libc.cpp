@@ -2,7 +2,9 @@
 #include "../common/libraries/libc_sort.hpp"
 #include "sort_sizes.hpp"
 
-int main(int argc, char** argv) {
-    using namespace tulle::bench;
-    return sort_sizes_main("libc", sort_sizes_settings(argc, argv), libc_sort);
-}
+namespace tulle::bench {
+
+benchmark const registered("sort-sizes", "libc",
+                           [](int argc, char** argv) { return sort_sizes_main("libc", sort_sizes_settings(argc, argv), libc_sort); });
+
+} // namespace tulle::bench

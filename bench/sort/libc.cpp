@@ -2,7 +2,8 @@
 #include "../common/libraries/libc_sort.hpp"
 #include "sort.hpp"
 
-int main(int argc, char** argv) {
-    using namespace tulle::bench;
-    return sort_main("libc", sort_settings(argc, argv), libc_sort);
-}
+namespace tulle::bench {
+
+benchmark const registered("sort", "libc", [](int argc, char** argv) { return sort_main("libc", sort_settings(argc, argv), libc_sort); });
+
+} // namespace tulle::bench

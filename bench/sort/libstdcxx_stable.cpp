@@ -12,9 +12,9 @@ void sort(double* first, double* last) { __gnu_parallel::stable_sort(first, last
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("sort", "libstdcxx_stable", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = sort_settings(argc, argv);
     omp_set_num_threads(s.workers);
     return sort_main("libstdcxx_stable", s, sort);
-}
+});

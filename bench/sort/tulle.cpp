@@ -8,11 +8,11 @@ void sort(double* first, double* last) { tulle::parallel_sort(first, last); }
 
 } // namespace
 
-int main(int argc, char** argv) {
+tulle::bench::benchmark const registered("sort", "tulle", [](int argc, char** argv) {
     using namespace tulle::bench;
     settings const s = sort_settings(argc, argv);
     tulle_runtime library(s.workers);
     int result = 0;
     library.run([&] { result = sort_main("tulle", s, sort); });
     return result;
-}
+});

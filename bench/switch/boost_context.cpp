@@ -40,4 +40,6 @@ private:
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::switch_main<fcontext_pair>(argc, argv, "boost_context"); }
+tulle::bench::benchmark const registered("switch", "boost_context", [](int argc, char** argv) {
+    return tulle::bench::switch_main<fcontext_pair>(argc, argv, "boost_context");
+});

@@ -6,6 +6,8 @@
 
 #include "../common/harness.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 template <class Pair> int switch_main(int argc, char** argv, char const* library, sizes size = {20'000'000, 400'000}) {

@@ -2,7 +2,11 @@
 #include "backend_pair.hpp"
 #include "switch.hpp"
 
-int main(int argc, char** argv) {
-    using pair = tulle::bench::backend_pair<tulle::arch::setjmp_backend>;
-    return tulle::bench::switch_main<pair>(argc, argv, "tulle_setjmp");
-}
+namespace tulle::bench {
+
+benchmark const registered("switch", "tulle_setjmp", [](int argc, char** argv) {
+    using pair = backend_pair<tulle::arch::setjmp_backend>;
+    return switch_main<pair>(argc, argv, "tulle_setjmp");
+});
+
+} // namespace tulle::bench

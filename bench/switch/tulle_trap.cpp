@@ -3,7 +3,11 @@
 #include "backend_pair.hpp"
 #include "switch.hpp"
 
-int main(int argc, char** argv) {
-    using pair = tulle::bench::backend_pair<tulle::arch::trap_flush_backend>;
-    return tulle::bench::switch_main<pair>(argc, argv, "tulle_trap");
-}
+namespace tulle::bench {
+
+benchmark const registered("switch", "tulle_trap", [](int argc, char** argv) {
+    using pair = backend_pair<tulle::arch::trap_flush_backend>;
+    return switch_main<pair>(argc, argv, "tulle_trap");
+});
+
+} // namespace tulle::bench

@@ -2,7 +2,11 @@
 #include "backend_pair.hpp"
 #include "switch.hpp"
 
-int main(int argc, char** argv) {
-    using pair = tulle::bench::backend_pair<tulle::arch::ucontext_backend>;
-    return tulle::bench::switch_main<pair>(argc, argv, "tulle_ucontext", {2'000'000, 50'000});
-}
+namespace tulle::bench {
+
+benchmark const registered("switch", "tulle_ucontext", [](int argc, char** argv) {
+    using pair = backend_pair<tulle::arch::ucontext_backend>;
+    return switch_main<pair>(argc, argv, "tulle_ucontext", {2'000'000, 50'000});
+});
+
+} // namespace tulle::bench

@@ -2,6 +2,9 @@
 // What a library for Fourier transforms makes of it, with its own threads: radix 4 and more, and vectors. All numbers of its results are compared with ours.
 #include "tnt_fft.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include <fftw3.h>
 
 namespace tulle::bench {
@@ -54,11 +57,12 @@ private:
 };
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) {
-    tulle::bench::settings const s = tulle::bench::parse(argc, argv, tulle::bench::k_fft_sizes);
+benchmark const registered("tnt-fft", "fftw", [](int argc, char** argv) {
+    settings const s = parse(argc, argv, k_fft_sizes);
     pin_if_single(s);
-    tulle::bench::fftw_library library(s.workers);
-    return tulle::bench::fft_main(s, "fftw", [&library](tulle::bench::fft_plan& plan) { library(plan); });
-}
+    fftw_library library(s.workers);
+    return fft_main(s, "fftw", [&library](fft_plan& plan) { library(plan); });
+});
+
+} // namespace tulle::bench

@@ -39,10 +39,11 @@ void transform(fft_plan& plan) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) {
-    tulle::bench::settings const s = tulle::bench::parse(argc, argv, tulle::bench::k_fft_sizes);
+benchmark const registered("tnt-fft", "pthread", [](int argc, char** argv) {
+    settings const s = parse(argc, argv, k_fft_sizes);
     pin_if_single(s);
-    return tulle::bench::fft_main(s, "pthread", &tulle::bench::transform);
-}
+    return fft_main(s, "pthread", &transform);
+});
+
+} // namespace tulle::bench

@@ -6,6 +6,7 @@
 #include "../common/harness.hpp"
 #include "../common/kernels/fft.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -68,7 +69,7 @@ constexpr sizes k_fft_sizes{1 << 20, 1 << 14, 1 << 10};
 template <class Transform> int fft_main(settings const& s, char const* library, Transform transform) {
     std::vector<figure> figures;
     for (long n = 1 << 10; n <= s.n; n *= 4) {
-        figure cost{"us, " + std::to_string(n) + " samples", {}, true, {"", "samples", static_cast<double>(n)}};
+        figure cost{"us, " + std::to_string(n) + " samples", {"", "samples", static_cast<double>(n)}};
         fft_plan plan(static_cast<std::size_t>(n), std::bit_floor(static_cast<std::size_t>(s.workers)));
         long const times = std::max(1L, s.n / n);
         transform(plan);

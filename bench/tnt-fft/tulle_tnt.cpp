@@ -2,6 +2,8 @@
 // By TNT threads. Beside pthread.cpp, the prefixes and what starts the library differ (tests/compat/tnt/prefixes_test.py).
 #include "tnt_fft.hpp"
 
+#include <cstdlib>
+
 #include <tnt.h>
 
 namespace tulle::bench {
@@ -39,12 +41,13 @@ void transform(fft_plan& plan) {
 }
 
 } // namespace
-} // namespace tulle::bench
 
-int main(int argc, char** argv) {
-    tulle::bench::settings const s = tulle::bench::parse(argc, argv, tulle::bench::k_fft_sizes);
+benchmark const registered("tnt-fft", "tulle_tnt", [](int argc, char** argv) {
+    settings const s = parse(argc, argv, k_fft_sizes);
     pin_if_single(s);
     setenv("TULLE_WORKERS", std::to_string(s.workers).c_str(), 1);
     if (tnt_init(0) != 0) return 2;
-    return tulle::bench::fft_main(s, "tulle_tnt", &tulle::bench::transform);
-}
+    return fft_main(s, "tulle_tnt", &transform);
+});
+
+} // namespace tulle::bench

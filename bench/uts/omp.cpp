@@ -2,4 +2,8 @@
 #include "../common/libraries/omp.hpp"
 #include "uts.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::uts_main<tulle::bench::omp_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("uts", omp_runtime::k_name, [](int argc, char** argv) { return uts_main<omp_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/serial.hpp"
 #include "uts.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::uts_main<tulle::bench::serial_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("uts", "serial", [](int argc, char** argv) { return uts_main<serial_runtime>(argc, argv); });
+
+} // namespace tulle::bench

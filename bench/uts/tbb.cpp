@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "uts.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::uts_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("uts", "tbb", [](int argc, char** argv) { return uts_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

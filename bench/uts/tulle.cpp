@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "uts.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::uts_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("uts", "tulle", [](int argc, char** argv) { return uts_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -6,6 +6,8 @@
 #include "../common/harness.hpp"
 #include "../common/kernels/uts.hpp"
 
+#include <algorithm>
+
 namespace tulle::bench {
 
 inline kernels::uts_tree cut_tree(int depth) {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "waits.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::waits_main(argc, argv, "tulle"); }
+namespace tulle::bench {
+
+benchmark const registered("waits", "tulle", [](int argc, char** argv) { return waits_main(argc, argv, "tulle"); });
+
+} // namespace tulle::bench

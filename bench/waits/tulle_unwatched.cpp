@@ -4,7 +4,11 @@
 
 #include <cstdlib>
 
-int main(int argc, char** argv) {
+namespace tulle::bench {
+
+benchmark const registered("waits", "tulle_unwatched", [](int argc, char** argv) {
     setenv("TULLE_DEADLOCK", "off", 1);
-    return tulle::bench::waits_main(argc, argv, "tulle_unwatched");
-}
+    return waits_main(argc, argv, "tulle_unwatched");
+});
+
+} // namespace tulle::bench

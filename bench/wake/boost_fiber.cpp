@@ -35,4 +35,5 @@ private:
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::wake_main<fiber_poster>(argc, argv); }
+tulle::bench::benchmark const registered("wake", "boost_fiber",
+                                         [](int argc, char** argv) { return tulle::bench::wake_main<fiber_poster>(argc, argv); });

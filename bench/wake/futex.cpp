@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wake.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::wake_main<tulle::bench::raw_futex>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("wake", "futex", [](int argc, char** argv) { return wake_main<raw_futex>(argc, argv); });
+
+} // namespace tulle::bench

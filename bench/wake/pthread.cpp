@@ -49,4 +49,5 @@ private:
 
 } // namespace
 
-int main(int argc, char** argv) { return tulle::bench::wake_main<pthread_poster>(argc, argv); }
+tulle::bench::benchmark const registered("wake", "pthread",
+                                         [](int argc, char** argv) { return tulle::bench::wake_main<pthread_poster>(argc, argv); });

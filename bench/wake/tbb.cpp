@@ -2,4 +2,8 @@
 #include "../common/libraries/tbb.hpp"
 #include "wake.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::wake_main<tulle::bench::tbb_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("wake", "tbb", [](int argc, char** argv) { return wake_main<tbb_runtime>(argc, argv); });
+
+} // namespace tulle::bench

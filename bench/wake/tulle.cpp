@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "wake.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::wake_main<tulle::bench::tulle_blocking_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("wake", "tulle", [](int argc, char** argv) { return wake_main<tulle_blocking_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -2,4 +2,8 @@
 #include "../common/libraries/boost_fiber.hpp"
 #include "yield.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::yield_main<tulle::bench::boost_fiber_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("yield", "boost_fiber", [](int argc, char** argv) { return yield_main<boost_fiber_runtime>(argc, argv); });
+
+} // namespace tulle::bench

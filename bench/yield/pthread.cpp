@@ -2,4 +2,10 @@
 #include "../common/libraries/pthread.hpp"
 #include "yield.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::yield_main<tulle::bench::pthread_runtime>(argc, argv, {1'000'000, 50'000}); }
+namespace tulle::bench {
+
+benchmark const registered("yield", "pthread", [](int argc, char** argv) {
+    return yield_main<pthread_runtime>(argc, argv, {1'000'000, 50'000});
+});
+
+} // namespace tulle::bench

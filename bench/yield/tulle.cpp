@@ -2,4 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "yield.hpp"
 
-int main(int argc, char** argv) { return tulle::bench::yield_main<tulle::bench::tulle_runtime>(argc, argv); }
+namespace tulle::bench {
+
+benchmark const registered("yield", "tulle", [](int argc, char** argv) { return yield_main<tulle_runtime>(argc, argv); });
+
+} // namespace tulle::bench

@@ -28,7 +28,7 @@ CONDUCT, WORK, CONTRACT = (os.path.join(FOLDER, name) for name in ("conduct", "w
 OPEN_MPI = mpi.is_open_mpi(MPIRUN)
 FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
 SURVIVES = mpi.survives_deaths(MPIRUN)
-BUILT_BENCH = os.path.join(os.path.dirname(os.path.dirname(TULLE)), "libexec", "tulle", "bench-at-tulle")
+BUILT_BENCH = os.path.join(os.path.dirname(os.path.dirname(TULLE)), "libexec", "tulle", "bench-tulle")
 MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # sanitizers take time
 PATIENCE = 60  # seconds, for what must not hang
 IDLE_SHARE = 0.05  # of a processor; less than half of it on a quiet machine
@@ -258,9 +258,10 @@ class BenchHosts(MpiTest):
         """Prints a figure at its first place if it was told how many places there are."""
         figure = {"bench": "at", "library": library, "workers": 1, "places": 2, "n": 9, "value": value, "min": value, "max": value, "unit": "ns call",
                   "runs": 1, "ok": True, "curve": "call", "axis": "bytes", "at": 8}
-        path = os.path.join(self.folder, "bench-at-" + library)
+        path = os.path.join(self.folder, "bench-" + library)
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"""#!/bin/sh
+[ "$*" = --list ] && exec echo at {library}
 [ "${{OMPI_COMM_WORLD_RANK-${{PMI_RANK}}}}${{OMPI_COMM_WORLD_SIZE-${{PMI_SIZE}}}}" = 02 ] || exit 0
 case "$*" in *"--places 2"*) echo '{json.dumps(figure)}' ;; esac
 """)
@@ -293,9 +294,9 @@ case "$*" in *"--places 2"*) echo '{json.dumps(figure)}' ;; esac
         self.assertEqual({(row["library"], row["mpi"]) for row in rows}, {(library, each) for each in over for library in ("tulle", "tulle_c", each)})
 
     def test_a_program_that_fails(self):
-        path = os.path.join(self.folder, "bench-at-tulle_c")
+        path = os.path.join(self.folder, "bench-tulle_c")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\nexit 3\n")
+            file.write("#!/bin/sh\n[ \"$*\" = --list ] && exec echo at tulle_c\nexit 3\n")
         text = self.bench("--quick", code=1)
         self.assertIn(f"at: tulle_c with 2 places over {FLAVOUR} failed: exit code 3\n", text)
         self.assertIn(f", 2 places over {FLAVOUR} ", text)

@@ -72,16 +72,28 @@ class Programs(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
+        self.scripts = {}
 
-    def program(self, name, script):
-        path = os.path.join(self.folder, "bench-" + name)
+    def raw_program(self, name, script):
+        path = os.path.join(self.folder, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\n" + script)
         os.chmod(path, stat.S_IRWXU)
 
+    def program(self, workload, library, script):
+        """Adds a benchmark to bench-LIBRARY; the script gets the options only."""
+        self.scripts.setdefault(library, {})[workload] = script
+        text = "case $1 in\n--list)\n"
+        for name in self.scripts[library]:
+            text += f"echo '{name} {library}'\n"
+        text += ";;\n"
+        for name, body in self.scripts[library].items():
+            text += f"{name})\n[ \"$2\" = '{library}' ] || exit 99\nshift 2\n{body}\n;;\n"
+        self.raw_program("bench-" + library, text + "*) exit 98 ;;\nesac\n")
+
     def prints(self, name, library, value, unit="ns", ok="true"):
         line = LINE % (name, library, value, value, value, unit, ok)
-        self.program(f"{name}-{library}", f"echo '{line}'\n")
+        self.program(name, library, f"echo '{line}'\n")
 
     def bench(self, *words, **how):
         return bench("--dir", self.folder, *words, **how)
@@ -107,7 +119,7 @@ class Faked(Programs):
 
     def test_sizes_and_places_are_handed_on(self):
         line = LINE % ("barrier", "tulle_x", 1, 1, 1, "ns", "true")
-        self.program("barrier-openmpi", f'echo "$@" >> {self.folder}/words\necho \'{line}\'\n')
+        self.program("barrier", "openmpi", f'echo "$@" >> {self.folder}/words\necho \'{line}\'\n')
         launcher = os.path.join(self.folder, "mpirun.openmpi")
         with open(launcher, "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\necho "$4" >> %s/counts\nshift 4\nexec "$@"\n' % self.folder)
@@ -124,7 +136,7 @@ class Faked(Programs):
         line = LINE % ("mutex", "tulle", 0, 0, 0, "ns", "true")
         line = line.replace('"value": 0, "min": 0, "max": 0', '"value": \'$v\', "min": \'$v\', "max": \'$v\'')
         count = os.path.join(self.folder, "count")
-        self.program("mutex-tulle", f"v=$(cat {count} 2>/dev/null || echo 1)\necho $((v * 10)) > {count}\necho '{line}'\n")
+        self.program("mutex", "tulle", f"v=$(cat {count} 2>/dev/null || echo 1)\necho $((v * 10)) > {count}\necho '{line}'\n")
         row, = figures(self.bench("mutex", "--json", "--runs", "3"))
         self.assertEqual((row["value"], row["min"], row["max"]), (10, 1, 100))
 
@@ -132,7 +144,7 @@ class Faked(Programs):
         log = os.path.join(self.folder, "log")
         for library in ("tulle", "pthread"):
             line = LINE % ("mutex", library, 1, 1, 1, "ns", "true")
-            self.program(f"mutex-{library}", f"echo {library} >> {log}\necho '{line}'\n")
+            self.program("mutex", library, f"echo {library} >> {log}\necho '{line}'\n")
         self.bench("mutex", "--runs", "3")
         with open(log, encoding="utf-8") as file:
             self.assertEqual(file.read().split(), ["tulle", "pthread"] * 3)
@@ -163,7 +175,7 @@ class Faked(Programs):
         self.assertFalse(figures(done)[0]["ok"])
 
     def test_a_program_that_dies_is_reported_and_the_rest_goes_on(self):
-        self.program("mutex-tulle", "kill -SEGV $$\n")
+        self.program("mutex", "tulle", "kill -SEGV $$\n")
         self.prints("mutex", "pthread", 20)
         done = self.bench("mutex", "--json")
         self.assertEqual(done.returncode, 1)
@@ -173,13 +185,13 @@ class Faked(Programs):
         self.assertTrue(rows["pthread"]["ok"])
 
     def test_a_program_that_prints_nothing_is_an_error(self):
-        self.program("mutex-tulle", "exit 0\n")
+        self.program("mutex", "tulle", "exit 0\n")
         done = self.bench("mutex")
         self.assertEqual(done.returncode, 1)
         self.assertIn("tulle with 1 worker failed: it printed no figure", done.stderr)
 
     def test_a_program_that_fails_is_reported_with_its_exit_code(self):
-        self.program("mutex-tulle", "exit 3\n")
+        self.program("mutex", "tulle", "exit 3\n")
         done = self.bench("mutex")
         self.assertEqual(done.returncode, 1)
         self.assertIn("tulle with 1 worker failed: exit code 3", done.stderr)
@@ -232,6 +244,34 @@ class Faked(Programs):
         done = self.bench()
         self.assertEqual(done.returncode, 1)
         self.assertIn("bench: there are no benchmark programs in " + self.folder, done.stderr)
+
+    def test_a_program_has_variants(self):
+        line = LINE % ("mutex", "tulle_c", 7, 7, 7, "ns", "true")
+        self.raw_program("bench-tulle", f"[ $1 = --list ] && printf 'mutex tulle\\nmutex tulle_c\\n' || echo '{line}' | sed s/tulle_c/$2/\n".replace("'$2'", "1"))
+        rows = figures(self.bench("mutex", "--json", "--quick"))
+        self.assertEqual([row["library"] for row in rows], ["tulle", "tulle_c"])
+
+    def test_programs_of_earlier_versions_are_passed_over(self):
+        self.prints("mutex", "tulle", 5)
+        self.raw_program("bench-mutex-tulle_old", f"touch {self.folder}/started\n")
+        done = self.bench("mutex", "--quick", "--json")
+        self.assertEqual((done.returncode, len(figures(done))), (0, 1))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "started")))
+
+    def test_a_peer_that_does_not_start_is_a_line(self):
+        self.prints("mutex", "tulle", 5)
+        self.raw_program("bench-tbb", "exit 127\n")
+        done = self.bench("mutex", "--quick")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("bench-tbb is left out: --list failed: exit code 127\n", done.stdout)
+        self.assertNotIn("bench-tbb", self.bench("mutex", "--quick", "--no-peers").stdout)
+
+    def test_ours_that_does_not_start_is_an_error(self):
+        self.prints("mutex", "pthread", 5)
+        self.raw_program("bench-tulle", "kill -SEGV $$\n")
+        done = self.bench("mutex", "--quick")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("bench-tulle is left out: --list failed: signal 11 (Segmentation fault)\n", done.stdout)
 
     def test_absent_peers_are_a_line_and_no_error(self):
         for bench_name, peers in (("fib", {"go", "java", "rayon"}), ("mutex", {"go", "java"}), ("channel", {"go"}), ("tnt-fft", set())):
@@ -331,7 +371,7 @@ class Charts(Programs):
                 line = LINE % (name, library, cost, cost, cost, f"us {curve} {at}", "true")
                 line = line.replace(f'"value": {cost:g}', f'"value": \'$(({cost} / $2))\'')
                 lines.append(f"echo '{line[:-1]}, \"curve\": \"{curve}\", \"axis\": \"{axis}\", \"at\": {at}}}'")
-        self.program(f"{name}-{library}", "\n".join(lines) + "\n")
+        self.program(name, library, "\n".join(lines) + "\n")
 
     def test_objects_say_where_they_lie(self):
         self.prints_curves("tnt-fft", "tulle", {"a": {8: 40}})
@@ -545,7 +585,7 @@ class Usage(unittest.TestCase):
         self.assertRegex(done.stderr, r"tulle: places on several hosts need an MPI, and none can be used:\n.*Open MPI.*openmpi-bin.*\n.*MPICH.*Debian: mpich")
 
 
-@unittest.skipUnless(os.path.exists(os.path.join(BUILT, "bench-fib-tulle")), "built without benchmarks")
+@unittest.skipUnless(os.path.exists(os.path.join(BUILT, "bench-tulle")), "built without benchmarks")
 class Built(unittest.TestCase):
     def test_json_lines_keep_the_contract(self):
         done = bench("fib", "switch", "create-one", "--quick", "--json")
@@ -584,25 +624,29 @@ class Built(unittest.TestCase):
 
     def test_the_least_size_works_or_is_refused(self):
         """Nothing is divided by zero, and what comes out is right."""
-        for name in sorted(os.listdir(BUILT)):
-            workload = name[len("bench-"):-len("-tulle")]
-            if not name.endswith("-tulle") or workload in OVER_PLACES:
+        program = os.path.join(BUILT, "bench-tulle")
+        listed = [line.split() for line in subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()]
+        self.assertIn(["fib", "tulle"], listed)
+        for workload, library in listed:
+            if library != "tulle" or workload in OVER_PLACES:
                 continue
-            words = [os.path.join(BUILT, name), "--runs", "1", "--n", "1"]
+            words = [program, workload, library, "--runs", "1", "--n", "1"]
             done = subprocess.run(words, capture_output=True, text=True, timeout=60)
             if done.returncode == 2:
                 self.assertRegex(done.stderr, r"--n is at least \d+\n")
                 words[-1] = re.search(r"--n is at least (\d+)", done.stderr)[1]
                 done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-            self.assertEqual(done.returncode, 0, (name, done))
+            self.assertEqual(done.returncode, 0, (workload, done))
             for row in figures(done):
                 self.assertTrue(row["ok"], row)
                 for field in ("value", "min", "max"):
                     self.assertTrue(math.isfinite(row[field]), row)
 
     def test_a_program_refuses_what_it_does_not_know(self):
-        for words in (["--blah"], ["--runs", "0"], ["--n"], ["--workers", "two"]):
-            done = subprocess.run([os.path.join(BUILT, "bench-fib-tulle"), *words], capture_output=True, text=True, timeout=60)
+        fib = ["fib", "tulle"]
+        for words in ([*fib, "--blah"], [*fib, "--runs", "0"], [*fib, "--n"], [*fib, "--workers", "two"], [], ["fib"], ["--list", "fib"], ["fib", "tbb"],
+                      ["blah", "tulle"]):
+            done = subprocess.run([os.path.join(BUILT, "bench-tulle"), *words], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn("usage:", done.stderr)
 

@@ -5,11 +5,15 @@
 #include "command.hpp"
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 #include <thread>
+#include <tuple>
 
 namespace tulle::tool {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -38,6 +42,25 @@ std::vector<std::string_view> members_of(std::string const& name) {
         if (set.name == name) return set.members;
     if (find_workload(name) != nullptr) return {name};
     throw failure(k_exit_usage, "bench: there is no benchmark '" + name + "'; `tulle bench --list` names them all");
+}
+
+// The programs bench-LIBRARY, by library.
+std::map<std::string, fs::path> programs_in(fs::path const& folder) {
+    constexpr std::string_view prefix = "bench-";
+    std::map<std::string, fs::path> found;
+    std::error_code none;
+    for (fs::directory_entry const& entry : fs::directory_iterator(folder, none)) {
+        std::string const name = entry.path().filename().string();
+        if (!name.starts_with(prefix) || name.find('-', prefix.size()) != std::string::npos || !entry.is_regular_file(none)) continue;
+        found.emplace(name.substr(prefix.size()), entry.path());
+    }
+    return found;
+}
+
+// Of lines "WORKLOAD LIBRARY".
+void add_listed(std::string const& lines, fs::path const& program, std::vector<contestant>& all) {
+    std::istringstream in(lines);
+    for (std::string bench, library; in >> bench >> library;) all.push_back({bench, library, {program, bench, library}});
 }
 
 } // namespace
@@ -146,18 +169,20 @@ bool compares_backends(std::string_view bench) {
     return w != nullptr && w->backends;
 }
 
-std::vector<contestant> find_contestants(fs::path const& folder) {
-    std::vector<contestant> found;
-    std::error_code none;
-    for (fs::directory_entry const& entry : fs::directory_iterator(folder, none)) {
-        std::string const name = entry.path().filename().string();
-        auto const dash = name.rfind('-');
-        if (!name.starts_with("bench-") || dash <= 5 || !entry.is_regular_file()) continue;
-        found.push_back({name.substr(6, dash - 6), name.substr(dash + 1), {entry.path().string()}});
+bench_programs ask_programs(fs::path const& folder, bool peers) {
+    bench_programs found;
+    for (auto const& [library, path] : programs_in(folder)) {
+        if (!peers && is_peer(library)) continue;
+        outcome const said = capture({path, "--list"}, {20s, true, {}});
+        if (said.ok()) {
+            add_listed(said.output, path, found.contestants);
+            continue;
+        }
+        found.absent.push_back(path.filename().string() + " is left out: --list failed: " + said.reason());
+        found.is_ours_absent = found.is_ours_absent || is_ours(library);
     }
-    std::sort(found.begin(), found.end(), [](contestant const& a, contestant const& b) {
-        if (is_ours(a.library) != is_ours(b.library)) return is_ours(a.library);
-        return a.command < b.command;
+    std::sort(found.contestants.begin(), found.contestants.end(), [](contestant const& a, contestant const& b) {
+        return std::tuple(!is_ours(a.library), a.bench, a.library) < std::tuple(!is_ours(b.library), b.bench, b.library);
     });
     return found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be measured: the workloads, and the programs that measure them, found beside this program.
+// What can be measured: the workloads, and the programs that measure them, which are found beside this program and say which of them they have.
 #pragma once
 
 #include "process.hpp"
@@ -41,7 +41,7 @@ struct workload_set {
 [[nodiscard]] std::vector<workload const*> workloads_named(std::vector<std::string> const& names);
 [[nodiscard]] bool compares_backends(std::string_view bench);
 
-// One library's program for one workload.
+// One library, or a variant of it, for one workload.
 struct contestant {
     std::string bench;
     std::string library;
@@ -56,8 +56,15 @@ struct contestant {
 // What starts it with so many places on this host: `tulle run` our own programs, its launcher one of an MPI; others start them themselves.
 [[nodiscard]] arguments start_with_places(contestant const& c, int places);
 
-// The programs bench-WORKLOAD-LIBRARY of a folder, in alphabetical order, ours before the others.
-[[nodiscard]] std::vector<contestant> find_contestants(std::filesystem::path const& folder);
+// What the programs of a folder have.
+struct bench_programs {
+    std::vector<contestant> contestants{}; // in alphabetical order, ours before the others
+    std::vector<std::string> absent{};     // a sentence for each program that does not say what it has
+    bool is_ours_absent = false;           // one of these is ours
+};
+
+// Asks the programs bench-LIBRARY of a folder, of peers only if they are wanted. Those of earlier versions, bench-WORKLOAD-LIBRARY, are passed over.
+[[nodiscard]] bench_programs ask_programs(std::filesystem::path const& folder, bool peers);
 
 // Where they are: ../libexec/tulle beside this program, in the build tree as where installed.
 [[nodiscard]] std::filesystem::path default_bench_folder();

@@ -90,8 +90,10 @@ private:
     }
 
     void gather(std::vector<workload const*> const& chosen) {
-        std::vector<contestant> const found = find_contestants(m_settings.folder);
-        for (contestant const& c : m_settings.hosts ? over_each_mpi(found, *m_settings.hosts) : found) admit(c);
+        bench_programs const found = ask_programs(m_settings.folder, m_settings.peers);
+        for (std::string const& sentence : found.absent) note(sentence);
+        m_result.ok = !found.is_ours_absent;
+        for (contestant const& c : m_settings.hosts ? over_each_mpi(found.contestants, *m_settings.hosts) : found.contestants) admit(c);
         if (m_contestants.empty())
             throw failure(k_exit_failed, "bench: there are no benchmark programs in " + m_settings.folder.string() +
                                              "; build with -DTULLE_BUILD_BENCH=ON, or name a folder with --dir");

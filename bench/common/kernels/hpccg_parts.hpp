@@ -5,6 +5,7 @@
 
 #include "hpccg.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace kernels {
