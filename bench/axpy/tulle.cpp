@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "axpy.hpp"
 
+#include <tulle/parallel_for.hpp>
+
 namespace {
 
 void axpy(long n, double a, double const* x, double* y) {

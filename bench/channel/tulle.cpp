@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "channel.hpp"
 
+#include <tulle/channel.hpp>
+
 namespace {
 
 template <std::size_t Room> struct numbers {

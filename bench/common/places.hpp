@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <tulle/tulle.hpp>
+
 namespace tulle::bench {
 
 class tulle_places : public tulle_runtime {

@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "empty_words.hpp"
 
+#include <tulle/full_empty.hpp>
+
 namespace {
 
 // The state lies beside the value.

@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "empty_words.hpp"
 
+#include <tulle/feb.hpp>
+
 namespace {
 
 // The state is in the table.

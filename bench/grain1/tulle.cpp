@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "grain1.hpp"
 
+#include <tulle/parallel_for.hpp>
+
 namespace tulle::bench {
 
 benchmark const registered("grain1", "tulle", [](int argc, char** argv) {

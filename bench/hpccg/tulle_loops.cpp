@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "hpccg.hpp"
 
+#include <tulle/parallel_for.hpp>
+
 namespace {
 
 struct tulle_loops_runtime : tulle::bench::tulle_runtime {

@@ -53,7 +53,7 @@ inline void serve_until_all_come() {
 
 inline int mpi_window_main(int argc, char** argv, char const* name) {
     settings s = parse(argc, argv, k_sizes_counts);
-    s.n = std::max(1L, s.n / 40); // where the other has to look, each takes some microseconds
+    s.n = std::max(k_sizes_counts.least, s.n / 40); // where the other has to look, each takes some microseconds
     MPI_Init(&argc, &argv);
     int rank = 0;
     int count = 0;

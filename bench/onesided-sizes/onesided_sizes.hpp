@@ -51,10 +51,8 @@ private:
         std::string const where = place == 0 ? "here" : "there";
         long const n = std::max(10L, m_settings.n / (1 + static_cast<long>(bytes / 512)));
         auto const at = static_cast<double>(bytes);
-        add("write", where, {"write " + where, "bytes", at}, bytes_text(bytes), n,
-            [&] { m_memory.write(place, m_ones.data(), bytes); });
-        add("read", where, {"read " + where, "bytes", at}, bytes_text(bytes), n,
-            [&] { m_memory.read(place, m_bytes.data(), bytes); });
+        add("write", where, {"write " + where, "bytes", at}, bytes_text(bytes), n, [&] { m_memory.write(place, m_ones.data(), bytes); });
+        add("read", where, {"read " + where, "bytes", at}, bytes_text(bytes), n, [&] { m_memory.read(place, m_bytes.data(), bytes); });
         judge_last_two(has_ones(bytes));
     }
 

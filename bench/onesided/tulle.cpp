@@ -39,7 +39,7 @@ private:
 [[noreturn]] void start_two_places(char** argv) {
     auto const self = std::filesystem::read_symlink("/proc/self/exe");
     std::string const tulle = self.parent_path() / "../../bin/tulle";
-    std::vector<char const*> words{tulle.c_str(), "run", "-n", "2", "--", self.c_str()};
+    std::vector<char const*> words{tulle.c_str(), "run", "-n", "2", "--", self.c_str(), "onesided", "tulle"};
     for (char** word = argv + 1; *word != nullptr; ++word) words.push_back(*word);
     words.push_back(nullptr);
     execv(tulle.c_str(), const_cast<char**>(words.data())); // NOLINT(cppcoreguidelines-pro-type-const-cast): as execv has it

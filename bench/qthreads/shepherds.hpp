@@ -7,6 +7,9 @@
 
 #include <string>
 
+#include <tulle/address_lock.hpp>
+#include <tulle/spin_lock.hpp>
+
 namespace tulle::bench {
 
 // Nothing is kept for a lock by address.

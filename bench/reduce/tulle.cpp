@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "reduce.hpp"
 
+#include <tulle/parallel_reduce.hpp>
+
 namespace {
 
 double sum(double const* first, double const* last) { return tulle::parallel_sum(first, last); }

@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "region.hpp"
 
+#include <tulle/parallel_for.hpp>
+
 namespace tulle::bench {
 
 benchmark const registered("region", "tulle", [](int argc, char** argv) {

@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle_blocking.hpp"
 #include "rwlock.hpp"
 
+#include <tulle/shared_mutex.hpp>
+
 namespace tulle::bench {
 
 benchmark const registered("rwlock", "tulle",

@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "scan.hpp"
 
+#include <tulle/parallel_scan.hpp>
+
 namespace {
 
 void scan(double const* first, double const* last, double* out) { tulle::parallel_inclusive_scan(first, last, out); }

@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "sort_sizes.hpp"
 
+#include <tulle/parallel_sort.hpp>
+
 namespace tulle::bench {
 
 benchmark const registered("sort-sizes", "tulle", [](int argc, char** argv) {

@@ -2,6 +2,8 @@
 #include "../common/libraries/tulle.hpp"
 #include "sort.hpp"
 
+#include <tulle/parallel_sort.hpp>
+
 namespace {
 
 void sort(double* first, double* last) { tulle::parallel_sort(first, last); }

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <tulle/signal.hpp>
+
 namespace tulle::bench {
 
 class ring {

@@ -5,7 +5,7 @@
 namespace tulle::bench {
 
 benchmark const registered("yield", "pthread", [](int argc, char** argv) {
-    return yield_main<pthread_runtime>(argc, argv, {1'000'000, 50'000});
+    return yield_main<pthread_runtime>(argc, argv, {1'000'000, 50'000, 2});
 });
 
 } // namespace tulle::bench

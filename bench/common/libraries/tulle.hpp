@@ -8,7 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <tulle/tulle.hpp>
+#include <tulle/fork.hpp>
+#include <tulle/runtime.hpp>
+#include <tulle/scope.hpp>
+#include <tulle/this_thread.hpp>
+#include <tulle/thread.hpp>
 
 namespace tulle::bench {
 

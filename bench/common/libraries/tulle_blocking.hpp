@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <thread>
 
+#include <tulle/latch.hpp>
+#include <tulle/mutex.hpp>
+
 namespace tulle::bench {
 
 class tulle_event {
