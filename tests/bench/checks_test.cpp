@@ -45,13 +45,15 @@ settings few() {
 
 // --- global-lock ----------------------------------------------------------------------------------------------------------------
 
-// Others run in the middle of an increment.
+// Others run in the middle of an increment: if they are not kept out, within a millisecond, also where many programs share the processors.
 struct slow_counter {
     tulle::global_ptr<long> word;
 
     void increment() const {
         long const before = word.load();
-        tulle::this_thread::yield();
+        double const until = seconds() + 1e-3;
+        do tulle::this_thread::yield();
+        while (word.load() == before && seconds() < until);
         word.store(before + 1);
     }
     [[nodiscard]] long exchange(long value) const { return global_counter{word}.exchange(value); }

@@ -271,7 +271,7 @@ class Faked(Programs):
         self.raw_program("bench-tulle", "kill -SEGV $$\n")
         done = self.bench("mutex", "--quick")
         self.assertEqual(done.returncode, 1, done)
-        self.assertIn("bench-tulle is left out: --list failed: signal 11 (Segmentation fault)\n", done.stdout)
+        self.assertIn("bench-tulle is left out: --list failed: ended by signal 11 (Segmentation fault)\n", done.stdout)
 
     def test_absent_peers_are_a_line_and_no_error(self):
         for bench_name, peers in (("fib", {"go", "java", "rayon"}), ("mutex", {"go", "java"}), ("channel", {"go"}), ("tnt-fft", set())):
