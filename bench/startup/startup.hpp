@@ -5,6 +5,7 @@
 
 #include "../common/harness.hpp"
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ namespace tulle::bench {
 
 inline constexpr char k_only_once[] = "--only-once"; // what the processes are told
 
-// The milliseconds of a process of that file; `ok` stays true if it has ended as it should.
-inline double process_ms(std::string file, bool& ok) {
+// The milliseconds of a process of that file, a program with benchmarks, for that library; `ok` stays true if it has ended as it should.
+inline double process_ms(std::string file, std::string library, bool& ok) {
+    std::string workload = "startup";
     std::string word = k_only_once;
-    char* const arguments[] = {file.data(), word.data(), nullptr};
+    char* const arguments[] = {file.data(), workload.data(), library.data(), word.data(), nullptr};
     bool ended_well = false;
     double const time = time_of([&] {
         pid_t child = 0;
@@ -39,7 +41,7 @@ template <class F> int startup_main(int argc, char** argv, char const* library, 
     for (int i = 0; i < s.runs; ++i) {
         bool ok = true;
         std::vector<double> times;
-        for (long k = 0; k < s.n; ++k) times.push_back(process_ms("/proc/self/exe", ok));
+        for (long k = 0; k < s.n; ++k) times.push_back(process_ms("/proc/self/exe", library, ok));
         start_and_exit.add(median(times), ok);
     }
     return print_all("startup", library, s, {start_and_exit});

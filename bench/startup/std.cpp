@@ -3,10 +3,14 @@
 
 #include <thread>
 
-int main(int argc, char** argv) {
-    return tulle::bench::startup_main(argc, argv, "std", [] {
+namespace tulle::bench {
+
+benchmark const registered("startup", "std", [](int argc, char** argv) {
+    return startup_main(argc, argv, "std", [] {
         bool has_run = false;
         std::thread([&] { has_run = true; }).join();
         return has_run;
     });
-}
+});
+
+} // namespace tulle::bench

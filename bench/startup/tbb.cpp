@@ -3,12 +3,16 @@
 
 #include <tbb/task_group.h>
 
-int main(int argc, char** argv) {
-    return tulle::bench::startup_main(argc, argv, "tbb", [] {
+namespace tulle::bench {
+
+benchmark const registered("startup", "tbb", [](int argc, char** argv) {
+    return startup_main(argc, argv, "tbb", [] {
         bool has_run = false;
         tbb::task_group threads;
         threads.run([&] { has_run = true; });
         threads.wait();
         return has_run;
     });
-}
+});
+
+} // namespace tulle::bench

@@ -3,10 +3,14 @@
 
 #include <tulle/thread.hpp>
 
-int main(int argc, char** argv) {
-    return tulle::bench::startup_main(argc, argv, "tulle", [] {
+namespace tulle::bench {
+
+benchmark const registered("startup", "tulle", [](int argc, char** argv) {
+    return startup_main(argc, argv, "tulle", [] {
         bool has_run = false;
         tulle::spawn([&] { has_run = true; }).join();
         return has_run;
     });
-}
+});
+
+} // namespace tulle::bench
