@@ -121,6 +121,27 @@ TEST(cancellation, of_one_waiter_exhaustively) {
     EXPECT_GT(all.ended, 100);
 }
 
+// A request made before the wait begins, too.
+TEST(cancellation, of_a_wait_that_nothing_else_ends) {
+    model::options o;
+    o.how = model::search::exhaustive;
+    o.preemptions = 3;
+    o.executions = 100000;
+    seen all;
+    model::result const r = model::explore("cancelled_alone", o, [&all](model::test& t) {
+        auto& g = t.make<gate>();
+        t.thread([&g] { g.pass(g.until_cancelled()); });
+        t.thread([&g] { g.token.request(); });
+        t.at_end([&g, &all] {
+            model::check(g.r.ended.load(relaxed) == 1, "the request ends the wait");
+            g.note(&all);
+        });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+    EXPECT_GT(all.ended, 100);
+}
+
 TEST(cancellation, every_order_is_needed) {
     struct told : world {
         model::plain<int> news;

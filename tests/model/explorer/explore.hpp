@@ -53,7 +53,8 @@ struct mutant {
     mutation change;
     result outcome;
 };
-/// Explores the body once per weakened order. Those that still pass are either stronger than needed or not tested.
+/// Explores the body once per weakened order. Those that still pass are either stronger than needed or not tested. Throws if the body fails with
+/// no order weakened: then no mutant would say anything.
 [[nodiscard]] std::vector<mutant> weaken_each(std::string_view name, options const& o, test_body const& body);
 /// Of several bodies over the same code: a mutant that one of them misses may be found by another.
 [[nodiscard]] std::vector<mutant> found_by_any(std::vector<mutant> first, std::vector<mutant> const& second);
