@@ -31,6 +31,12 @@ struct options {
     std::string replay;                     // a token: runs this one execution; as the environment variable TULLE_MODEL_SEED does
 };
 
+/// For code that needs no heavy fence, or does without it on kernels that have none.
+[[nodiscard]] inline options without_heavy_fence(options o) {
+    o.limit.has_heavy_fence = false;
+    return o;
+}
+
 struct result {
     bool failed = false;
     bool complete = false; // an exhaustive search visited everything within its bounds
