@@ -281,8 +281,8 @@ std::string execution::describe_sleepers() const {
 
 memory_order execution::begin_access(location_index l, access_kind kind, memory_order o, where const& at) {
     step();
+    if (!m_memory.exists(l)) fail_at("access to an atomic that does not exist", at);
     if (!m_memory.is_constructed(m_running, l)) fail_at("data race: access to an atomic whose construction is not visible", at);
-    if (m_memory.is_destroyed(l)) fail_at("access to an atomic that has been destroyed", at);
     return m_sites.pass(at, kind, o);
 }
 

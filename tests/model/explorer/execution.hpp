@@ -99,6 +99,7 @@ public:
     bool futex_wait(location_index l, std::uint32_t expected, bool timed, where const& at);
     void futex_wake(location_index l, int count, where const& at);
     [[noreturn]] void fail(std::string message);
+    [[noreturn]] void fail_at(std::string const& message, where const& at);
     [[nodiscard]] thread_index running() const noexcept { return m_running; }
     [[nodiscard]] bool has_heavy_fence() const noexcept { return m_limits.has_heavy_fence; }
 
@@ -139,7 +140,6 @@ private:
     void note(char const* what, location_index l, memory_order o, std::uint64_t value, where const& at);
     void note_line(std::string const& line, where const& at);
     [[nodiscard]] std::string describe_sleepers() const;
-    [[noreturn]] void fail_at(std::string const& message, where const& at);
 
     limits m_limits;
     site_book& m_sites;
