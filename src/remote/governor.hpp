@@ -73,7 +73,7 @@ struct finish_root : governor {
     bool is_limited = false; // by itself, not only as a part
 
 private:
-    struct link : wait::cancellation_node {
+    struct link : wait::cancellation_node<os::machine> {
         detail::cancellation* to = nullptr;
     };
     cancellation_reference m_limit; // the token's; null: none

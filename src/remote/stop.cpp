@@ -36,7 +36,7 @@ void finish_root::make_cancellable(detail::limit const* until, governor const* o
     detail::share_cancellation(until->token);
     m_limit = cancellation_reference(until->token);
     m_link.to = stop.get();
-    m_link.cancel = [](wait::cancellation_node& n) noexcept { detail::request_cancellation(*static_cast<link&>(n).to); };
+    m_link.cancel = [](wait::cancellation_node<os::machine>& n) noexcept { detail::request_cancellation(*static_cast<link&>(n).to); };
     m_limit.get()->insert(m_link);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/cancellation.hpp"
 
+#include "base/assert.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/cancellation.hpp>
@@ -14,13 +15,14 @@ namespace tulle::detail {
 using sched::scheduler;
 
 cancellation::cancellation(cancellation* whole) noexcept : m_whole(whole) {
-    wait::cancellation_node::cancel = &on_cancel;
+    wait::cancellation_node<os::machine>::cancel = &on_cancel;
     if (whole == nullptr) return;
     share_cancellation(whole);
     whole->insert(*this);
 }
 
 cancellation::~cancellation() {
+    TULLE_ASSERT(!has_nodes(), "a cancellation is destroyed while a wait refers to it");
     if (m_deadline.load(std::memory_order_relaxed) != wait::k_never) scheduler::instance().timers().remove(*this); // relaxed: the last user
     if (m_whole == nullptr) return;
     m_whole->remove(*this);
@@ -46,7 +48,7 @@ bool cancellation::is_cancelled() noexcept {
 
 void cancellation::on_time(wait::timer& t) noexcept { static_cast<cancellation&>(t).request(); }
 
-void cancellation::on_cancel(wait::cancellation_node& n) noexcept { static_cast<cancellation&>(n).request(); }
+void cancellation::on_cancel(wait::cancellation_node<os::machine>& n) noexcept { static_cast<cancellation&>(n).request(); }
 
 // --- what <tulle/cancellation.hpp> calls ------------------------------------------------------------------------------------
 

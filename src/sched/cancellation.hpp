@@ -13,7 +13,7 @@
 namespace tulle::detail {
 
 // Shared by sources, tokens and parts. A wait refers to it through a token that its caller holds.
-struct cancellation : wait::cancellation_core<os::machine>, private wait::timer, private wait::cancellation_node {
+struct cancellation : wait::cancellation_core<os::machine>, private wait::timer, private wait::cancellation_node<os::machine> {
     explicit cancellation(cancellation* whole) noexcept; // null: none. Takes a reference to it
     ~cancellation();
     cancellation(cancellation const&) = delete;
@@ -28,7 +28,7 @@ struct cancellation : wait::cancellation_core<os::machine>, private wait::timer,
 
 private:
     static void on_time(wait::timer& t) noexcept;
-    static void on_cancel(wait::cancellation_node& n) noexcept;
+    static void on_cancel(wait::cancellation_node<os::machine>& n) noexcept;
 
     cancellation* const m_whole;
     base::spin_lock m_deadline_lock;                      // one cancel_at at a time

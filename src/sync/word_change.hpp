@@ -19,8 +19,11 @@ public:
 
     // Linked by `next` as they come; they have their values.
     void add(node& w) noexcept {
-        w.next = nullptr;
-        (m_first == nullptr ? m_first : m_last->next) = &w;
+        w.next.store(nullptr);
+        if (m_last == nullptr)
+            m_first = &w;
+        else
+            m_last->next.store(&w);
         m_last = &w;
     }
     void add_readers(node* first) noexcept { m_readers = first; }
@@ -28,11 +31,11 @@ public:
     // `place`: what the readers have waited for. After resume a node is gone.
     template <class Cell> void wake_all(Cell const& cell, void const* place) noexcept {
         while (waiter<Parking>* const w = m_first) {
-            m_first = w->next;
+            m_first = w->next.load();
             Parking::resume(w->thread);
         }
         while (node* const r = node::from(m_readers)) {
-            m_readers = r->next;
+            m_readers = r->next.load();
             cell.pass(r->place, place);
             r->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
             Parking::resume(r->thread);

@@ -39,6 +39,7 @@ template <class Parking> struct word_queue {
 // In the frame of the thread that waits.
 template <class Parking> struct word_waiter : waiter<Parking> {
     word_waiter() noexcept {} // without `own`: most never host
+    ~word_waiter() {}
 
     feb_operation wants{};
     void* place = nullptr; // in the same frame: where the value comes from, or goes to
@@ -60,14 +61,14 @@ template <class Parking> wait_list<Parking>& word_queue<Parking>::list_of(node c
 }
 
 template <class Parking> word_waiter<Parking>* word_queue<Parking>::only_taker() const noexcept {
-    bool const is_alone = readers.empty() && hasty.empty() && host->next == nullptr && host->prev == nullptr;
+    bool const is_alone = readers.empty() && hasty.empty() && host->next.load() == nullptr && host->prev.load() == nullptr;
     return is_alone && host->wants == feb_operation::read_fe && !host->timed ? host : nullptr;
 }
 
 // Calls visit_one(waiter const&) for each, in no particular order.
 template <class Parking> template <class F> void word_queue<Parking>::visit(F visit_one) const noexcept {
     for (wait_list<Parking> const* list : {&readers, &hasty, &others})
-        for (waiter<Parking> const* w = list->first(); w != nullptr; w = w->next) visit_one(*w);
+        for (waiter<Parking> const* w = list->first(); w != nullptr; w = w->next.load()) visit_one(*w);
 }
 
 // The queue of a word that somebody changes: takes waiters out, and keeps the queue where it may stay.

@@ -12,19 +12,24 @@
 
 namespace tulle::wait {
 
-struct cancellation_node {
+template <class Machine> struct cancellation_node {
+    template <class T> using plain = typename Machine::template plain<T>;
+
     void (*cancel)(cancellation_node&) noexcept = nullptr; // short, and never inserts or removes
     // Guarded by the core's lock.
-    cancellation_node* after = nullptr;
-    cancellation_node* before = nullptr;
+    plain<cancellation_node*> after{nullptr};
+    plain<cancellation_node*> before{nullptr};
     bool inserted = false;
 };
 
 template <class Machine> class cancellation_core {
     template <class T> using atomic = typename Machine::template atomic<T>;
+    template <class T> using plain = typename Machine::template plain<T>;
     using section = std::lock_guard<base::basic_spin_lock<Machine>>;
 
 public:
+    using node = cancellation_node<Machine>;
+
     // acquire pairs with the release in request.
     [[nodiscard]] bool is_requested() const noexcept { return m_requested.load(std::memory_order_acquire); }
 
@@ -38,18 +43,24 @@ public:
         while (cancel_some()) {}
         return true;
     }
-    void insert(cancellation_node& n) noexcept {
+    void insert(node& n) noexcept {
         section const held(m_lock);
         if (m_requested.load(std::memory_order_relaxed)) return n.cancel(n); // relaxed: written under this lock
-        n.after = m_first;
-        n.before = nullptr;
+        node* const next = m_first.load();
+        n.after.store(next);
+        n.before.store(nullptr);
         n.inserted = true;
-        if (m_first != nullptr) m_first->before = &n;
-        m_first = &n;
+        if (next != nullptr) next->before.store(&n);
+        m_first.store(&n);
     }
-    void remove(cancellation_node& n) noexcept {
+    void remove(node& n) noexcept {
         section const held(m_lock);
         if (n.inserted) unlink(n);
+    }
+    // Whether something is inserted: a snapshot. Nothing is, when it is destroyed.
+    [[nodiscard]] bool has_nodes() noexcept {
+        section const held(m_lock);
+        return m_first.load() != nullptr;
     }
 
 private:
@@ -57,22 +68,24 @@ private:
 
     [[nodiscard]] bool cancel_some() noexcept {
         section const held(m_lock);
-        for (int k = 0; k < k_at_once && m_first != nullptr; ++k) {
-            cancellation_node& n = *m_first;
+        for (int k = 0; k < k_at_once && m_first.load() != nullptr; ++k) {
+            node& n = *m_first.load();
             unlink(n);
             n.cancel(n);
         }
-        return m_first != nullptr;
+        return m_first.load() != nullptr;
     }
-    void unlink(cancellation_node& n) noexcept {
-        (n.before == nullptr ? m_first : n.before->after) = n.after;
-        if (n.after != nullptr) n.after->before = n.before;
+    void unlink(node& n) noexcept {
+        node* const next = n.after.load();
+        node* const previous = n.before.load();
+        (previous == nullptr ? m_first : previous->after).store(next);
+        if (next != nullptr) next->before.store(previous);
         n.inserted = false;
     }
 
     base::basic_spin_lock<Machine> m_lock;
     atomic<bool> m_requested{false}; // written under the lock
-    cancellation_node* m_first = nullptr;
+    plain<node*> m_first{nullptr};
 };
 
 } // namespace tulle::wait

@@ -31,7 +31,7 @@ template <class Parking> struct limit {
     }
 };
 
-template <class Parking> struct limit_timer : Parking::timer, cancellation_node {
+template <class Parking> struct limit_timer : Parking::timer, Parking::cancellation::node {
     typename Parking::cancellation* token;
     void (*end)(limit_timer&, outcome why) noexcept; // timed_out or cancelled
 
@@ -58,7 +58,7 @@ private:
         auto& self = static_cast<limit_timer&>(t);
         self.end(self, outcome::timed_out);
     }
-    static void on_cancel(cancellation_node& n) noexcept {
+    static void on_cancel(typename Parking::cancellation::node& n) noexcept {
         auto& self = static_cast<limit_timer&>(n);
         self.end(self, outcome::cancelled);
     }

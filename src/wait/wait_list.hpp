@@ -18,7 +18,7 @@ public:
 
     void wake_all() noexcept {
         while (waiter<Parking>* const w = m_first) {
-            m_first = w->next;
+            m_first = w->next.load();
             auto const thread = w->thread;
             if (!w->timed) w->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
             // release pairs with await_release: a waiter whose limit was reached may go on, and this is the last access to its node.
@@ -40,13 +40,16 @@ public:
     woken_chain& operator=(woken_chain const&) = delete;
 
     void add(waiter<Parking>& w) noexcept {
-        w.next = nullptr;
-        (m_last == nullptr ? m_first : m_last->next) = &w;
+        w.next.store(nullptr);
+        if (m_last == nullptr)
+            m_first = &w;
+        else
+            m_last->next.store(&w);
         m_last = &w;
     }
     void resume_all() noexcept {
         while (waiter<Parking>* const w = m_first) {
-            m_first = w->next;
+            m_first = w->next.load();
             Parking::resume(w->thread); // the last access to its node
         }
         m_last = nullptr;
@@ -58,43 +61,55 @@ private:
 };
 
 template <class Parking> class wait_list {
+    template <class T> using plain = typename Parking::machine::template plain<T>;
+
 public:
     using node = waiter<Parking>;
 
-    [[nodiscard]] bool empty() const noexcept { return m_first == nullptr; }
-    [[nodiscard]] node* first() const noexcept { return m_first; }
+    wait_list() noexcept = default;
+    // When the list itself moves to another place: its waiters are then in that one only.
+    wait_list(wait_list const& other) noexcept : m_first(other.m_first.load()), m_last(other.m_last.load()), m_epoch(other.m_epoch) {}
+    wait_list& operator=(wait_list const&) = delete;
+
+    [[nodiscard]] bool empty() const noexcept { return m_first.load() == nullptr; }
+    [[nodiscard]] node* first() const noexcept { return m_first.load(); }
     [[nodiscard]] bool contains(node const& w) const noexcept { return w.linked && w.epoch == m_epoch; }
 
     void push_back(node& w) noexcept {
         enter(w);
-        w.prev = m_last;
-        w.next = nullptr;
-        (m_last == nullptr ? m_first : m_last->next) = &w;
-        m_last = &w;
+        node* const last = m_last.load();
+        w.prev.store(last);
+        w.next.store(nullptr);
+        (last == nullptr ? m_first : last->next).store(&w);
+        m_last.store(&w);
     }
     void push_front(node& w) noexcept {
         enter(w);
-        w.prev = nullptr;
-        w.next = m_first;
-        (m_first == nullptr ? m_last : m_first->prev) = &w;
-        m_first = &w;
+        node* const first = m_first.load();
+        w.prev.store(nullptr);
+        w.next.store(first);
+        (first == nullptr ? m_last : first->prev).store(&w);
+        m_first.store(&w);
     }
     void unlink(node& w) noexcept {
-        (w.prev == nullptr ? m_first : w.prev->next) = w.next;
-        (w.next == nullptr ? m_last : w.next->prev) = w.prev;
+        node* const next = w.next.load();
+        node* const prev = w.prev.load();
+        (prev == nullptr ? m_first : prev->next).store(next);
+        (next == nullptr ? m_last : next->prev).store(prev);
         w.linked = false;
     }
     // The first whose wait the caller may end: it is off the list, and must be resumed. Null: none.
     [[nodiscard]] node* pop_front() noexcept {
-        while (node* const w = m_first) {
+        while (node* const w = m_first.load()) {
             unlink(*w);
             if (w->try_wake()) return w;
         }
         return nullptr;
     }
     [[nodiscard]] wait_batch<Parking> take_all() noexcept {
-        wait_batch<Parking> const all(m_first);
-        m_first = m_last = nullptr;
+        wait_batch<Parking> const all(m_first.load());
+        m_first.store(nullptr);
+        m_last.store(nullptr);
         ++m_epoch;
         return all;
     }
@@ -105,8 +120,8 @@ private:
         w.epoch = m_epoch;
     }
 
-    node* m_first = nullptr;
-    node* m_last = nullptr;
+    plain<node*> m_first{nullptr};
+    plain<node*> m_last{nullptr};
     std::uint32_t m_epoch = 0;
 };
 

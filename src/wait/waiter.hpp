@@ -16,9 +16,10 @@ namespace tulle::wait {
 template <class Parking> struct waiter {
     using machine = typename Parking::machine;
     template <class T> using atomic = typename machine::template atomic<T>;
+    template <class T> using plain = typename machine::template plain<T>;
 
-    waiter* next = nullptr;
-    waiter* prev = nullptr;
+    plain<waiter*> next{nullptr};
+    plain<waiter*> prev{nullptr};
     typename Parking::handle thread = Parking::self();
     atomic<outcome> state{outcome::waiting};
     std::uint32_t epoch = 0; // of the list when it was linked

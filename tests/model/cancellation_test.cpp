@@ -22,6 +22,7 @@ using limit = wait::limit<parking>;
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }
@@ -40,7 +41,7 @@ struct seen {
 
 struct world {
     model::parking_world clock;
-    wait::cancellation_core<model::machine> token;
+    model::cancellation token;
     results r;
 
     [[nodiscard]] limit until_cancelled() { return {detail::k_no_deadline, &token}; }
@@ -104,6 +105,7 @@ TEST(cancellation, races_with_a_time_out_and_a_wake_up) {
 
 TEST(cancellation, of_one_waiter_exhaustively) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.how = model::search::exhaustive;
     o.preemptions = 2;
     o.executions = 300000;
@@ -118,6 +120,28 @@ TEST(cancellation, of_one_waiter_exhaustively) {
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
     EXPECT_GT(all.done, 100);
+    EXPECT_GT(all.ended, 100);
+}
+
+// A request made before the wait begins, too.
+TEST(cancellation, of_a_wait_that_nothing_else_ends) {
+    model::options o;
+    o.limit.has_heavy_fence = false;
+    o.how = model::search::exhaustive;
+    o.preemptions = 3;
+    o.executions = 100000;
+    seen all;
+    model::result const r = model::explore("cancelled_alone", o, [&all](model::test& t) {
+        auto& g = t.make<gate>();
+        t.thread([&g] { g.pass(g.until_cancelled()); });
+        t.thread([&g] { g.token.request(); });
+        t.at_end([&g, &all] {
+            model::check(g.r.ended.load(relaxed) == 1, "the request ends the wait");
+            g.note(&all);
+        });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
     EXPECT_GT(all.ended, 100);
 }
 
@@ -202,8 +226,10 @@ struct guarded : world {
 };
 
 TEST(cancellation, in_the_queue_of_a_mutex) {
+    model::options o = random(40000);
+    o.limit.has_heavy_fence = true;
     seen all;
-    model::result const r = model::explore("cancelled_mutex", random(40000), [&all](model::test& t) {
+    model::result const r = model::explore("cancelled_mutex", o, [&all](model::test& t) {
         auto& g = t.make<guarded>();
         for (int k = 0; k < 2; ++k) t.thread([&g] { g.add(); });
         for (int k = 0; k < 2; ++k) t.thread([&g] { g.add_unless_cancelled(); });

@@ -26,6 +26,7 @@ constexpr detail::item_type k_ints{sizeof(int), alignof(int), &move_int, &destro
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }
@@ -35,7 +36,7 @@ struct post {
     explicit post(std::size_t capacity) : first(k_ints, capacity), second(k_ints, capacity) {}
 
     model::parking_world world;
-    wait::cancellation_core<model::machine> token;
+    model::cancellation token;
     core first, second;
     std::array<model::plain<int>, 5> payload;
     std::array<int, 5> arrived{}; // each by one thread, read in the end
@@ -185,6 +186,7 @@ INSTANTIATE_TEST_SUITE_P(channel, over_capacities, ::testing::Values(0U, 1U, det
 
 TEST(channel, a_sender_and_a_receiver_exhaustively) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.how = model::search::exhaustive;
     o.preemptions = 2;
     o.executions = 300000;

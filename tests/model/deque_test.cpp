@@ -180,7 +180,7 @@ TEST(split_deque, stress) {
 
 TEST(split_deque, without_heavy_fence) {
     shape const s{.depth = 2, .rounds = 2, .thieves = 2, .steals = 2, .asymmetric = false};
-    model::result const r = model::explore("deque_symmetric", random(60000), body(s));
+    model::result const r = model::explore("deque_symmetric", model::without_heavy_fence(random(60000)), body(s));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -273,7 +273,7 @@ TEST(biased_lock, excludes) {
 }
 
 TEST(biased_lock, excludes_without_heavy_fence) {
-    model::result const r = model::explore("biased_symmetric", exhaustive(2), biased_body(false, 1));
+    model::result const r = model::explore("biased_symmetric", model::without_heavy_fence(exhaustive(2)), biased_body(false, 1));
     EXPECT_TRUE(r.passed()) << r;
 }
 

@@ -7,8 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -390,6 +394,62 @@ TEST(race_detector, destruction_beside_an_access) {
     EXPECT_NE(r.message.find("destroyed"), std::string::npos) << r;
 }
 
+// The frame of a waiter, say: who comes late finds what is left of it, or something else.
+template <class T> struct frame {
+    alignas(T) std::array<std::byte, sizeof(T)> memory{};
+
+    void begin(int value) { new (memory.data()) T(value); }
+    [[nodiscard]] T& variable() { return *reinterpret_cast<T*>(memory.data()); }
+    void end(bool is_used_again) {
+        variable().~T();
+        if (is_used_again) memory.fill(std::byte{0xee});
+    }
+};
+
+template <class T, class Access> result access_after_the_end(bool is_used_again, Access access) {
+    return explore("after_the_end", planted(), [=](test& t) {
+        auto& f = t.make<frame<T>>();
+        auto& over = t.make<atomic<bool>>(false);
+        f.begin(0);
+        t.thread([=, &f, &over] {
+            f.end(is_used_again);
+            over.store(true, release);
+        });
+        t.thread([=, &f, &over] {
+            if (over.load(acquire)) access(f.variable());
+        });
+    });
+}
+
+TEST(race_detector, access_after_the_end) {
+    for (bool const is_used_again : {false, true}) {
+        for (result const& r : {access_after_the_end<plain<int>>(is_used_again, [](plain<int>& v) { (void)v.load(); }),
+                                access_after_the_end<plain<int>>(is_used_again, [](plain<int>& v) { v.store(1); }),
+                                access_after_the_end<atomic<int>>(is_used_again, [](atomic<int>& v) { (void)v.load(relaxed); })}) {
+            EXPECT_TRUE(r.failed);
+            EXPECT_NE(r.message.find("does not exist"), std::string::npos) << r;
+        }
+    }
+}
+
+TEST(heavy_fence, is_refused_where_there_is_none) {
+    auto const body = [](test& t) { t.thread([] { membarrier(); }); };
+    EXPECT_TRUE(explore("heavy", exhaustive(), body).passed());
+    result const r = explore("no_heavy", without_heavy_fence(planted()), body);
+    EXPECT_TRUE(r.failed);
+    EXPECT_NE(r.message.find("heavy fence"), std::string::npos) << r;
+}
+
+// What is left out there: switches before plain accesses. Races show all the same.
+TEST(race_detector, needs_no_switch_at_plain_accesses) {
+    result const r = explore("no_switch", without_heavy_fence(planted()), [](test& t) {
+        auto& data = t.make<plain<int>>(0);
+        for (int i = 0; i < 2; ++i) t.thread([&data] { data.store(1); });
+    });
+    EXPECT_TRUE(r.failed);
+    EXPECT_NE(r.message.find("data race"), std::string::npos) << r;
+}
+
 TEST(race_detector, publication_of_an_atomic) {
     result const r = explore("publish_atomic", planted(), [](test& t) {
         auto& published = t.make<atomic<atomic<int>*>>(nullptr);
@@ -720,6 +780,33 @@ TEST(mutation, each_needed_order_is_noticed) {
     std::string const left = survivors(mutants);
     EXPECT_EQ(std::count(left.begin(), left.end(), '\n'), 1) << left;
     EXPECT_NE(left.find("release -> relaxed"), std::string::npos) << left;
+}
+
+constexpr int k_rounds = 5; // chosen so that one of some thousand executions fails
+
+TEST(mutation, a_body_that_fails_unweakened_is_refused) {
+    options o = exhaustive();
+    o.expect_failure = true; // prints nothing
+    auto const always = [](test& t) { t.thread([] { check(false, "planted"); }); };
+    EXPECT_THROW((void)weaken_each("mutation_broken", o, always), std::logic_error);
+    // Rarely: the sample in which orders are looked for misses it, and the search for a mutant does not.
+    options rarely;
+    rarely.expect_failure = true;
+    auto const in_step = [](test& t) {
+        auto& s = t.make<two_words>();
+        t.thread([&s] {
+            for (int i = 1; i <= k_rounds; ++i) s.x.store(i, release);
+        });
+        t.thread([&s] {
+            int met = 0;
+            while (met < k_rounds && s.x.load(acquire) == met + 1) ++met;
+            check(met < k_rounds, "planted");
+        });
+    };
+    rarely.executions = 2000;
+    ASSERT_TRUE(explore("mutation_rare", rarely, in_step).passed());
+    rarely.executions = 20000;
+    EXPECT_THROW((void)weaken_each("mutation_rare", rarely, in_step), std::logic_error);
 }
 
 // -- the policy

@@ -77,6 +77,7 @@ struct memory {
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }

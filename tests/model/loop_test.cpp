@@ -113,7 +113,8 @@ TEST(loop_range, all_that_is_left_is_the_owners) {
 }
 TEST(loop_range, stampede) { expect_holds("loop_stampede", random(60000), {.count = 4, .chunk = 1, .thieves = 3, .steals = 2}); }
 TEST(loop_range, without_heavy_fence) {
-    expect_holds("loop_symmetric", random(40000), {.count = 5, .chunk = 2, .thieves = 2, .steals = 2, .asymmetric = false});
+    expect_holds("loop_symmetric", model::without_heavy_fence(random(40000)),
+                 {.count = 5, .chunk = 2, .thieves = 2, .steals = 2, .asymmetric = false});
 }
 TEST(loop_range, closed_by_another) {
     expect_holds("loop_closed", random(40000), {.count = 5, .chunk = 1, .thieves = 2, .steals = 2, .closes = true});

@@ -19,6 +19,7 @@ using core = sync::phased_barrier_core<parking>;
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }
@@ -89,6 +90,7 @@ TEST(phased_barrier, limits_and_leavers) {
 
 TEST(phased_barrier, may_be_destroyed_by_the_first_that_returns) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.how = model::search::exhaustive;
     o.preemptions = 3;
     o.executions = 200000;

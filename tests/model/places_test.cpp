@@ -120,6 +120,7 @@ model::test_body body(shape s, counts* seen = nullptr) {
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }

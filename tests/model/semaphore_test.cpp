@@ -14,6 +14,7 @@ using parking = model::parking;
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }
@@ -22,7 +23,7 @@ struct store {
     explicit store(std::uint64_t units) { semaphore.open(units); }
 
     model::parking_world world;
-    wait::cancellation_core<model::machine> token;
+    model::cancellation token;
     sync::semaphore_core<parking> semaphore;
     model::plain<int> inside; // with one unit: a critical section
     model::atomic<int> taken{0};
@@ -69,6 +70,7 @@ TEST(semaphore, of_one_unit_excludes) {
 
 TEST(semaphore, a_taker_and_a_giver_exhaustively) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.how = model::search::exhaustive;
     o.preemptions = 2;
     o.executions = 200000;

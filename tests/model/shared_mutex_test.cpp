@@ -14,13 +14,14 @@ using parking = model::parking;
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }
 
 struct document {
     model::parking_world world;
-    wait::cancellation_core<model::machine> token;
+    model::cancellation token;
     sync::shared_mutex_core<parking> lock;
     model::plain<int> left{0}, right{0};
     model::atomic<int> readers{0};
@@ -108,6 +109,7 @@ TEST(shared_mutex, two_rounds) {
 
 TEST(shared_mutex, one_of_each_exhaustively) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.how = model::search::exhaustive;
     o.preemptions = 2;
     o.executions = 300000;

@@ -62,12 +62,14 @@ model::test_body body(int children, bool timed, int* parks = nullptr, int* time_
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }
 
 TEST(signal, one_child) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.how = model::search::exhaustive;
     o.preemptions = 3;
     o.executions = 200000;

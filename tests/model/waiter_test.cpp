@@ -19,6 +19,7 @@ using enum std::memory_order;
 
 model::options random(std::size_t executions) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.executions = executions;
     return o;
 }
@@ -76,6 +77,7 @@ TEST(latch, releases_all) {
 
 TEST(latch, may_be_destroyed_when_it_is_zero) {
     model::options o;
+    o.limit.has_heavy_fence = false;
     o.how = model::search::exhaustive;
     o.preemptions = 3;
     o.executions = 200000;

@@ -119,22 +119,32 @@ public:
     explicit plain(T value, where at = where::current()) : m_value(std::move(value)) { wrote(at); }
     ~plain() {
         if (execution::is_running()) wrote(where::current());
+        const_cast<std::uint32_t volatile&>(m_mark) = 0; // volatile: nothing that conforms reads it afterwards
     }
     plain(plain const&) = delete;
     plain& operator=(plain const&) = delete;
 
     [[nodiscard]] T load(where at = where::current()) const {
+        expect_exists(at);
         execution::current().plain_read(m_record, at);
         return m_value;
     }
     void store(T value, where at = where::current()) {
+        expect_exists(at);
         wrote(at);
         m_value = std::move(value);
     }
 
 private:
+    static constexpr std::uint32_t k_exists = 0x70'1A'1E'55;
+
+    // A pointer into a frame that has ended leads to whatever is there now, which hardly is the mark.
+    void expect_exists(where const& at) const {
+        if (m_mark != k_exists) execution::current().fail_at("access to a plain variable that does not exist", at);
+    }
     void wrote(where const& at) { execution::current().plain_write(m_record, at); }
 
+    std::uint32_t m_mark = k_exists;
     T m_value;
     mutable access_record m_record;
 };

@@ -281,6 +281,7 @@ std::string execution::describe_sleepers() const {
 
 memory_order execution::begin_access(location_index l, access_kind kind, memory_order o, where const& at) {
     step();
+    if (!m_memory.exists(l)) fail_at("access to an atomic that does not exist", at);
     if (!m_memory.is_constructed(m_running, l)) fail_at("data race: access to an atomic whose construction is not visible", at);
     return m_sites.pass(at, kind, o);
 }
@@ -293,6 +294,7 @@ location_index execution::create(std::uint64_t initial) {
 
 void execution::destroy(location_index l, where const& at) {
     if (!m_memory.is_quiet(m_running, l)) fail_at("data race: an atomic is destroyed while others may access it", at);
+    m_memory.destroy(l);
 }
 
 std::uint64_t execution::load(location_index l, memory_order o, where const& at) {
@@ -330,6 +332,7 @@ void execution::fence(memory_order o, where const& at) {
 // Processors are interrupted one after the other, and the rest goes on meanwhile. The caller waits for each, so all that
 // it did before happens before what they do from then on, and the other way round.
 void execution::heavy_fence(where const& at) {
+    if (!m_limits.has_heavy_fence) fail_at("a heavy fence where there is none", at);
     step();
     if (m_sites.pass(at, access_kind::heavy_fence, std::memory_order_seq_cst) == std::memory_order_relaxed) return;
     thread_index const me = m_running;
@@ -346,13 +349,13 @@ void execution::heavy_fence(where const& at) {
 
 // Races show whatever the order; a switch is possible here because a heavy fence may hit between two plain accesses.
 void execution::plain_read(access_record& a, where const& at) {
-    step();
+    if (m_limits.has_heavy_fence) step();
     if (m_tracing) note_line("plain read", at);
     if (!m_memory.plain_read(m_running, a)) fail_at("data race: a plain read beside a write", at);
 }
 
 void execution::plain_write(access_record& a, where const& at) {
-    step();
+    if (m_limits.has_heavy_fence) step();
     if (m_tracing) note_line("plain write", at);
     if (!m_memory.plain_write(m_running, a)) fail_at("data race: a plain write beside another access", at);
 }

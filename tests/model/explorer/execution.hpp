@@ -26,6 +26,9 @@ struct limits {
     unsigned stale_repeats = 2;     // how often in a row a thread may load the same outdated store
     unsigned spurious_failures = 1; // of weak compare-exchange and of futex waits, per execution
     unsigned early_timeouts = 1;    // of waits with a deadline, while others could still go on, per execution
+    // False: a call of heavy_fence() fails the execution. Then no switch comes before a plain access either, which shortens the search: races show all
+    // the same, and nothing but a heavy fence tells the difference.
+    bool has_heavy_fence = true;
 };
 
 /// What a test body gets: it makes the shared state and names the threads; they start when it returns.
@@ -96,7 +99,9 @@ public:
     bool futex_wait(location_index l, std::uint32_t expected, bool timed, where const& at);
     void futex_wake(location_index l, int count, where const& at);
     [[noreturn]] void fail(std::string message);
+    [[noreturn]] void fail_at(std::string const& message, where const& at);
     [[nodiscard]] thread_index running() const noexcept { return m_running; }
+    [[nodiscard]] bool has_heavy_fence() const noexcept { return m_limits.has_heavy_fence; }
 
 private:
     friend class test;
@@ -135,7 +140,6 @@ private:
     void note(char const* what, location_index l, memory_order o, std::uint64_t value, where const& at);
     void note_line(std::string const& line, where const& at);
     [[nodiscard]] std::string describe_sleepers() const;
-    [[noreturn]] void fail_at(std::string const& message, where const& at);
 
     limits m_limits;
     site_book& m_sites;

@@ -31,6 +31,12 @@ struct options {
     std::string replay;                     // a token: runs this one execution; as the environment variable TULLE_MODEL_SEED does
 };
 
+/// For code that needs no heavy fence, or does without it on kernels that have none.
+[[nodiscard]] inline options without_heavy_fence(options o) {
+    o.limit.has_heavy_fence = false;
+    return o;
+}
+
 struct result {
     bool failed = false;
     bool complete = false; // an exhaustive search visited everything within its bounds
@@ -53,7 +59,8 @@ struct mutant {
     mutation change;
     result outcome;
 };
-/// Explores the body once per weakened order. Those that still pass are either stronger than needed or not tested.
+/// Explores the body once per weakened order. Those that still pass are either stronger than needed or not tested. Throws if the body fails with
+/// no order weakened: then no mutant would say anything.
 [[nodiscard]] std::vector<mutant> weaken_each(std::string_view name, options const& o, test_body const& body);
 /// Of several bodies over the same code: a mutant that one of them misses may be found by another.
 [[nodiscard]] std::vector<mutant> found_by_any(std::vector<mutant> first, std::vector<mutant> const& second);

@@ -22,6 +22,7 @@ location_index memory::create(thread_index t, std::uint64_t initial) {
     fresh.stores.push_back({initial, {}});
     fresh.created = next_event(t);
     fresh.touched = {};
+    fresh.is_destroyed = false;
     fresh.outdated.fill({});
     return static_cast<location_index>(m_used++);
 }

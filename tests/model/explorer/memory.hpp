@@ -58,6 +58,9 @@ public:
     [[nodiscard]] bool is_constructed(thread_index t, location_index l) const noexcept;
     /// All accesses to the location happen before now. Asked when it is destroyed.
     [[nodiscard]] bool is_quiet(thread_index t, location_index l) const noexcept;
+    void destroy(location_index l) noexcept { m_locations[l].is_destroyed = true; }
+    /// False: it was destroyed, or the index comes from a frame that has ended.
+    [[nodiscard]] bool exists(location_index l) const noexcept { return l < m_used && !m_locations[l].is_destroyed; }
 
     [[nodiscard]] std::uint64_t load(thread_index t, location_index l, memory_order o);
     void store(thread_index t, location_index l, std::uint64_t value, memory_order o);
@@ -104,6 +107,7 @@ private:
         std::vector<stored> stores; // in modification order
         event created;
         vector_clock touched;
+        bool is_destroyed = false;
         std::array<repeated, k_max_threads> outdated{};
     };
     struct thread_views {
