@@ -31,9 +31,7 @@ public:
         m_until.store(m_gap < k_worth_waiting_ns ? now + k_patience * m_gap : 0, std::memory_order_relaxed); // relaxed: a hint
     }
     // So long is it worth looking: not at all where others wait for the processor.
-    [[nodiscard]] std::uint64_t expects_until() const noexcept {
-        return m_shares_processors || yields_are_slow() ? 0 : expected_until();
-    }
+    [[nodiscard]] std::uint64_t expects_until() const noexcept { return m_shares_processors || yields_are_slow() ? 0 : expected_until(); }
     [[nodiscard]] bool is_dense() const noexcept { return os::monotonic_ns() < expected_until(); }
 
     // Before anybody polls.
@@ -51,7 +49,8 @@ public:
     }
     // A yield took so long, until `now`.
     void have_yielded(std::uint64_t took_ns, std::uint64_t now) noexcept {
-        if (took_ns >= k_slow_yield_ns) m_yields_again_at.store(now + k_rest_of_yields * took_ns, std::memory_order_relaxed); // relaxed: a hint
+        if (took_ns >= k_slow_yield_ns)
+            m_yields_again_at.store(now + k_rest_of_yields * took_ns, std::memory_order_relaxed); // relaxed: a hint
     }
     [[nodiscard]] bool yields_are_slow() const noexcept {
         std::uint64_t const until = m_yields_again_at.load(std::memory_order_relaxed); // relaxed: as above
