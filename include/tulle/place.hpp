@@ -71,7 +71,8 @@ private:
 [[nodiscard]] inline int place_count() { return detail::place_count(); }
 [[nodiscard]] inline place here() { return place(detail::here_index()); }
 
-// An exception of another place that cannot be thrown as what it was: the standard ones arrive as themselves, others as this.
+// An exception of another place that cannot be thrown as what it was: the standard ones arrive as themselves, and do not say which place they come from;
+// others arrive as this.
 class remote_error : public std::runtime_error {
 public:
     remote_error(int place, std::string type, std::string const& what)

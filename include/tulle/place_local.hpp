@@ -18,7 +18,8 @@ namespace tulle {
 // Names the objects; copies name the same ones. Travels. Contexts: any thread of the process.
 template <class T> class place_local {
 public:
-    // At each place what `f(arguments...)` returns there. Callable and arguments travel. Errors: those of finish(); then there are none.
+    // At each place what `f(arguments...)` returns there, which need be neither copied nor moved. Callable and arguments travel. Errors: those of
+    // finish(); then there are none.
     template <class F, class... A> [[nodiscard]] static place_local make(F f, A const&... arguments) {
         place_local const made(detail::new_name());
         try {
@@ -27,7 +28,8 @@ public:
                     all.async_at(
                         p,
                         [](std::uint64_t name, F make_one, A const&... values) {
-                            detail::set_local_object(name, std::make_shared<T>(detail::invoke(make_one, values...)));
+                            auto const one = std::make_shared<holder>(make_one, values...);
+                            detail::set_local_object(name, std::shared_ptr<T>(one, std::addressof(one->object)));
                         },
                         made.m_name, f, arguments...);
             });
@@ -56,6 +58,12 @@ public:
     }
 
 private:
+    // What a callable returns is made in its place.
+    struct holder {
+        template <class F, class... A> explicit holder(F& make_one, A const&... values) : object(detail::invoke(make_one, values...)) {}
+        T object;
+    };
+
     explicit place_local(std::uint64_t name) noexcept : m_name(name) {}
 
     std::uint64_t m_name;

@@ -14,6 +14,10 @@ public:
     virtual bool poll_between() noexcept = 0;
     // A search that has found nothing goes on until then (ns, monotonic): something is expected. 0: nothing is.
     [[nodiscard]] virtual std::uint64_t expects_until() const noexcept = 0;
+    // By such a search, between two polls: whom it expects something of may need the processor.
+    virtual void let_others_run() noexcept = 0;
+    // A search that finds nothing ends at once: others need the processor, and sleep is the only way to let them have it.
+    [[nodiscard]] virtual bool is_to_sleep_at_once() const noexcept { return false; }
     // Around a search: this worker polls until then. `has_work`: it has found some, and will be back when that is done; else it sleeps.
     virtual void begin_watch() noexcept = 0;
     virtual void end_watch(bool has_work) noexcept = 0;

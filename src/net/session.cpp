@@ -22,10 +22,13 @@ constexpr std::uint32_t lines_of_rings(rank places) { return places <= k_few_pla
 
 constexpr std::size_t entries_at() { return (sizeof(session_head) + 63) / 64 * 64; }
 constexpr std::size_t controls_at(rank places) { return entries_at() + places * sizeof(place_entry); }
-constexpr std::size_t rings_at(rank places) { return controls_at(places) + std::size_t{places} * places * sizeof(shared_ring_control); }
+constexpr std::size_t up_to_page(std::size_t bytes) { return (bytes + k_page - 1) / k_page * k_page; }
+constexpr std::size_t rings_at(rank places) {
+    return up_to_page(controls_at(places) + std::size_t{places} * places * sizeof(shared_ring_control));
+}
 constexpr std::size_t staging_of(rank places) { return places <= k_few_places ? k_staging_bytes : k_few_staging_bytes; }
 constexpr std::size_t staging_at(rank places, std::uint32_t lines) {
-    return (rings_at(places) + std::size_t{places} * places * lines * sizeof(ring_line) + k_page - 1) / k_page * k_page;
+    return up_to_page(rings_at(places) + std::size_t{places} * places * lines * sizeof(ring_line));
 }
 constexpr std::size_t shelf_of(rank places) { return places <= k_few_places ? k_shelf_bytes : k_few_shelf_bytes; }
 constexpr std::size_t shelves_at(rank places, std::uint32_t lines) { return staging_at(places, lines) + places * staging_of(places); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the places of one host share: who takes part, a doorbell for each, a ring for each pair, room for large
+// The memory that the places of one host share: who takes part, a doorbell for each, a ring for each pair, which takes memory once it is used, room for large
 // payloads, and the records that others may steal. Whoever starts the places
 // makes it (`tulle run`), and they inherit its descriptor.
 #pragma once
@@ -8,6 +8,7 @@
 #include "net/doorbell.hpp"
 #include "net/message_ring.hpp"
 #include "net/packet.hpp"
+#include "net/used_rings.hpp"
 #include "os/machine.hpp"
 #include "os/shared_memory.hpp"
 
@@ -44,12 +45,13 @@ struct alignas(64) place_entry {
     std::atomic<std::int32_t> process{0};     // its number
     std::atomic<std::int32_t> wait_status{0}; // as from waitpid; meaningful once it is dead
     shared_bell bell;
+    used_rings<shared_machine, k_most_places> senders; // whose rings to this place have been used
     shared_arrivals barriers;
 };
 
 // At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all but `format`, `places` and `lines`.
 struct session_head {
-    static constexpr std::uint64_t k_format = 0x36656C6C7554; // "Tulle6"
+    static constexpr std::uint64_t k_format = 0x37656C6C7554; // "Tulle7"
 
     std::atomic<std::uint64_t> format{0}; // stored last
     std::uint32_t places = 0;

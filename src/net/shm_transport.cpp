@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include <sys/uio.h>
 
@@ -38,6 +39,7 @@ shm_transport::shm_transport(session of, rank here)
         m_out.push_back(std::make_unique<outgoing>(producer(m_session.control(m_here, r), m_session.ring(m_here, r), m_session.lines())));
         m_in.emplace_back(m_session.control(r, m_here), m_session.ring(r, m_here), m_session.lines());
     }
+    m_senders.reserve(m_session.places());
 }
 
 bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noexcept {
@@ -50,6 +52,7 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
         if (TULLE_UNLIKELY(out.is_dead)) return true;
         ring_line* const first = out.ring.reserve(lines);
         if (first == nullptr) return false;
+        if (TULLE_UNLIKELY(!std::exchange(out.is_used, true))) m_session.entry(to).senders.note(m_here); // U1
         first->head = head;
         if (head.size != 0) std::memcpy(bytes_behind(*first), payload, head.size);
         m_order.before_send();
@@ -73,10 +76,19 @@ bool shm_transport::poll_one(consumer& ring, receiver& to) noexcept {
 
 bool shm_transport::poll(receiver& to) noexcept {
     bool found = false;
-    for (consumer& ring : m_in) found |= poll_one(ring, to);
+    std::uint32_t const noted = own_entry().senders.count(); // U2
+    if (TULLE_UNLIKELY(noted != m_senders_noted)) find_senders(noted);
+    for (rank const r : m_senders) found |= poll_one(m_in[r], to);
     // acquire: pairs with session::declare_dead
     if (TULLE_UNLIKELY(m_session.head().deaths.load(std::memory_order_acquire) != m_deaths)) found |= find_the_dead(to);
     return found;
+}
+
+void shm_transport::find_senders(std::uint32_t count) noexcept {
+    m_senders_noted = count;
+    m_senders.clear();
+    for (rank r = 0; r < m_session.places(); ++r)
+        if (own_entry().senders.has(r)) m_senders.push_back(r);
 }
 
 bool shm_transport::find_the_dead(receiver& to) noexcept {

@@ -49,11 +49,13 @@ private:
         explicit outgoing(producer p) noexcept : ring(p) {}
         base::spin_lock lock; // guards the producer's end: any OS thread sends
         producer ring;
+        bool is_used = false; // the receiver knows that it is; guarded by `lock`
         bool is_dead = false; // who would read it, as far as this place knows; guarded by `lock`
     };
 
     [[nodiscard]] place_entry& own_entry() const noexcept { return m_session.entry(m_here); }
     bool poll_one(consumer& ring, receiver& to) noexcept;
+    void find_senders(std::uint32_t count) noexcept;
     bool find_the_dead(receiver& to) noexcept;
     [[nodiscard]] bool is_known_dead(rank place) noexcept;
     void bury(rank dead, receiver& to) noexcept;
@@ -65,7 +67,9 @@ private:
     staging_area m_staging;
     std::vector<std::unique_ptr<outgoing>> m_out;
     std::vector<consumer> m_in;
-    std::uint32_t m_deaths = 0; // that this place knows of; by who polls
+    std::vector<rank> m_senders;       // who has ever sent something; by who polls, as is the next
+    std::uint32_t m_senders_noted = 0; // when they were looked for
+    std::uint32_t m_deaths = 0;        // that this place knows of; by who polls
 };
 
 } // namespace tulle::net

@@ -39,6 +39,7 @@ public:
     bool poll() noexcept override { return false; }
     bool poll_between() noexcept override { return false; }
     [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
+    void let_others_run() noexcept override {} // it expects nothing
     void begin_watch() noexcept override {}
     void end_watch(bool /*has_work*/) noexcept override {}
     bool take_work(bool is_idle) noexcept override { return m_work.take(is_idle); }

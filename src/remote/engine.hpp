@@ -146,6 +146,8 @@ public:
     bool poll() noexcept override;
     bool poll_between() noexcept override;
     [[nodiscard]] std::uint64_t expects_until() const noexcept override { return m_traffic.expects_until(); }
+    void let_others_run() noexcept override { m_traffic.let_others_run(); }
+    [[nodiscard]] bool is_to_sleep_at_once() const noexcept override { return m_traffic.yields_are_slow(); }
     void begin_watch() noexcept override {
         if (!polls_always() && m_watchers.enter()) m_transport->begin_watch();
     }

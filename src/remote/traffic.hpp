@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long it is worth looking for the next message before sleeping: being woken takes longer than many answers do. Where messages come one soon
 // after the other, the next one is expected as soon again, give or take; otherwise nothing is expected, so that a place that waits uses no processor.
+// Who looks and finds nothing yields the processor where others may need it to send. Beside programs that only compute a yield costs a turn of each of
+// them, while one who sleeps gets the processor soon after it has been woken. So after a yield that took long nobody yields, or looks for long, for a while.
 #pragma once
 
 #include "os/clock.hpp"
 #include "os/machine.hpp"
+
+#include <tulle/detail/attributes.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -27,17 +31,35 @@ public:
         m_until.store(m_gap < k_worth_waiting_ns ? now + k_patience * m_gap : 0, std::memory_order_relaxed); // relaxed: a hint
     }
     // So long is it worth looking: not at all where others wait for the processor.
-    [[nodiscard]] std::uint64_t expects_until() const noexcept { return m_shares_processors ? 0 : expected_until(); }
+    [[nodiscard]] std::uint64_t expects_until() const noexcept { return m_shares_processors || yields_are_slow() ? 0 : expected_until(); }
     [[nodiscard]] bool is_dense() const noexcept { return os::monotonic_ns() < expected_until(); }
 
     // Before anybody polls.
     void share_processors() noexcept { m_shares_processors = true; }
     [[nodiscard]] bool shares_processors() const noexcept { return m_shares_processors; }
-    void found_nothing() const noexcept {
-        if (m_shares_processors) os::machine::yield_processor();
+    void found_nothing() noexcept {
+        if (m_shares_processors) let_others_run();
+    }
+    void let_others_run() noexcept {
+        if (yields_are_slow()) return;
+        std::uint64_t const begin = os::monotonic_ns();
+        os::machine::yield_processor();
+        std::uint64_t const end = os::monotonic_ns();
+        have_yielded(end - begin, end);
+    }
+    // A yield took so long, until `now`.
+    void have_yielded(std::uint64_t took_ns, std::uint64_t now) noexcept {
+        if (took_ns >= k_slow_yield_ns)
+            m_yields_again_at.store(now + k_rest_of_yields * took_ns, std::memory_order_relaxed); // relaxed: a hint
+    }
+    [[nodiscard]] bool yields_are_slow() const noexcept {
+        std::uint64_t const until = m_yields_again_at.load(std::memory_order_relaxed); // relaxed: as above
+        return TULLE_UNLIKELY(until != 0) && os::monotonic_ns() < until;
     }
 
 private:
+    static constexpr std::uint64_t k_slow_yield_ns = 500'000; // less than any time slice; hundreds of places that look take less
+    static constexpr std::uint64_t k_rest_of_yields = 100;    // so that slow ones take a hundredth of the time
     static constexpr std::uint64_t k_far_apart_ns = 2'000'000;
     static constexpr std::uint64_t k_worth_waiting_ns = 400'000;
     static constexpr std::uint64_t k_patience = 2;
@@ -47,6 +69,7 @@ private:
     std::uint64_t m_last = 0;
     std::uint64_t m_gap = k_far_apart_ns; // the longest of the last ones, which is forgotten by and by
     std::atomic<std::uint64_t> m_until{0};
+    std::atomic<std::uint64_t> m_yields_again_at{0};
     bool m_shares_processors = false;
 };
 

@@ -58,6 +58,8 @@ public:
     }
     bool take_work() const noexcept { return m_poller != nullptr && m_poller->take_work(true); }
     bool expects(std::uint64_t now) const noexcept { return m_poller != nullptr && now < m_poller->expects_until(); }
+    void let_others_run() const noexcept { m_poller->let_others_run(); }
+    bool is_to_sleep_at_once() const noexcept { return m_poller != nullptr && m_poller->is_to_sleep_at_once(); }
 
 private:
     base::idle_poller* m_poller;
@@ -75,10 +77,10 @@ work search(worker& w, std::uint64_t patience_ns) noexcept {
         if (is_work(found)) return others.found(found);
         if (!w.spares.empty() && others.take_work()) continue;
         std::uint64_t const now = os::monotonic_ns();
-        if (give_up == 0) give_up = now + patience_ns;
+        if (give_up == 0) give_up = others.is_to_sleep_at_once() ? now : now + patience_ns;
         if (now >= give_up) {
             if (!others.expects(now)) return {};
-            os::machine::yield_processor(); // who is expected to send may be waiting for it
+            others.let_others_run(); // who is expected to send may be waiting for the processor
         }
         has_polled = others.pause(pauses);
         if (has_polled) pauses = 1;

@@ -63,6 +63,21 @@ class MpiTest(unittest.TestCase):
         return self.run_words([TULLE, "run", "--hosts", hosts, "-n", str(places), "--mpi", FLAVOUR, *options, "--", *words], **more)
 
 
+    def path_with_a_launcher_whose_input_must_not_end(self):
+        """PATH, with a launcher that fails if its input ends within a moment."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, os.path.basename(MPIRUN))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"""#!{sys.executable}
+import os, select, sys
+if "--version" not in sys.argv and select.select([0], [], [], 0.2)[0]:
+    sys.exit("the input of the launcher has ended")
+os.execv("{MPIRUN}", ["{MPIRUN}", *sys.argv[1:]])
+""")
+        os.chmod(path, stat.S_IRWXU)
+        return folder.name + ":" + os.environ["PATH"]
+
     def expect_passed(self, out):
         """Those for which there are too few processes, and what an MPI cannot do, are skipped."""
         self.assertGreater(int(re.search(r"\[  PASSED  \] (\d+) tests", out)[1]), 12, out[-3000:])
@@ -162,6 +177,19 @@ class RunHosts(MpiTest):
             out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "prints", options=options)
             self.assertEqual(sorted(out.splitlines()), lines)
 
+    def test_lines_of_all_places_are_whole_in_a_file_and_in_a_pipe(self):
+        """They write buffers, which end within lines."""
+        lines = 20_000
+        for options, first in (((), ""), (("--tags", "all"), "[0] ")):
+            expected = sorted((f"[{k}] " if k != 0 else first) + "abc"[k] * 70 for k in range(3) for _ in range(lines))
+            out, _ = self.on_hosts(self.HOST, 3, CONDUCT, "prints-many-lines", str(lines), options=options)
+            self.assertTrue(sorted(out.splitlines()) == expected, ("a line is cut", options))
+            with tempfile.TemporaryFile("w+") as file:
+                words = [TULLE, "run", "--hosts", self.HOST, "-n", "3", "--mpi", FLAVOUR, *options, "--", CONDUCT, "prints-many-lines", str(lines)]
+                subprocess.run(words, env=self.environment({}), stdin=subprocess.DEVNULL, stdout=file, check=True, timeout=PATIENCE)
+                file.seek(0)
+                self.assertTrue(sorted(file.read().splitlines()) == expected, ("a line is cut", options))
+
     def test_options_arrive(self):
         out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "workers", options=["--workers", "3"])
         self.assertEqual(sorted(out.splitlines()), ["3", "[1] 3"])
@@ -227,6 +255,17 @@ class RunHosts(MpiTest):
                 time.sleep(0.01)
             self.assertEqual(processes(self.mark, "conduct"), [])
 
+    def test_input_that_has_ended_is_not_passed_on_by_the_launcher(self):
+        """MPICH's is ended by SIGPIPE when it learns of the end after the first place has ended."""
+        path = self.path_with_a_launcher_whose_input_must_not_end()
+        reader, writer = os.pipe()
+        os.close(writer)
+        with open(reader, "rb") as ended, open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as empty:
+            for file in (ended, nothing, empty):
+                done = subprocess.run([TULLE, "run", "--hosts", self.HOST, "-n", "2", "--mpi", FLAVOUR, "--", CONDUCT, "reads"], text=True,
+                                      env=self.environment({"PATH": path}), stdin=file, capture_output=True, timeout=PATIENCE)
+                self.assertEqual((done.returncode, done.stdout), (0, "0: ''\n1: ''\n"), done)
+
     def test_missing_program(self):
         _, err = self.on_hosts(self.HOST, 2, "/nowhere/to/be/found", code=127)
         self.assertIn("run: place 0 cannot run '/nowhere/to/be/found': No such file or directory", err)
@@ -276,6 +315,11 @@ case "$*" in *"--places 2"*) echo '{json.dumps(figure)}' ;; esac
     def test_ours_and_the_mpi_alone(self):
         self.assertEqual(self.libraries("--runs", "2"), [("tulle", FLAVOUR, 2), ("tulle_c", FLAVOUR, 2), (FLAVOUR, FLAVOUR, 2)])
         self.assertEqual(self.libraries("--quick", "--no-peers"), [("tulle", FLAVOUR, 1), ("tulle_c", FLAVOUR, 1)])
+
+    def test_launchers_are_not_told_that_their_input_ends(self):
+        path = self.path_with_a_launcher_whose_input_must_not_end()
+        out, _ = self.run_words([TULLE, "bench", "at", "--hosts", "localhost", "--mpi", FLAVOUR, "--dir", self.folder, "--quick", "--json"], PATH=path)
+        self.assertEqual(len(out.splitlines()), 3)
 
     def test_table_and_page_have_the_ratio_to_the_same_mpi(self):
         page = os.path.join(self.folder, "page.html")
@@ -465,6 +509,15 @@ job.communicate("", timeout=40)
 sys.exit(job.returncode)
 """)
         self.assertNotIn("TULLE_HOST_TIMEOUT", err)
+
+    def test_nobody_is_left_on_either_host_when_the_launcher_is_killed(self):
+        self.in_a("""
+job = on_two("waits")
+job.stdout.readline()
+job.kill()
+job.wait()
+""")
+        self.expect_nobody_left(20)
 
     def test_nobody_is_left_on_either_host_when_the_launcher_is_killed_and_the_cable_cut(self):
         self.in_a("""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// scale PLACES...: what operations of that many places cost, in messages, on a virtual network of this process, and what a place takes in memory.
-// Prints the tables of docs/scale.md, and fails if a count is not what the formula there says.
+// scale [--memory] PLACES...: what operations of that many places cost, in messages, on a virtual network of this process, and what a place takes in memory.
+// Prints the tables of docs/scale.md, with --memory only the last one, and fails if a count is not what the formula there says.
 #include "counting_transport.hpp"
 #include "net/loopback_transport.hpp"
 #include "net/session.hpp"
@@ -18,11 +18,13 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include <malloc.h>
+#include <sys/stat.h>
 
 namespace {
 
@@ -314,25 +316,34 @@ struct memory {
     std::size_t of_engine = 0;    // heap
     std::size_t of_transport = 0; // heap, of places of one host
     std::size_t of_session = 0;   // address space that these share; a page takes memory when it is touched
+    std::size_t touched = 0;      // of it, once place 0 has sent a message to each
 };
+
+std::size_t bytes_in_memory(int descriptor) {
+    struct stat found {};
+    return fstat(descriptor, &found) == 0 ? static_cast<std::size_t>(found.st_blocks) * 512 : 0;
+}
 
 void measure_session(memory& m) {
     auto made = tulle::net::session::create(static_cast<tulle::net::rank>(m.places));
     if (!made.is_valid()) return;
     m.of_session = made.memory().size();
     std::size_t const before = heap_in_use();
-    tulle::net::shm_transport const first(std::move(made), 0);
+    tulle::net::shm_transport first(std::move(made), 0);
     m.of_transport = heap_in_use() - before;
+    for (tulle::net::rank r = 0; r < first.count(); ++r) static_cast<void>(first.try_send(r, {}, nullptr));
+    m.touched = bytes_in_memory(first.joined().memory().descriptor());
 }
 
-bool measure(int places, std::vector<memory>& memories) {
+bool measure(int places, bool only_memory, std::vector<memory>& memories) {
     tulle::initialize({.workers = 2});
     bool is_right = true;
     {
         simulation const world(places);
         memories.push_back({places, world.bytes_of_place()});
         measure_session(memories.back());
-        for (operation const& o : operations()) is_right &= measure(world, o);
+        if (!only_memory)
+            for (operation const& o : operations()) is_right &= measure(world, o);
     }
     tulle::finalize();
     return is_right;
@@ -341,16 +352,22 @@ bool measure(int places, std::vector<memory>& memories) {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) {
-        std::fprintf(stderr, "usage: %s PLACES...\n", argv[0]);
+    bool const only_memory = argc > 1 && std::strcmp(argv[1], "--memory") == 0;
+    int const first = only_memory ? 2 : 1;
+    if (argc <= first) {
+        std::fprintf(stderr, "usage: %s [--memory] PLACES...\n", argv[0]);
         return 2;
     }
     std::vector<memory> memories;
     bool is_right = true;
-    std::printf("| places | operation | messages | of a place, mean | of the busiest place | bytes sent by a place, mean |\n"
-                "|---|---|---|---|---|---|\n");
-    for (int k = 1; k < argc; ++k) is_right &= measure(std::max(2, std::atoi(argv[k])), memories);
-    std::printf("\n| places | heap of an engine | heap of its transport on one host | memory shared there |\n|---|---|---|---|\n");
-    for (memory const& m : memories) std::printf("| %d | %zu | %zu | %zu |\n", m.places, m.of_engine, m.of_transport, m.of_session);
+    if (!only_memory)
+        std::printf("| places | operation | messages | of a place, mean | of the busiest place | bytes sent by a place, mean |\n"
+                    "|---|---|---|---|---|---|\n");
+    for (int k = first; k < argc; ++k) is_right &= measure(std::max(2, std::atoi(argv[k])), only_memory, memories);
+    std::printf("\n| places | heap of an engine | heap of its transport on one host | memory shared there | touched when place 0 has sent "
+                "to each |\n"
+                "|---|---|---|---|---|\n");
+    for (memory const& m : memories)
+        std::printf("| %d | %zu | %zu | %zu | %zu |\n", m.places, m.of_engine, m.of_transport, m.of_session, m.touched);
     return is_right ? 0 : 1;
 }

@@ -24,6 +24,7 @@ public:
     bool poll() noexcept override { return false; } // the service threads do
     bool poll_between() noexcept override { return false; }
     [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
+    void let_others_run() noexcept override {}
     void begin_watch() noexcept override {}
     void end_watch(bool has_work) noexcept override {
         for_each([has_work](auto& work) {

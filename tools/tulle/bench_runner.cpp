@@ -160,7 +160,9 @@ private:
         command.insert(command.end(), {"--workers", std::to_string(s.workers), "--runs", m_settings.quick ? "3" : "1"});
         if (m_settings.quick) command.emplace_back("--quick");
         if (m_settings.size != 0) command.insert(command.end(), {"--n", std::to_string(m_settings.size)});
-        outcome const done = capture(command, {time_limit(), false, {}});
+        limits limit{time_limit()};
+        limit.input_ends = !m_settings.hosts; // MPICH's launcher may fail when it does: hosts.cpp
+        outcome const done = capture(command, limit);
         std::vector<figure> printed = parse_figures(done.output);
         for (figure& f : printed) {
             f.mpi = c.mpi;

@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char** environ; // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
@@ -204,6 +206,17 @@ std::vector<host> hosts_of_pbs(unsigned places) {
     return hosts;
 }
 
+// Neither bytes nor an end are to come.
+bool input_has_ended() {
+    struct stat found {};
+    if (fstat(STDIN_FILENO, &found) != 0) return true;
+    if (S_ISREG(found.st_mode)) return lseek(STDIN_FILENO, 0, SEEK_CUR) >= found.st_size;
+    struct stat nothing {};
+    if (S_ISCHR(found.st_mode)) return stat("/dev/null", &nothing) == 0 && found.st_rdev == nothing.st_rdev;
+    pollfd wanted{STDIN_FILENO, POLLIN, 0};
+    return poll(&wanted, 1, 0) == 1 && wanted.revents == POLLHUP;
+}
+
 } // namespace
 
 bool has_allocation() {
@@ -240,12 +253,16 @@ int run_on_hosts(hosts_request const& request) {
     launcher_watch watch(request.host_limit);
     arguments words = chosen.what->command(chosen.found.program, hosts, places);
     if (chosen.found.can_survive && wants_survivors()) words.insert(words.end(), {"--with-ft", "ulfm"});
-    words.insert(words.end(),
-                 {std::filesystem::read_symlink("/proc/self/exe").string(), "run", "--place-of-job", word_of(request.tags), "--"});
+    words.insert(words.end(), {std::filesystem::read_symlink("/proc/self/exe").string(), "run", "--place-of-job", word_of(request.tags)});
+    // MPICH tells the first place of the end, and is ended by SIGPIPE when that place is not there any more.
+    bool const has_input = !input_has_ended();
+    if (!has_input) words.emplace_back("--no-input");
+    if (isatty(STDOUT_FILENO) == 0) words.emplace_back("--whole-lines");
+    words.emplace_back("--");
     words.insert(words.end(), request.words.begin(), request.words.end());
     std::vector<std::string> names;
     for (host const& h : hosts) names.insert(names.end(), h.places, h.name);
-    return run_job({words, places, names, request.start_limit}, watch);
+    return run_job({words, places, names, request.start_limit, has_input}, watch);
 }
 
 } // namespace tulle::tool

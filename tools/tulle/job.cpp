@@ -115,13 +115,15 @@ private:
     void start(arguments const& launcher) {
         pipe_ends errors = make_pipe();
         pipe_ends refused = make_pipe(); // closed by a successful exec
+        pipe_ends input = m_request.has_input ? pipe_ends() : make_pipe();
         pid_t const parent = getpid();
         m_process = fork();
         if (m_process < 0) throw std::system_error(errno, std::generic_category(), "fork");
-        if (m_process == 0) become_launcher(launcher, errors.write.get(), refused.write.get(), parent);
+        if (m_process == 0) become_launcher(launcher, input.read.get(), errors.write.get(), refused.write.get(), parent);
         errors.write.reset();
         refused.write.reset();
         m_errors = std::move(errors.read);
+        m_input = std::move(input.write);
         int why = 0;
         if (read(refused.read.get(), &why, sizeof why) == sizeof why)
             throw failure(k_cannot_start, "run: cannot run '" + launcher.front() + "': " + std::strerror(why));
@@ -142,10 +144,11 @@ private:
             syscall(SYS_pidfd_send_signal, launcher.get(), SIGKILL, nullptr, 0);
         _exit(0);
     }
-    [[noreturn]] void become_launcher(arguments const& launcher, int errors, int refused, pid_t parent) const {
+    [[noreturn]] void become_launcher(arguments const& launcher, int input, int errors, int refused, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGTERM); // it ends the places then
         if (getppid() != parent) _exit(k_exit_failed);
         sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
+        if (input >= 0) dup2(input, STDIN_FILENO);
         dup2(errors, STDERR_FILENO);
         become(launcher);
         int const why = errno;
@@ -211,6 +214,7 @@ private:
         std::string const text = m_reader.take({buffer.data(), static_cast<std::size_t>(got)});
         m_has_spoken |= !text.empty();
         write_all(STDERR_FILENO, text);
+        write_all(STDOUT_FILENO, m_reader.printed());
         for (job_word const& word : m_reader.words()) {
             m_roll.note(word);
             if (word.what == job_news::exited && !m_code) m_code = static_cast<int>(word.number);
@@ -241,6 +245,7 @@ private:
     sigset_t m_mask_before{};
     descriptor m_signals;
     descriptor m_errors;
+    descriptor m_input; // of the launcher, which must not end before the launcher does
     descriptor m_life;
     pid_t m_process = 0;
     job_words_reader m_reader;

@@ -20,6 +20,7 @@ struct job_request {
     unsigned places = 0;
     std::vector<std::string> hosts;     // of the places, in their order, as the user has named them; empty: not known
     std::chrono::seconds start_limit{}; // for all places to be started; 0: none
+    bool has_input = true;              // that the launcher passes on; else it gets one that has neither bytes nor an end
 };
 
 // The exit code: what the first place has told that ended badly; else that of the launcher. Signals are passed on to it. Throws failure: it

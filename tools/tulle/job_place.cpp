@@ -55,7 +55,12 @@ void let_tell(int pipe) {
 
 class job_place {
 public:
-    job_place(arguments const& words, tagging tags) : m_words(words), m_tags(tags), m_place(own_place()) {
+    job_place(arguments const& words, tagging tags, bool has_input, bool whole_lines)
+        : m_words(words),
+          m_tags(tags),
+          m_place(own_place()),
+          m_has_input(has_input && m_place == 0),
+          m_whole_lines(whole_lines && tags != tagging::none && keep_writes_apart(STDERR_FILENO)) {
         sigset_t watched;
         sigemptyset(&watched);
         for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&watched, number);
@@ -81,7 +86,7 @@ public:
 
 private:
     void start() {
-        pipe_ends out = is_piped(m_tags, m_place, STDOUT_FILENO) ? make_pipe() : pipe_ends();
+        pipe_ends out = m_whole_lines || is_piped(m_tags, m_place, STDOUT_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends err = is_piped(m_tags, m_place, STDERR_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
         pipe_ends report = make_pipe();
@@ -92,7 +97,11 @@ private:
         error.write.reset();
         m_report = std::move(report.read);
         std::string const tag = is_tagged(m_tags, m_place) ? tag_of(m_place) : std::string();
-        if (out.read.is_open()) m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
+        if (out.read.is_open() && m_whole_lines)
+            m_outputs.emplace_back(tag, std::move(out.read),
+                                   [place = m_place](std::string_view text) { write_printed(STDERR_FILENO, place, text); });
+        else if (out.read.is_open())
+            m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
         if (err.read.is_open()) m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
@@ -105,7 +114,7 @@ private:
         sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
         if (out >= 0) dup2(out, STDOUT_FILENO);
         if (err >= 0) dup2(err, STDERR_FILENO);
-        if (m_place != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+        if (!m_has_input) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
         let_tell(report);
         become(m_words);
         int const why = errno;
@@ -203,6 +212,8 @@ private:
     arguments const& m_words;
     tagging m_tags;
     unsigned m_place;
+    bool m_has_input;
+    bool m_whole_lines;
     sigset_t m_mask_before{};
     descriptor m_signals;
     descriptor m_report; // what the library tells (remote/place_report.hpp)
@@ -215,6 +226,8 @@ private:
 
 } // namespace
 
-int run_job_place(arguments const& words, tagging tags) { return job_place(words, tags).run(); }
+int run_job_place(arguments const& words, tagging tags, bool has_input, bool whole_lines) {
+    return job_place(words, tags, has_input, whole_lines).run();
+}
 
 } // namespace tulle::tool

@@ -10,6 +10,7 @@ namespace tulle::tool {
 
 // The exit code for the launcher; that of the program, or 128 + signal, is told to run_job (job.hpp). Throws failure: it cannot be started, or
 // this is no job.
-int run_job_place(arguments const& words, tagging tags);
+// `has_input`: the launcher passes input on to the first place. `whole_lines`: what is printed goes to `tulle run` in parts (job_words.hpp).
+int run_job_place(arguments const& words, tagging tags, bool has_input, bool whole_lines);
 
 } // namespace tulle::tool

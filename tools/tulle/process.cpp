@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process.hpp"
 
+#include "tagged_output.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -33,12 +35,12 @@ std::vector<char*> to_argv(arguments const& words) {
 }
 
 // In the child: only calls that are safe after fork.
-[[noreturn]] void run_child(char* const* argv, int output, limits const& limit) {
+[[noreturn]] void run_child(char* const* argv, int input, int output, limits const& limit) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
     dup2(output, STDOUT_FILENO);
     int const nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(nothing, STDIN_FILENO);
+    dup2(limit.input_ends ? nothing : input, STDIN_FILENO);
     if (limit.quiet || limit.merge) dup2(limit.merge ? output : nothing, STDERR_FILENO);
     if (limit.directory.empty() || chdir(limit.directory.c_str()) == 0) execvp(argv[0], argv);
     _exit(127);
@@ -61,16 +63,16 @@ bool read_all(int input, std::string& text, clock::time_point end) {
 } // namespace
 
 outcome capture(arguments const& words, limits const& limit) {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    pipe_ends input = make_pipe();
+    pipe_ends output = make_pipe();
     std::vector<char*> const argv = to_argv(words);
     pid_t const pid = fork();
     if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    if (pid == 0) run_child(argv.data(), ends[1], limit);
-    close(ends[1]);
+    if (pid == 0) run_child(argv.data(), input.read.get(), output.write.get(), limit);
+    output.write.reset();
     outcome result;
-    result.timed_out = !read_all(ends[0], result.output, clock::now() + limit.time);
-    close(ends[0]);
+    result.timed_out = !read_all(output.read.get(), result.output, clock::now() + limit.time);
+    output.read.reset();
     if (result.timed_out) kill(-pid, SIGKILL);
     while (waitpid(pid, &result.status, 0) < 0 && errno == EINTR) {}
     return result;

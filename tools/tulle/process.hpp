@@ -26,6 +26,7 @@ struct limits {
     bool quiet = false;                   // throws its standard error away
     std::filesystem::path directory = {}; // to run in; empty: ours
     bool merge = false;                   // puts its standard error into the output, too
+    bool input_ends = true;               // at once; or not before the program does
 };
 
 // Runs a program to its end, or kills its process group when the time is over.

@@ -39,6 +39,8 @@ struct run_request {
     std::string hosts;        // of places; empty: this one
     std::string mpi;          // that starts places on other hosts; empty: any
     std::string place_of_job; // whose lines are tagged; empty: it is none
+    bool has_input = true;    // then: its launcher passes input on
+    bool whole_lines = false; // then: what it prints is not left to the launcher
     arguments words;
 };
 
@@ -104,7 +106,8 @@ int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
     check_places(request, table);
     if (request.explore != 0) return explore_seeds(request, table);
-    if (!request.place_of_job.empty()) return run_job_place(request.words, tagging_of(request.place_of_job));
+    if (!request.place_of_job.empty())
+        return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input, request.whole_lines);
     if (!request.hosts.empty() || (request.places != 0 && has_allocation()))
         return run_on_hosts({request.words, request.hosts, request.places, tagging_of(request.tags), request.mpi,
                              std::chrono::seconds(table.number(base::option_id::start_timeout)),
@@ -137,6 +140,8 @@ command add_run(CLI::App& program) {
         ->type_name("MPI")
         ->check(CLI::IsMember({"openmpi", "mpich"}).description(""));
     app->add_option("--place-of-job", request->place_of_job)->group(""); // by launchers of MPIs: hosts.cpp
+    app->add_flag("!--no-input", request->has_input)->group("");         // the same
+    app->add_flag("--whole-lines", request->whole_lines)->group("");     // the same
     app->add_option("--workers", request->workers, "OS threads that run threads, at each place")->type_name("N");
     app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
     app->add_flag("--stack-report", request->stack_report, "At the end, how much of their stacks threads have used");

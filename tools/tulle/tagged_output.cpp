@@ -59,12 +59,12 @@ void tagged_output::read_some() {
 }
 
 void tagged_output::end() {
-    if (!m_text.empty()) write_all(m_to, m_tag + m_text + (m_tag.empty() ? "" : "\n"));
+    if (!m_text.empty()) m_pass_on(m_tag + m_text + (m_tag.empty() ? "" : "\n"));
     m_text.clear();
     m_from.reset();
 }
 
-void tagged_output::pass_beginning() { write_all(m_to, std::exchange(m_text, {})); }
+void tagged_output::pass_beginning() { m_pass_on(std::exchange(m_text, {})); }
 
 void tagged_output::take(std::string_view got) {
     m_text.append(got);
@@ -80,7 +80,7 @@ void tagged_output::take(std::string_view got) {
         out.append(m_tag).append(m_text, begin, next - begin);
     }
     m_text.erase(0, lines);
-    write_all(m_to, out);
+    m_pass_on(out);
 }
 
 } // namespace tulle::tool

@@ -2,6 +2,7 @@
 // What a place prints, passed on line by line behind the tag of the place. Without a tag it is passed on as it is, also what is no line for a while.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +51,12 @@ void write_all(int to, std::string_view text);
 
 class tagged_output {
 public:
-    tagged_output(std::string tag, descriptor from, int to) : m_tag(std::move(tag)), m_from(std::move(from)), m_to(to) {}
+    using writer = std::function<void(std::string_view)>;
+
+    tagged_output(std::string tag, descriptor from, writer pass_on)
+        : m_tag(std::move(tag)), m_from(std::move(from)), m_pass_on(std::move(pass_on)) {}
+    tagged_output(std::string tag, descriptor from, int to)
+        : tagged_output(std::move(tag), std::move(from), [to](std::string_view text) { write_all(to, text); }) {}
 
     [[nodiscard]] int from() const noexcept { return m_from.get(); }
     [[nodiscard]] bool is_open() const noexcept { return m_from.is_open(); }
@@ -68,7 +74,7 @@ private:
 
     std::string m_tag;
     descriptor m_from;
-    int m_to;
+    writer m_pass_on;
     std::string m_text; // of a line that is not complete
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { THREADS = 24, ROUNDS = 20, ADDS = 50 };
+enum { RANDOM_THREADS = 256 }; /* the chance that fewer than a third, or none, are where they are expected is below 1e-7 */
 
 /* In shared memory. */
 struct world {
@@ -64,6 +65,18 @@ static void placements(void) {
         for (int n = 0; policy == TNT_ROUND_ROBIN && n < tnt_nodes(); ++n) CHECK(counts[n] == THREADS / tnt_nodes());
     }
     CHECK(tnt_set_placement(4) == EINVAL && tnt_set_placement(-1) == EINVAL);
+}
+
+static void random_reaches_all_nodes(void) {
+    int counts[64] = {0};
+    CHECK(tnt_set_placement(TNT_RANDOM) == 0);
+    for (uintptr_t k = 0; k < RANDOM_THREADS; ++k) {
+        tnt_t thread;
+        void* result = NULL;
+        CHECK(tnt_create(&thread, &node_and_number, NULL) == 0 && tnt_join(thread, &result) == 0);
+        ++counts[(uintptr_t)result / 1000];
+    }
+    for (int n = 0; n < tnt_nodes(); ++n) CHECK(counts[n] > 0 && (tnt_nodes() == 1 || counts[n] <= RANDOM_THREADS * 2 / 3));
 }
 
 /* Waits for main at the barrier, so that all are alive at once. */
@@ -169,6 +182,7 @@ int main(void) {
     CHECK(tnt_node() == 0 && THREADS % tnt_nodes() == 0);
     loads_and_stores();
     placements();
+    random_reaches_all_nodes();
     least_loaded_is_even();
     mutexes_and_barriers();
     exits_and_detached_threads();

@@ -239,6 +239,27 @@ int idle_time() {
     return EXIT_SUCCESS;
 }
 
+// How long so many rounds of calls of all places take, and so many barriers, in milliseconds.
+double milliseconds_of(void (*what)()) {
+    auto const begin = std::chrono::steady_clock::now();
+    for (int k = 0; k < number; ++k) what();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+int takes_time() {
+    everywhere([] {});
+    std::printf("calls %.3f\n", milliseconds_of([] { everywhere([] {}); }));
+    std::fflush(stdout);
+    auto const meet = [](int times) {
+        for (int k = 0; k < times; ++k) tulle::team().barrier();
+    };
+    tulle::finish([meet](tulle::activities& all) {
+        for (tulle::place const p : tulle::places())
+            if (p != tulle::here()) all.async_at(p, meet, number);
+        std::printf("barriers %.3f\n", milliseconds_of([] { tulle::team().barrier(); }));
+    });
+    return EXIT_SUCCESS;
+}
+
 int starts_itself() { return std::system(("/proc/" + std::to_string(getpid()) + "/exe count").c_str()) == 0 ? EXIT_SUCCESS : EXIT_FAILURE; }
 
 std::string input() {
@@ -295,6 +316,7 @@ int conduct(std::string const& how) {
         {"processors", &processors},
         {"hosts", &hosts},
         {"idle-time", &idle_time},
+        {"takes-time", &takes_time},
         {"starts-itself", &starts_itself},
         {"ignores-signals", &ignores_signals},
     };

@@ -212,7 +212,7 @@ class Death(PlacesTest):
         self.assertEqual(process.stderr.read(), "tulle: run: place 2: ended by signal 9 (Killed); the others are stopped\n")
 
 
-class Processors(PlacesTest):
+class Binding(PlacesTest):
     def used(self, places, *options, **more):
         """How many each place may use, in the order of the numbers."""
         return sorted(int(line) for line in self.run_places(places, "nproc", options=["--tags", "none", *options], **more)[0].split())
@@ -412,6 +412,19 @@ class Processors(PlacesTest):
         self.assertLess(used, 0.2 * seconds)
         process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)
+
+    def test_more_places_than_processors_beside_programs_that_compute(self):
+        """A place that waits by yields gives a time slice to each of them whenever it looks: minutes. One that sleeps needs a second."""
+        cpus = len(os.sched_getaffinity(0))
+        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(10 * cpus)]
+        try:
+            begin = time.monotonic()
+            out, _ = self.run_places(3 * cpus, CONDUCT, "takes-time", "50")
+            self.assertLess(time.monotonic() - begin, 15, out)
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
 
     def test_are_shared(self):
         for places in (1, 2, 4):

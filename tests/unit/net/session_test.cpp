@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/session.hpp"
 
+#include "net/shm_transport.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,9 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <vector>
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tulle::net {
@@ -37,6 +41,33 @@ TEST(session, has_as_many_places_as_asked_for) {
         EXPECT_EQ(s.head().program.load(), 0U);
         for (rank r = 0; r < places; ++r) ASSERT_EQ(s.entry(r).state.load(), place_state::absent) << r;
     }
+}
+
+std::size_t bytes_in_memory(session const& s) {
+    struct stat found {};
+    return fstat(s.memory().descriptor(), &found) == 0 ? static_cast<std::size_t>(found.st_blocks) * 512 : 0;
+}
+
+class counts_messages final : public receiver {
+public:
+    void deliver(packet const& /*head*/, std::byte const* /*payload*/) noexcept override { ++count; }
+    int count = 0;
+};
+
+TEST(session, rings_of_pairs_that_never_talk_take_no_memory) {
+    constexpr rank k_places = 64;
+    constexpr std::size_t k_page = 4096;
+    session const all = session::create(k_places);
+    std::vector<std::unique_ptr<shm_transport>> places;
+    for (rank r = 0; r < k_places; ++r) places.push_back(std::make_unique<shm_transport>(adopt_again(all), r));
+    std::size_t const entries = sizeof(session_head) + k_places * sizeof(place_entry) + k_page;
+    counts_messages seen;
+    for (auto const& p : places) static_cast<void>(p->poll(seen));
+    EXPECT_LE(bytes_in_memory(all), entries);
+    for (rank const from : {0U, 3U}) ASSERT_TRUE(places[from]->try_send(7, {}, nullptr));
+    for (auto const& p : places) static_cast<void>(p->poll(seen));
+    EXPECT_EQ(seen.count, 2);
+    EXPECT_LE(bytes_in_memory(all), entries + 2 * 2 * k_page); // of each ring a page, and one with its control
 }
 
 TEST(session, of_no_place_or_too_many_is_refused) {

@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace {
@@ -28,6 +31,41 @@ TEST_F(place_local_test, each_place_has_its_own) {
     EXPECT_EQ(tulle::at(
                   tulle::place(2), [](auto there) { return there->size(); }, own),
               4U);
+}
+
+// Such as one with a mutex.
+struct shard {
+    explicit shard(long first) : sum(first), self(this) {}
+    shard(shard const&) = delete;
+    shard& operator=(shard const&) = delete;
+
+    tulle::mutex lock;
+    long sum;
+    shard* self;
+};
+TEST_F(place_local_test, of_a_type_that_can_neither_be_copied_nor_moved) {
+    loopback_places const two(2);
+    auto const own = tulle::place_local<shard>::make([](long first) { return shard(first + tulle::here().index()); }, 10L);
+    for (tulle::place const p : tulle::places())
+        EXPECT_EQ(tulle::at(
+                      p,
+                      [](auto there) {
+                          std::lock_guard const held(there->lock);
+                          return there->self == &*there ? ++there->sum : 0;
+                      },
+                      own),
+                  11 + p.index());
+    own.destroy();
+}
+
+TEST_F(place_local_test, of_what_is_converted_and_of_what_a_reference_names) {
+    static std::vector<int> const s_given{1, 2, 3};
+    auto const copied = tulle::place_local<std::vector<int>>::make([]() -> std::vector<int> const& { return s_given; });
+    auto const converted = tulle::place_local<std::string>::make([] { return "text"; });
+    EXPECT_EQ(*copied, s_given);
+    EXPECT_EQ(*converted, "text");
+    copied.destroy();
+    converted.destroy();
 }
 
 TEST_F(place_local_test, is_gone_after_destroy) {

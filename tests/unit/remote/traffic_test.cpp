@@ -57,5 +57,23 @@ TEST(traffic, nobody_waits_where_processors_are_shared) {
     EXPECT_EQ(t.expects_until(), 0U);
 }
 
+TEST(traffic, nobody_yields_or_looks_for_long_after_a_slow_yield) {
+    traffic t;
+    t.have_yielded(100'000, os::monotonic_ns());
+    EXPECT_FALSE(t.yields_are_slow());
+    EXPECT_TRUE(becomes_dense(t));
+    EXPECT_GT(t.expects_until(), 0U);
+    t.have_yielded(3'000'000, os::monotonic_ns());
+    EXPECT_TRUE(t.yields_are_slow());
+    EXPECT_TRUE(becomes_dense(t));
+    EXPECT_EQ(t.expects_until(), 0U);
+}
+
+TEST(traffic, slow_yields_are_forgotten) {
+    traffic t;
+    t.have_yielded(1'000'000, os::monotonic_ns() - 1'000'000'000);
+    EXPECT_FALSE(t.yields_are_slow());
+}
+
 } // namespace
 } // namespace tulle::remote
