@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace {
@@ -25,7 +27,7 @@ TEST(cancellation_core, cancels_each_once_however_many) {
     EXPECT_TRUE(token.has_nodes());
     EXPECT_TRUE(token.request());
     EXPECT_FALSE(token.has_nodes());
-    for (counting const& n : nodes) EXPECT_EQ(n.times, 1);
+    EXPECT_TRUE(std::all_of(nodes.begin(), nodes.end(), [](counting const& n) { return n.times == 1; }));
     EXPECT_FALSE(token.request());
 }
 
