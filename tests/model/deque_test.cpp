@@ -58,7 +58,8 @@ public:
         model::check(s < m_bench.slots.data() + k_slots - 1, "the last slot is not used");
         s->task.store(task);
         bool const quickly = m_bench.records.publish(s);
-        model::check(!quickly || m_bench.records.is_asymmetric(), "without asymmetry each fork comes by the cold path, and is shared there");
+        model::check(!quickly || m_bench.records.is_asymmetric(),
+                     "without asymmetry each fork comes by the cold path, and is shared there");
         if (!quickly) publish_cold();
         return *s;
     }
