@@ -55,9 +55,19 @@ public:
 
     slot& fork(int task) {
         slot* const s = m_bench.records.top();
+        model::check(s < m_bench.slots.data() + k_slots - 1, "the last slot is not used");
         s->task.store(task);
-        if (!m_bench.records.publish(s)) publish_cold();
+        bool const quickly = m_bench.records.publish(s);
+        model::check(!quickly || m_bench.records.is_asymmetric(),
+                     "without asymmetry each fork comes by the cold path, and is shared there");
+        if (!quickly) publish_cold();
         return *s;
+    }
+    // While there is room; the deque says so in the cold path.
+    std::vector<slot*> fork_all() {
+        std::vector<slot*> forked;
+        for (int task = 0; !m_bench.records.is_full(m_bench.records.top()); ++task) forked.push_back(&fork(task));
+        return forked;
     }
     // Of the youngest.
     void join(slot& s) {
@@ -74,15 +84,40 @@ public:
             m_bench.run(older);
             older.task.store(k_idle);
         };
-        bool const stolen = deque::deque_owner(m_bench.records).reclaim_below(&older, replace) == deque::reclaim_result::stolen;
-        if (stolen) wait_for(older);
-        join(younger);
+        bool const stolen = reclaim_below(older, replace);
+        join_shared(younger);
         if (stolen) return deque::deque_owner(m_bench.records).settle(&older);
         join(older); // the idle record
+    }
+    // The oldest of three, then the youngest: the join of the one between them must come to reclaim, too, for the idle record below it.
+    void join_around(slot& oldest, slot& middle, slot& youngest) {
+        auto const replace = [&](bool stolen) {
+            if (stolen) return;
+            m_bench.run(oldest);
+            oldest.task.store(k_idle);
+        };
+        bool const oldest_stolen = reclaim_below(oldest, replace);
+        join_shared(youngest);
+        join_shared(middle);
+        if (oldest_stolen) return deque::deque_owner(m_bench.records).settle(&oldest);
+        join(oldest); // the idle record
     }
     static constexpr int k_idle = k_tasks - 1; // left where a record was taken out of order; runs once or not at all
 
 private:
+    template <class Replace> bool reclaim_below(slot& s, Replace replace) {
+        bool const stolen = deque::deque_owner(m_bench.records).reclaim_below(&s, replace) == deque::reclaim_result::stolen;
+        if (stolen) wait_for(s);
+        return stolen;
+    }
+    // Of the youngest, while there is an idle record below.
+    void join_shared(slot& s) {
+        model::check(!m_bench.records.retract(&s), "the join comes to where idle records are taken off");
+        deque::deque_owner cold(m_bench.records);
+        if (cold.reclaim(&s, true) == deque::reclaim_result::mine) return m_bench.run(s);
+        wait_for(s);
+        cold.settle(&s);
+    }
     void publish_cold() {
         if (!m_bench.records.is_asymmetric()) deque::deque_owner(m_bench.records).share_all();
     }
@@ -200,6 +235,58 @@ TEST(split_deque, join_out_of_order) {
             });
         }
         t.at_end([&b] { b.check_all_ran(3); });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(split_deque, joins_above_an_idle_record_come_to_the_lock) {
+    model::result const r = model::explore("deque_around", random(20000), [](model::test& t) {
+        auto& b = t.make<bench>(true);
+        t.thread([&b] {
+            owner me(b);
+            slot& oldest = me.fork(0);
+            slot& middle = me.fork(1);
+            slot& youngest = me.fork(2);
+            me.join_around(oldest, middle, youngest);
+        });
+        t.thread([&b] {
+            for (int n = 0; n < 2; ++n) steal_once(b);
+        });
+        t.at_end([&b] { b.check_all_ran(3); });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(split_deque, is_full_before_its_last_slot) {
+    for (bool const asymmetric : {true, false}) {
+        model::options const o = asymmetric ? random(5000) : model::without_heavy_fence(random(5000));
+        model::result const r = model::explore("deque_full", o, [asymmetric](model::test& t) {
+            auto& b = t.make<bench>(asymmetric);
+            t.thread([&b] {
+                owner me(b);
+                std::vector<slot*> forked = me.fork_all();
+                model::check(forked.size() == k_slots - 1 && b.records.capacity() == k_slots - 1, "all slots but the last are used");
+                for (; !forked.empty(); forked.pop_back()) me.join(*forked.back());
+            });
+            t.thread([&b] { steal_once(b); });
+            t.at_end([&b] { b.check_all_ran(static_cast<int>(k_slots) - 1); });
+        });
+        EXPECT_TRUE(r.passed()) << r;
+    }
+}
+
+// The next owner of a deque finds a thief in it, who has come when the last owner was there.
+TEST(split_deque, is_opened_again_beside_a_thief) {
+    model::result const r = model::explore("deque_reopened", random(40000), [](model::test& t) {
+        auto& b = t.make<bench>(true);
+        t.thread([&b] {
+            owner me(b);
+            me.join(me.fork(0));
+            b.records.reopen(true);
+            me.join(me.fork(1));
+        });
+        t.thread([&b] { steal_once(b); });
+        t.at_end([&b] { b.check_all_ran(2); });
     });
     EXPECT_TRUE(r.passed()) << r;
 }

@@ -191,6 +191,91 @@ TEST(full_empty, time_outs) {
     EXPECT_GT(static_cast<std::size_t>(seen.time_outs), r.executions / 200);
 }
 
+// A limit starts before the word's lock is released: else the waiter may be served, and its frame be gone, before.
+TEST(full_empty, serves_while_a_limit_starts) {
+    using parking = model::parking_elsewhere;
+    struct far_memory {
+        model::parking_world world;
+        std::array<table::slot_type, 1> slots;
+        std::array<table::count_type, 1> emptyings;
+        model::atomic<std::uint64_t> value;
+        bool taken = false;
+
+        sync::full_empty_word<parking, cell> at() {
+            return {sync::full_empty_table<parking>(slots.data(), emptyings.data(), slots.size()), cell(value, 0x1000)};
+        }
+    };
+    int taken = 0;
+    model::result const r = model::explore("feb_limit_starts", random(10000), [&taken](model::test& t) {
+        auto& m = t.make<far_memory>();
+        static_cast<void>(m.at().empty());
+        t.thread([&m] {
+            std::uint64_t v = 0;
+            m.taken = m.at().read_fe(v, 2) == word_result::done;
+            m.world.end_suspending();
+        });
+        t.thread([&m] { m.world.run_posts(1); });
+        t.thread([&m] {
+            std::uint64_t one = 1;
+            static_cast<void>(m.at().perform(op::write_f, one, ~std::uint64_t{0}));
+        });
+        t.thread([&m] { m.world.time_passes(); });
+        t.at_end([&] { taken += m.taken; });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(static_cast<std::size_t>(taken), r.executions / 20);
+}
+
+// --- the queue moves out of the frame of who leaves -----------------------------------------------------------------------------
+
+struct hosted : memory {
+    model::atomic<bool> host_is_gone{false};
+    std::array<std::uint64_t, 3> got{};
+
+    [[gnu::noinline]] static void overwrite_stack() {
+        std::array<unsigned char volatile, 4096> zeros;
+        for (auto& byte : zeros) byte = 0;
+    }
+    [[gnu::noinline]] void read_as_host() { got[0] = apply(op::read_ff, 0); }
+
+    void host() {
+        read_as_host();
+        overwrite_stack();
+        host_is_gone.store(true, release); // pairs with write
+    }
+    void take(int after, std::size_t taker) {
+        await_queued(after);
+        got[taker] = apply(op::read_fe, 0);
+    }
+    void write() {
+        await_queued(3);
+        static_cast<void>(apply(op::write_ef, 0, 1));
+        while (!host_is_gone.load(acquire)) model::machine::pause(); // pairs with host
+        static_cast<void>(apply(op::write_ef, 0, 2));
+    }
+    void await_queued(int threads) const {
+        while (world.parks < threads) model::machine::pause();
+    }
+};
+
+// A reader hosts the queue, and two wait to take the value: the first value is for the reader and one of them, the other goes on waiting.
+TEST(full_empty, a_reader_that_leaves_moves_the_queue) {
+    model::result const r = model::explore("feb_host", random(2000), [](model::test& t) {
+        auto& h = t.make<hosted>();
+        h.start(0, false, 0);
+        t.thread([&h] { h.host(); });
+        t.thread([&h] { h.take(1, 1); });
+        t.thread([&h] { h.take(2, 2); });
+        t.thread([&h] { h.write(); });
+        t.at_end([&h] {
+            model::check(h.got == std::array<std::uint64_t, 3>{1, 1, 2}, "who waits is served in turn");
+            static_cast<void>(h.apply(op::fill, 0));
+            model::check(h.is_quiet(), "the table has forgotten the word");
+        });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+}
+
 // --- read_ff sees values of a full word only, and none that is older than it may be ---------------------------------------------
 
 struct history : memory {

@@ -296,6 +296,31 @@ TEST(mutex, who_gives_up_after_a_wake_up_wakes_the_next) {
     EXPECT_NE(careless.message.find("deadlock: all threads sleep; thread 4"), std::string::npos) << careless;
 }
 
+// A limit starts before the queue's lock is released: else the waiter may be woken, and its frame be gone, before.
+TEST(mutex, wakes_while_a_limit_starts) {
+    using parking = model::parking_elsewhere;
+    model::result const r = model::explore("mutex_limit_starts", random(10000), [](model::test& t) {
+        auto& g = t.make<guarded<parking>>();
+        g.lock.use_once();
+        g.lock.lock();
+        t.thread([&g] {
+            auto const is_waited_for = [&g] {
+                std::lock_guard const held(g.lock.queue.lock);
+                return !g.lock.queue.waiting.empty();
+            };
+            while (!is_waited_for()) model::machine::pause();
+            g.lock.unlock();
+        });
+        t.thread([&g] {
+            g.add_in_time();
+            g.world.end_suspending();
+        });
+        t.thread([&g] { g.world.run_posts(1); });
+        t.at_end([&g] { model::check(g.value.load() == 1, "it has locked the mutex"); });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+}
+
 // The error of an unlock that looks for waiters only before it lets go.
 struct careless : guarded<model::parking> {
     void add_carelessly() {

@@ -6,10 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 
 namespace {
 
@@ -95,11 +93,11 @@ TEST(signal, time_outs_race_with_the_last) {
 }
 
 TEST(signal, every_order_is_needed) {
-    auto const mutants = model::weaken_each("signal_weakened", random(20000), body(2, true));
+    model::options o = random(20000);
+    o.weakens = [](model::site const& s) { return s.file != "sole_waiter.hpp"; }; // its own test does
+    auto const mutants = model::weaken_each("signal_weakened", o, body(2, true));
     EXPECT_GE(mutants.size(), 3U);
-    // Two remain: release and acquire of `posted` guard the life of a frame, which the machine does not follow.
-    std::string const survivors = model::survivors_in_code(mutants);
-    EXPECT_LE(std::count(survivors.begin(), survivors.end(), '\n'), 2) << survivors;
+    EXPECT_EQ(model::survivors_in_code(mutants), "");
 }
 
 // The notifier uses the signal again while the first waiter has been resumed, but has not returned.

@@ -62,7 +62,7 @@ struct parking_world {
     }
     // The body of the thread that runs the posts of others, until so many of them have called end_suspending().
     void run_posts(int others) {
-        while (ended.load(std::memory_order_acquire) < others) { // pairs with end_suspending
+        while (ended.load(std::memory_order_acquire) < others) {                               // pairs with end_suspending
             if (post_request const* const asked = next_post.load(std::memory_order_acquire)) { // pairs with hand_over
                 post_request const copy = *asked;
                 next_post.store(nullptr, std::memory_order_relaxed); // relaxed: the frame that it was in is read no more
@@ -89,7 +89,7 @@ struct parking_world {
     int time_outs = 0;       // guarded by timer_lock
     atomic<post_request const*> next_post{nullptr};
     atomic<int> ended{0};
-    int parks = 0;           // counts for the test itself
+    int parks = 0; // counts for the test itself
 };
 
 // Of which no wait is left when it is destroyed.

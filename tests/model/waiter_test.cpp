@@ -119,6 +119,33 @@ TEST(latch, every_order_is_needed) {
     EXPECT_EQ(model::survivors_in_code(mutants), "");
 }
 
+// A limit starts before the list's lock is released: else the waiter may be woken, and its frame be gone, before.
+TEST(latch, wakes_while_a_limit_starts) {
+    using parking = model::parking_elsewhere;
+    struct far_gate {
+        model::parking_world world;
+        sync::latch_core<parking> latch;
+        model::cancellation token;
+        bool passed = false;
+    };
+    int passed = 0;
+    model::result const r = model::explore("latch_limit_starts", random(10000), [&passed](model::test& t) {
+        auto& g = t.make<far_gate>();
+        g.latch.open(1);
+        t.thread([&g] {
+            g.passed = g.latch.wait_until({2, &g.token});
+            g.world.end_suspending();
+        });
+        t.thread([&g] { g.world.run_posts(1); });
+        t.thread([&g] { static_cast<void>(g.latch.count_down(1)); });
+        t.thread([&g] { g.token.request(); });
+        t.at_end([&] { passed += g.passed; });
+    });
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(static_cast<std::size_t>(passed), r.executions / 20);
+    EXPECT_LT(static_cast<std::size_t>(passed), r.executions);
+}
+
 // -- barrier
 
 struct meeting {

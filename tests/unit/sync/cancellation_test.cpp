@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -154,6 +156,46 @@ TEST_P(every_wait, races_of_cancellation_and_time_lose_nothing) {
     }
     c.satisfy();
     EXPECT_TRUE(c.wait(tulle::cancellation_token()));
+}
+
+// Nodes of a wait that lie in its frame are in no list any more when the frame ends: a later request would write into what is there then.
+[[gnu::noinline]] bool wait_in_a_frame_of_its_own(wait_case const& c, tulle::wait_limit const& until) { return c.wait(until); }
+
+[[gnu::noinline]] bool stays_untouched(tulle::latch& is_written, tulle::latch& may_be_read) {
+    std::array<unsigned char volatile, 8192> memory{};
+    for (auto& byte : memory) byte = 0xee;
+    is_written.count_down();
+    may_be_read.wait();
+    return std::all_of(memory.begin(), memory.end(), [](unsigned char byte) { return byte == 0xee; });
+}
+
+TEST_P(every_wait, ends_by_a_wake_up_and_leaves_nothing_in_its_token) {
+    for (bool const from_foreign : {false, true}) {
+        wait_case const c = GetParam().make();
+        tulle::cancellation_source source;
+        tulle::latch is_written(1);
+        tulle::latch may_be_read(1);
+        bool came = false;
+        bool untouched = false;
+        auto const body = [&] {
+            came = wait_in_a_frame_of_its_own(c, {source.get_token(), 1h});
+            untouched = stays_untouched(is_written, may_be_read);
+        };
+        std::optional<tulle::thread<void>> green;
+        std::optional<std::thread> foreign;
+        if (from_foreign)
+            foreign.emplace(body);
+        else
+            green.emplace(tulle::spawn(body));
+        tulle::this_thread::sleep_for(3ms);
+        c.satisfy();
+        is_written.wait();
+        source.request_stop();
+        may_be_read.count_down();
+        if (green) green->join();
+        if (foreign) foreign->join();
+        EXPECT_TRUE(came && untouched);
+    }
 }
 
 wait_case latch_case() {
