@@ -149,6 +149,7 @@ public:
 
     [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
     [[nodiscard]] static std::size_t guest_bytes() noexcept;
+    void tell_guests_of_deadline() noexcept; // of a token, which may end their waits sooner now
     void detach_guest(worker& w) noexcept;
     // Around fork(2) (process_fork.cpp).
     void before_process_fork() noexcept;
