@@ -45,7 +45,7 @@ job::job(detail::loop_body const& body, void* context, std::uint64_t count, loop
 bool job::run() {
     take_part({0, m_count});
     if (m_exception != nullptr) std::rethrow_exception(std::exchange(m_exception, nullptr));
-    return !m_ended_early;
+    return !m_participants.has_ended_early();
 }
 
 void job::help() noexcept {
@@ -56,100 +56,36 @@ void job::help() noexcept {
 // While iterations are left, each participant has an invitation out, so that a worker whose thread waits in an iteration can come in anew.
 void job::take_part(iterations first) noexcept {
     participant self(m_asymmetric, m_chunk);
-    enter(self);
-    bool some = begin(self, first); // before the invitations: who comes in by one shall find it
+    m_participants.enter(self);
+    bool some = m_participants.begin(self, first); // before the invitations: who comes in by one shall find it
     for (std::uint64_t k = 0; k < invitations_of(self); ++k) self.out[k].emplace(*this);
     try {
-        for (; some; some = begin(self, steal())) run_range(self);
+        for (; some; some = m_participants.begin(self, steal())) run_range(self);
     } catch (...) {
         fail(detail::caught_exception());
     }
-    leave(self);
+    m_participants.leave(self);
     for (auto last = self.out.rbegin(); last != self.out.rend(); ++last) last->reset();
-}
-
-// False: there is nothing to do. What was stolen from a loop that has ended early is left out.
-bool job::begin(participant& self, iterations some) noexcept {
-    if (some.empty()) return false;
-    std::lock_guard const held(m_lock);
-    --m_in_flight;
-    if (!m_ended_early) self.range.open(some);
-    return !m_ended_early;
-}
-
-// --- who takes part ---------------------------------------------------------------------------------------------------
-
-void job::enter(participant& self) noexcept {
-    std::lock_guard const held(m_lock);
-    self.number = m_arrivals++;
-    self.next = m_first;
-    if (m_first != nullptr) m_first->prev = &self;
-    m_first = &self;
-}
-
-void job::leave(participant& self) noexcept {
-    {
-        std::lock_guard const held(m_lock);
-        (self.prev == nullptr ? m_first : self.prev->next) = self.next;
-        if (self.next != nullptr) self.next->prev = self.prev;
-    }
-    self.range.wait_until_free();
 }
 
 // As in a binary tree of as many participants as there are workers; and one more always, for those whose iterations wait.
 std::uint64_t job::invitations_of(participant const& self) const noexcept { return 2 * self.number + 2 < m_width ? 2 : 1; }
 
-void job::end_early() noexcept {
-    std::lock_guard const held(m_lock);
-    m_ended_early = true;
-    for (participant* p = m_first; p != nullptr; p = p->next) p->range.close();
-}
-
 void job::fail(std::exception_ptr thrown) noexcept {
     {
-        std::lock_guard const held(m_lock);
+        std::lock_guard const held(m_exception_lock);
         if (m_exception == nullptr) m_exception.swap(thrown);
     }
-    end_early();
+    m_participants.end_early();
 }
 
 // --- stealing -----------------------------------------------------------------------------------------------------------
-
-// The one that shares most, pinned; with the fence, the one that has most left. Null: there is none, or somebody else has it pinned.
-participant* job::choose_victim(steal_effort effort, bool& some_left) noexcept {
-    std::lock_guard const held(m_lock);
-    participant* chosen = nullptr;
-    std::uint64_t most = 0;
-    some_left = m_in_flight != 0;
-    for (participant* p = m_first; p != nullptr; p = p->next) {
-        std::uint64_t const left = p->range.size_hint();
-        some_left = some_left || left != 0;
-        std::uint64_t const size = effort == steal_effort::shared_only ? p->range.shared_hint() : left;
-        if (size <= most) continue;
-        most = size;
-        chosen = p;
-    }
-    if (chosen == nullptr || !chosen->range.try_pin()) return nullptr;
-    ++m_in_flight;
-    return chosen;
-}
-
-iterations job::steal_once(steal_effort effort, bool& some_left) noexcept {
-    participant* const victim = choose_victim(effort, some_left);
-    if (victim == nullptr) return {};
-    iterations const found = victim->range.steal(effort);
-    if (found.empty()) {
-        std::lock_guard const held(m_lock);
-        --m_in_flight;
-    }
-    return found;
-}
 
 iterations job::steal() noexcept {
     int const patience = m_width > 1 && m_asymmetric ? k_patience : 0;
     for (int round = 0;; ++round) {
         bool some_left = false;
-        iterations const found = steal_once(round < patience ? steal_effort::shared_only : steal_effort::with_fence, some_left);
+        iterations const found = m_participants.steal(round < patience ? steal_effort::shared_only : steal_effort::with_fence, some_left);
         if (!found.empty() || !some_left) return found;
         pause_a_little(round);
     }
@@ -172,7 +108,7 @@ std::uint64_t job::chunk_of(participant const& self) const noexcept {
 
 // False: there are no more.
 bool job::run_next(participant& self, std::uint64_t count) {
-    if (m_until.is_possible() && m_until.is_requested()) end_early();
+    if (m_until.is_possible() && m_until.is_requested()) m_participants.end_early();
     std::uint64_t const first = self.range.begun();
     std::uint64_t const last = self.range.take_cold(first, count);
     if (last != first) run_chunk(first, last);

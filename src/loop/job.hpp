@@ -5,8 +5,10 @@
 // and joined its own. docs/protocols/loop.md
 #pragma once
 
+#include "base/spin_lock.hpp"
 #include "loop/invitation.hpp"
 #include "loop/loop_range.hpp"
+#include "loop/participants.hpp"
 #include "os/machine.hpp"
 
 #include <tulle/detail/loop_engine.hpp>
@@ -29,7 +31,7 @@ struct participant {
     std::array<std::optional<invitation>, 2> out; // its invitations: others come in as a binary tree
     std::uint64_t chunk;                          // iterations to begin at a time, or to make its own, as the clock decides
     std::uint64_t number = 0;                     // in the order in which they came
-    participant* next = nullptr;                  // guarded by the job's lock, like `prev`
+    participant* next = nullptr;                  // in the list (participants.hpp), like `prev`
     participant* prev = nullptr;
 };
 
@@ -49,15 +51,9 @@ public:
 
 private:
     void take_part(iterations first) noexcept;
-    [[nodiscard]] bool begin(participant& self, iterations some) noexcept;
-    void enter(participant& self) noexcept;
-    void leave(participant& self) noexcept;
     [[nodiscard]] std::uint64_t invitations_of(participant const& self) const noexcept;
 
-    // Iterations of another participant, for begin(); or none: all have begun.
-    [[nodiscard]] iterations steal() noexcept;
-    [[nodiscard]] participant* choose_victim(steal_effort effort, bool& some_left) noexcept;
-    [[nodiscard]] iterations steal_once(steal_effort effort, bool& some_left) noexcept;
+    [[nodiscard]] iterations steal() noexcept; // of another participant, or none: all have begun
 
     void run_range(participant& self);
     void run_by_clock(participant& self);
@@ -67,8 +63,6 @@ private:
     [[nodiscard]] std::uint64_t chunk_of(participant const& self) const noexcept;
     [[nodiscard]] std::uint64_t adapt(std::uint64_t count, std::uint64_t elapsed_ns) const noexcept;
     [[nodiscard]] std::uint64_t part_begin(std::uint64_t part) const noexcept;
-
-    void end_early() noexcept;
 
     detail::loop_body m_body;
     void* m_context;
@@ -80,12 +74,9 @@ private:
     bool m_asymmetric;
     std::uint64_t m_width;
 
-    base::spin_lock m_lock; // guards all below
-    participant* m_first = nullptr;
-    std::uint64_t m_arrivals = 0;
-    std::uint64_t m_in_flight = 1; // pieces that are in nobody's range, on their way from one to another; at first the whole
-    bool m_ended_early = false;
-    std::exception_ptr m_exception;
+    participants<os::machine, participant> m_participants;
+    base::spin_lock m_exception_lock;
+    std::exception_ptr m_exception; // the first; read by the caller when all others are gone
 };
 
 } // namespace tulle::loop

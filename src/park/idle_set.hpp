@@ -130,9 +130,10 @@ public:
         m_sleeping.fetch_and(k_count, std::memory_order_relaxed);  // relaxed: the watcher looks at everything next
         return m_told.exchange(0, std::memory_order_acquire) != 0; // pairs with wake_watcher
     }
-    // release pairs with sleep_as_watcher.
+    // release pairs with sleep_as_watcher. A read-modify-write, so that what an earlier caller has written is passed on, too, before the watcher
+    // has looked.
     void wake_watcher() noexcept {
-        m_told.store(1, std::memory_order_release);
+        m_told.exchange(1, std::memory_order_release);
         Machine::futex_wake(m_told, 1);
     }
 

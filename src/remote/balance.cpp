@@ -147,8 +147,8 @@ void balance::close(global_deque& empty) noexcept {
 // The alarm is off before anybody is looked for, as in sched/join.cpp: who sets it again sees the record.
 void balance::published(global_deque& of) noexcept {
     if (!of.is_asymmetric()) global_owner(of).share_all();
-    of.silence();
-    sched::scheduler::instance().notify_light();
+    of.silence(); // E1 of park/sleep_steps.hpp
+    park::notify(sched::scheduler::instance().idle());
     if (m_waiting_count.load(std::memory_order_relaxed) != 0) serve_lifelines(); // relaxed: written before their heavy fence
 }
 

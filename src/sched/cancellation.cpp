@@ -8,6 +8,7 @@
 #include <tulle/detail/reference_count.hpp>
 #include <tulle/schedule_point.hpp>
 
+#include <algorithm>
 #include <mutex>
 
 namespace tulle::detail {
@@ -18,7 +19,7 @@ cancellation::cancellation(cancellation* whole) noexcept : m_whole(whole) {
     wait::cancellation_node<os::machine>::cancel = &on_cancel;
     if (whole == nullptr) return;
     share_cancellation(whole);
-    whole->insert(*this);
+    whole->cancellation_core::insert(*this);
 }
 
 cancellation::~cancellation() {
@@ -37,6 +38,23 @@ void cancellation::cancel_at(std::uint64_t when) noexcept {
     deadline = when;
     fire = &on_time;
     scheduler::instance().insert_timer(*this);
+    scheduler::instance().tell_guests_of_deadline();
+}
+
+std::uint64_t cancellation::first_deadline() const noexcept {
+    std::uint64_t first = wait::k_never;
+    if (scheduler::instance().is_deterministic()) return first; // its time is not that of the clock
+    for (cancellation const* c = this; c != nullptr; c = c->m_whole) {
+        if (c->is_requested()) return wait::k_never;
+        first = std::min(first, c->m_deadline.load(std::memory_order_relaxed)); // relaxed: W2 and S1 of park/resume_word.hpp
+    }
+    return first;
+}
+
+void cancellation::insert(wait::cancellation_node& n) noexcept {
+    sched::worker* const w = sched::this_worker();
+    if (w != nullptr && w->is_guest()) w->own_token = this;
+    cancellation_core::insert(n);
 }
 
 bool cancellation::is_cancelled() noexcept {

@@ -79,6 +79,10 @@ void scheduler::alarm_guests() noexcept {
     }
 }
 
+void scheduler::tell_guests_of_deadline() noexcept {
+    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) g->stack.wake.tell(); // pairs with attach_guest
+}
+
 std::int64_t scheduler::live_threads_of_guests() const noexcept {
     std::int64_t live = 0;
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest; counts: a snapshot

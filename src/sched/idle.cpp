@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker without work: search for a while, then sleep. The protocol, with the either-or argument, is in park/idle_set.hpp.
+// A worker without work: search for a while, then sleep. The protocol, with the either-or argument, is in park/idle_set.hpp, and its steps are
+// in park/sleep_steps.hpp.
 #include "os/clock.hpp"
 #include "sched/scheduler.hpp"
 
@@ -20,6 +21,18 @@ constexpr std::uint64_t k_behind_timekeeper_ns = 250'000;
 
 work as_work(runnable* r) noexcept { return {r, nullptr, false}; }
 bool is_work(work const& w) noexcept { return w.ready != nullptr || w.stolen != nullptr || w.stop; }
+
+// For the steps of a worker around its sleep (park/sleep_steps.hpp).
+struct work_of_others {
+    void alarm_all() const noexcept { w.owner->alarm_all(); }
+    [[nodiscard]] bool something_to_do() const noexcept { return w.owner->something_to_do(w); }
+    [[nodiscard]] bool can_start(void* gift) const noexcept {
+        return static_cast<runnable*>(gift)->kind == runnable_kind::fiber || reserve_spare(w);
+    }
+    void keep(void* gift) const noexcept { w.ready.push_back(*static_cast<runnable*>(gift)); }
+
+    worker& w;
+};
 
 // One round. Records are only taken when the worker could suspend them.
 work look_around(worker& w) noexcept {
@@ -152,14 +165,8 @@ private:
 bool sleep_until_woken(worker& w) noexcept {
     scheduler& s = *w.owner;
     auto& idle = s.idle();
-    idle.announce(w.sleeper); // H1
-    os::machine::heavy_fence();
-    s.alarm_all(); // B1
-    os::machine::heavy_fence();
-    if (s.something_to_do(w)) { // H2, B2
-        idle.withdraw(w.sleeper);
-        return true;
-    }
+    work_of_others others{w};
+    if (!park::prepare_sleep(idle, w.sleeper, others)) return true;
     std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
     std::uint64_t const look_at = s.next_look(w);
     timekeeping const time(w);
@@ -174,25 +181,10 @@ bool sleep_until_woken(worker& w) noexcept {
     return false;
 }
 
-// The last searcher has found work while others sleep. Makers of work that looked while it searched have told nobody: look like a sleeper
-// (sleep_until_woken) whether there is more, and only then pay for a wake, which would delay what was found.
-void pass_search_on(worker& w) noexcept {
-    scheduler& s = *w.owner;
-    if (!s.idle().end_search()) return s.idle().tell_watcher();
-    s.alarm_all();
-    os::machine::heavy_fence();
-    if (s.something_to_do(w)) s.idle().wake_one();
-}
-
-// What a waker has handed to this worker, which then does not count as searching. A thread needs a spare stack to wait beneath: if there is
-// no memory for one, it waits in the queue.
+// A thread needs a spare stack to wait beneath: if there is no memory for one, it waits in the queue.
 work accept_gift(worker& w) noexcept {
-    auto* const r = static_cast<runnable*>(w.owner->idle().take_gift(w.sleeper));
-    if (r == nullptr) return {};
-    if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
-    w.owner->idle().begin_search();
-    w.ready.push_back(*r);
-    return {};
+    work_of_others others{w};
+    return as_work(static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
 }
 
 // From searching to searching; whom stand_by wakes searches in its place meanwhile. False: its OS thread ends, and it does not search.
@@ -213,7 +205,8 @@ work search_and_sleep(worker& w) noexcept {
         if (!stand_by_if_surplus(w)) return {nullptr, nullptr, true};
         work const found = search(w, woken || !has_slept ? patience_ns : 0);
         if (is_work(found)) {
-            pass_search_on(w);
+            work_of_others others{w};
+            park::pass_search_on(w.owner->idle(), others);
             return found;
         }
         rest_without_spare(w);

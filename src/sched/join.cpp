@@ -127,7 +127,7 @@ void published_cold(deque_front* front) noexcept {
     scheduler& s = scheduler::instance();
     record_deque& deque = sched::as_deque(front);
     if (!deque.is_asymmetric()) record_owner(deque).share_all();
-    deque.silence();
+    deque.silence(); // E1 of park/sleep_steps.hpp
     if (deque.is_full(deque.top())) {
         fiber& f = *this_worker()->current;
         s.park_records(f);
@@ -137,7 +137,7 @@ void published_cold(deque_front* front) noexcept {
         }
         s.show_deque(*this_worker(), f.records);
     }
-    s.notify_light();
+    park::notify(s.idle()); // E2
     schedule_point();
 }
 

@@ -20,7 +20,7 @@ struct parking {
     using front_machine = os::machine::front_machine; // of inline code in public headers
     using handle = fiber*;
     using timer = wait::timer;
-    using cancellation = wait::cancellation_core<os::machine>;
+    using cancellation = detail::cancellation;
     using lock = base::basic_spin_lock<os::machine>;
 
     // Of full/empty words. ThreadSanitizer takes it for an error that a value is read whose owner writes it, though it is then not used.

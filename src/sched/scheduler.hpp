@@ -6,6 +6,7 @@
 #include "base/debug_access.hpp"
 #include "base/idle_poller.hpp"
 #include "os/topology.hpp"
+#include "park/sleep_steps.hpp"
 #include "sched/deterministic.hpp"
 #include "sched/growing_list.hpp"
 #include "sched/stack_use.hpp"
@@ -149,6 +150,7 @@ public:
 
     [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
     [[nodiscard]] static std::size_t guest_bytes() noexcept;
+    void tell_guests_of_deadline() noexcept; // of a token, which may end their waits sooner now
     void detach_guest(worker& w) noexcept;
     // Around fork(2) (process_fork.cpp).
     void before_process_fork() noexcept;
@@ -160,7 +162,7 @@ public:
     // --- making work ------------------------------------------------------------------------------------------------
     void inject(runnable& r, int shepherd_index) noexcept;    // from outside the workers, or placed
     void post_to_mailbox(worker& w, fiber& f) noexcept;       // a bound fiber is ready
-    void notify_light() noexcept;                             // after plain stores that made work (idle_set.hpp G2)
+    void notify_light() noexcept;                             // after plain stores that made work (park/sleep_steps.hpp)
     void notify_all_idle() noexcept;                          // from outside: wakes one that sleeps or naps
     void park_records(fiber& f) noexcept;                     // it is about to be suspended; thieves must find its records
     void show_deque(worker& w, record_deque* deque) noexcept; // `w` now stands on a stack with this deque
@@ -371,12 +373,6 @@ struct work {
 };
 [[nodiscard]] work find_work(worker& w) noexcept;
 
-inline void scheduler::notify_light() noexcept {
-    if (m_asymmetric)
-        os::machine::compiler_barrier(); // G2 is ordered by the sleeper's heavy fence
-    else
-        os::machine::fence_seq_cst();
-    if (TULLE_UNLIKELY(m_idle.wake_is_due())) m_idle.wake_one();
-}
+inline void scheduler::notify_light() noexcept { park::notify_light(m_idle, m_asymmetric); }
 
 } // namespace tulle::sched

@@ -2,10 +2,13 @@
 #include "sched/switch.hpp"
 
 #include "base/error.hpp"
+#include "sched/cancellation.hpp"
 #include "sched/scheduler.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace tulle::sched {
 
@@ -65,20 +68,34 @@ struct wait_mark {
     worker& w;
 };
 
-// Sleeps until it is resumed. When its time is up, that is by its own timer.
+// Sleeps like resume_word::sleep; and when the first deadline of its token passes, cancels that itself.
+bool sleep_beside_token(worker& w, fiber& self, std::uint64_t until) noexcept {
+    detail::cancellation* const token = w.own_token;
+    if (token == nullptr) return self.wake.sleep(until);
+    self.wake.begin_look();
+    std::uint64_t const cancelled_at = token->first_deadline();
+    if (self.wake.sleep_watching(std::min(until, cancelled_at))) return true;
+    if (cancelled_at > until) return false;
+    static_cast<void>(token->is_cancelled());
+    return true;
+}
+
+void fire_once(timer*& own) noexcept {
+    timer& fired = *std::exchange(own, nullptr);
+    fired.fire(fired);
+}
+
+// Sleeps until it is resumed. When its time is up, or that of its token, it is resumed by itself: the workers may all be busy.
 void sleep_as_guest(worker& w, fiber& self) noexcept {
-    timer* const own = w.own_timer;
+    timer* own = w.own_timer; // null: it has fired, or there is none
     wait_mark const mark(w, own == nullptr);
-    bool has_fired = own == nullptr;
     while (!self.wake.is_resumed()) {
-        std::uint64_t const until = has_fired ? w.owner->next_look(w) : own->deadline;
-        if (self.wake.sleep(until)) continue;
-        if (has_fired) {
+        std::uint64_t const until = own == nullptr ? w.owner->next_look(w) : own->deadline;
+        if (sleep_beside_token(w, self, until)) continue;
+        if (own == nullptr)
             w.owner->look_for_deadlock(w);
-        } else {
-            has_fired = true;
-            own->fire(*own);
-        }
+        else
+            fire_once(own);
     }
     self.wake.reset();
 }
@@ -88,7 +105,9 @@ void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
     worker& w = *self.home;
     if (self.records != nullptr && s.stacks().is_short()) s.leave_records(self);
     w.own_timer = nullptr;
-    post(a, b); // may set the timer
+    w.own_token = nullptr;
+    post(a, b); // may set the two
+    if (w.own_token != nullptr) self.wake.watch();
     w.waits_at = arch::this_place();
     sleep_as_guest(w, self);
 }

@@ -26,6 +26,10 @@
 
 #include <pthread.h>
 
+namespace tulle::detail {
+struct cancellation;
+}
+
 namespace tulle::sched {
 
 class scheduler;
@@ -107,10 +111,11 @@ struct alignas(128) worker {
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
     os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
     std::uint64_t steals = 0, suspends = 0;
-    quiet_watch watch;                     // quiescence.cpp
-    void const* on_system_stack = nullptr; // adopted, guests: an address on the stack of the OS thread
-    arch::place waits_at;                  // guests: of its wait; read by others while waits_forever
-    wait::timer* own_timer = nullptr;      // guests: ends its wait; null: nothing but a wake-up does
+    quiet_watch watch;                         // quiescence.cpp
+    void const* on_system_stack = nullptr;     // adopted, guests: an address on the stack of the OS thread
+    arch::place waits_at;                      // guests: of its wait; read by others while waits_forever
+    wait::timer* own_timer = nullptr;          // guests: ends its wait; null: no time does
+    detail::cancellation* own_token = nullptr; // guests: ends its wait, perhaps at a time; null: none does
 
     // --- anyone ----------------------------------------------------------------------------------------------------
     alignas(128) shown_deque<os::machine, record_deque> visible; // that of `current`

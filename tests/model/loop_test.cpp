@@ -4,12 +4,14 @@
 // once, by the owner or by a thief, unless the range was closed; and nothing of it is touched when the owner has gone.
 #include "explorer/explore.hpp"
 #include "loop/loop_range.hpp"
+#include "loop/participants.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace {
 
@@ -148,6 +150,88 @@ TEST(loop_range, the_owner_waits_until_it_is_free) {
         });
     });
     EXPECT_TRUE(r.passed()) << r;
+}
+
+// --- those who take part (loop/participants.hpp), with the ranges in their frames --------------------------------------------------
+
+struct member {
+    loop::loop_range<model::machine> range{true};
+    std::uint64_t number = 0;
+    member* next = nullptr;
+    member* prev = nullptr;
+};
+
+constexpr std::uint64_t k_never = k_most; // no iteration ends it early
+
+struct crew {
+    explicit crew(std::uint64_t ends) : ends_at(ends) {}
+
+    void run_range(member& self, int& late) {
+        for (;;) {
+            std::uint64_t const first = self.range.begun();
+            std::uint64_t const last = self.range.take(first, 1) ? first + 1 : self.range.take_cold(first, 1, 2);
+            if (last == first) return;
+            model::check(runs.at(first).fetch_add(1, relaxed) == 0, "an iteration is begun once");
+            late += static_cast<int>(has_ended.load(acquire)); // pairs with the store below
+            model::check(late <= 1, "after the end a thread begins at most what it takes at that moment");
+            if (first != ends_at) continue;
+            all.end_early();
+            has_ended.store(true, release); // pairs with the load above
+        }
+    }
+    iterations steal() {
+        for (;;) {
+            bool some_left = false;
+            iterations const found = all.steal(steal_effort::with_fence, some_left);
+            if (!found.empty() || !some_left) return found;
+            model::machine::pause();
+        }
+    }
+    void take_part(std::size_t who, iterations first) {
+        member& self = frames.at(who).emplace();
+        int late = 0;
+        all.enter(self);
+        for (bool some = all.begin(self, first); some; some = all.begin(self, steal())) run_range(self, late);
+        all.leave(self);
+        frames.at(who).reset(); // an access after this is an error
+    }
+    void help(std::size_t who) {
+        iterations const found = steal();
+        if (!found.empty()) take_part(who, found);
+    }
+    void check_end(std::uint64_t count) const {
+        for (std::uint64_t i = 0; i < count; ++i) model::check(ends_at != k_never || runs.at(i).load(relaxed) == 1, "no iteration is lost");
+        model::check(all.has_ended_early() == (ends_at != k_never), "the end is known");
+    }
+
+    std::uint64_t ends_at;
+    loop::participants<model::machine, member> all;
+    std::array<std::optional<member>, 3> frames; // the storage stays when a frame is gone
+    std::array<model::atomic<int>, k_most> runs;
+    model::atomic<bool> has_ended{false};
+};
+
+model::test_body crew_body(std::uint64_t count, std::size_t helpers, std::uint64_t ends_at = k_never) {
+    return [=](model::test& t) {
+        auto& c = t.make<crew>(ends_at);
+        t.thread([&c, count] { c.take_part(0, {0, count}); });
+        for (std::size_t who = 1; who <= helpers; ++who) t.thread([&c, who] { c.help(who); });
+        t.at_end([&c, count] { c.check_end(count); });
+    };
+}
+
+TEST(participants, each_iteration_is_begun_once) {
+    model::result const r = model::explore("loop_crew", exhaustive(2), crew_body(3, 1));
+    EXPECT_TRUE(r.passed()) << r;
+    model::result const more = model::explore("loop_crew_of_three", random(30000), crew_body(5, 2));
+    EXPECT_TRUE(more.passed()) << more;
+}
+
+TEST(participants, nothing_is_begun_after_an_early_end) {
+    model::result const r = model::explore("loop_early_end", random(40000), crew_body(6, 1, 0));
+    EXPECT_TRUE(r.passed()) << r;
+    model::result const more = model::explore("loop_early_end_of_three", random(40000), crew_body(6, 2, 1));
+    EXPECT_TRUE(more.passed()) << more;
 }
 
 // --- that these tests can fail -------------------------------------------------------------------------------------------------

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The event count over workers: no wake-up is lost, whatever the order in which makers of work and workers that go to sleep
-// look at each other. A lost one shows as a deadlock, since all that is left then sleeps.
+// look at each other. A lost one shows as a deadlock, since all that is left then sleeps. The steps of workers and makers are those that the
+// scheduler takes (park/sleep_steps.hpp).
 #include "deque/split_deque.hpp"
 #include "explorer/explore.hpp"
 #include "park/idle_set.hpp"
+#include "park/resume_word.hpp"
+#include "park/sleep_steps.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace {
 
@@ -52,12 +56,12 @@ struct shape {
     int tasks;
     int workers;
     std::uint64_t deadline = model::k_no_deadline;
-    bool heavy = true;      // false: the error of leaving the heavy fence out
     bool together = false;  // no task ends before all have begun: each worker is needed
     bool hand_over = false; // the maker gives the work to a sleeper by hand where there is one
+    bool refuses = false;   // a worker cannot start the first thing that it is given, and puts it among the other tasks
 };
 
-class office {
+template <class Machine> class office {
 public:
     explicit office(shape const& s) : m_shape(s) {}
 
@@ -65,15 +69,14 @@ public:
         for (int i = 0; i < m_shape.tasks; ++i) {
             if (m_shape.hand_over && hand_to_sleeper(i)) continue;
             m_board.publish();
-            machine::compiler_barrier();
-            if (m_idle.wake_is_due()) m_idle.wake_one(); // G2
+            park::notify_light(m_idle, true);
         }
     }
     void work(std::size_t index) {
         m_idle.begin_search();
         while (!m_stop.load(acquire)) { // pairs with finish_task
-            if (m_board.take()) {
-                if (m_idle.end_search()) pass_search_on();
+            if (m_board.take() || (m_shape.refuses && m_kept.take())) {
+                park::pass_search_on(m_idle, *this);
                 if (m_shape.together) meet();
             } else if (!rest(m_sleepers[index])) {
                 continue;
@@ -84,13 +87,24 @@ public:
         static_cast<void>(m_idle.end_search());
     }
     void check_end() {
-        int const done = static_cast<int>(m_board.taken()) + m_handed.load(relaxed);
+        int const done = static_cast<int>(m_board.taken() + m_kept.taken()) + m_handed.load(relaxed);
         model::check(done == m_shape.tasks, "each task was taken");
         model::check(m_idle.sleeping() == 0, "nobody counts as asleep in the end");
         model::check(m_idle.searching() == 0, "nobody counts as searching in the end");
     }
     [[nodiscard]] int sleeps() const { return m_sleeps.load(relaxed); }
     [[nodiscard]] int timeouts() const { return m_timeouts.load(relaxed); }
+
+    // What park/sleep_steps.hpp asks for. Makers look at the idle set in any case.
+    void alarm_all() const {}
+    [[nodiscard]] bool something_to_do() const {
+        return !m_board.looks_empty() || (m_shape.refuses && !m_kept.looks_empty()) || m_stop.load(relaxed);
+    }
+    [[nodiscard]] bool can_start(void*) { return !m_shape.refuses || m_refused.exchange(true, relaxed); }
+    void keep(void* gift) {
+        model::check(static_cast<model::plain<int>*>(gift)->load() != 0, "a gift arrives whole");
+        m_kept.publish();
+    }
 
 private:
     bool hand_to_sleeper(int task) {
@@ -100,35 +114,26 @@ private:
     }
     void meet() {
         std::uint32_t begun = m_begun.fetch_add(1, relaxed) + 1;
-        machine::futex_wake(m_begun, 2);
+        Machine::futex_wake(m_begun, 2);
         while (begun != static_cast<std::uint32_t>(m_shape.tasks)) {
-            machine::futex_wait(m_begun, begun);
+            Machine::futex_wait(m_begun, begun);
             begun = m_begun.load(relaxed);
         }
-    }
-    // H2 on behalf of those who sleep.
-    void pass_search_on() {
-        if (m_shape.heavy) machine::heavy_fence();
-        if (!m_board.looks_empty()) m_idle.wake_one();
     }
     // The last task stops everybody.
     void finish_task() {
         if (m_done.fetch_add(1, acq_rel) + 1 != m_shape.tasks) return;
         m_stop.store(true, release); // pairs with work
-        machine::fence_seq_cst();
+        Machine::fence_seq_cst();
         while (m_idle.wake_one()) {}
     }
     // True: a task has been handed over, and done.
-    bool rest(park::sleeper<machine>& self) {
-        m_idle.announce(self); // H1
-        if (m_shape.heavy) machine::heavy_fence();
-        if (!m_board.looks_empty() || m_stop.load(relaxed)) { // H2
-            m_idle.withdraw(self);
-        } else {
+    bool rest(park::sleeper<Machine>& self) {
+        if (park::prepare_sleep(m_idle, self, *this)) {
             m_sleeps.fetch_add(1, relaxed);
             if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out) m_timeouts.fetch_add(1, relaxed);
         }
-        auto* const gift = static_cast<model::plain<int>*>(m_idle.take_gift(self));
+        auto* const gift = static_cast<model::plain<int>*>(park::accept_gift(m_idle, self, *this));
         if (gift == nullptr) return false;
         model::check(gift->load() != 0, "a gift arrives whole");
         m_handed.fetch_add(1, relaxed);
@@ -137,8 +142,10 @@ private:
 
     shape m_shape;
     board m_board;
-    park::idle_set<machine> m_idle;
-    std::array<park::sleeper<machine>, 3> m_sleepers;
+    board m_kept; // by the one that has refused
+    model::atomic<bool> m_refused{false};
+    park::idle_set<Machine> m_idle;
+    std::array<park::sleeper<Machine>, 3> m_sleepers;
     std::array<model::plain<int>, board::k_most> m_gifts;
     model::atomic<int> m_handed{0};
     model::atomic<std::uint32_t> m_begun{0};
@@ -148,9 +155,9 @@ private:
     model::atomic<int> m_timeouts{0};
 };
 
-model::test_body body(shape s, int* sleeps = nullptr, int* timeouts = nullptr) {
+template <class Machine = machine> model::test_body body(shape s, int* sleeps = nullptr, int* timeouts = nullptr) {
     return [=](model::test& t) {
-        auto& o = t.make<office>(s);
+        auto& o = t.make<office<Machine>>(s);
         t.thread([&o] { o.make_all(); });
         for (int i = 0; i < s.workers; ++i) t.thread([&o, i] { o.work(static_cast<std::size_t>(i)); });
         t.at_end([=, &o] {
@@ -229,13 +236,27 @@ TEST(idle_set, work_handed_over_beside_published_work) {
     EXPECT_GT(sleeps, 300);
 }
 
-TEST(idle_set, needs_the_heavy_fence) {
-    model::options o = exhaustive(2);
+// It counts as searching from then on, since makers that are told so rely on it.
+TEST(idle_set, work_handed_over_may_be_refused) {
+    model::options o = random(30000);
+    o.limit.early_timeouts = 2;
+    shape const s{.tasks = 3, .workers = 2, .deadline = 1000, .hand_over = true, .refuses = true};
+    model::result const r = model::explore("idle_refused", o, body(s));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+struct unfenced : machine {
+    static void heavy_fence() noexcept {}
+};
+
+void expect_deadlock(char const* name, model::options o, model::test_body const& of) {
     o.expect_failure = true;
-    model::result const r = model::explore("idle_unfenced", o, body({.tasks = 1, .workers = 1, .heavy = false}));
-    EXPECT_TRUE(r.failed);
+    model::result const r = model::explore(name, o, of);
+    EXPECT_TRUE(r.failed) << name;
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }
+
+TEST(idle_set, needs_the_heavy_fence) { expect_deadlock("idle_unfenced", exhaustive(2), body<unfenced>({.tasks = 1, .workers = 1})); }
 
 // One worker with a mailbox; whoever is woken sees what the waker wrote before.
 struct desk {
@@ -288,13 +309,23 @@ struct slot {
     model::atomic<std::uint32_t> done{0};
 };
 
-struct forking {
-    forking() { records.open(slots.data(), slots.size(), true); }
+enum class mistake { none, no_alarm, no_fence_after_silence, last_searcher_tells_nobody };
 
+struct forking {
+    explicit forking(mistake m) : planted(m) { records.open(slots.data(), slots.size(), true); }
+
+    // What park/sleep_steps.hpp asks for.
+    void alarm_all() {
+        if (planted != mistake::no_alarm) records.alarm(); // B1
+    }
+    [[nodiscard]] bool something_to_do() { return records.looks_stealable(); } // B2
+
+    mistake planted;
     deque::split_deque<machine, slot> records;
     std::array<slot, 3> slots;
     park::idle_set<machine> idle;
-    park::sleeper<machine> sleeper;
+    std::array<park::sleeper<machine>, 2> sleepers;
+    model::atomic<std::uint32_t> begun{0};
 };
 
 slot& fork(forking& f, int task) {
@@ -302,8 +333,10 @@ slot& fork(forking& f, int task) {
     s->task.store(task);
     if (f.records.publish(s)) return *s; // A1, A2
     f.records.silence();
-    machine::compiler_barrier();
-    if (f.idle.wake_is_due()) f.idle.wake_one();
+    if (f.planted == mistake::no_fence_after_silence)
+        park::notify_light(f.idle, true);
+    else
+        park::notify(f.idle);
     return *s;
 }
 
@@ -322,34 +355,51 @@ void fork_and_compute(forking& f, int earlier) {
     wait_for(last);
 }
 
-slot* steal_or_sleep(forking& f) {
+slot* steal_or_sleep(forking& f, park::sleeper<machine>& self) {
     if (slot* const s = deque::deque_thief(f.records).steal()) return s;
-    f.idle.announce(f.sleeper);
-    machine::heavy_fence();
-    f.records.alarm(); // B1
-    machine::heavy_fence();
-    if (f.records.looks_stealable())
-        f.idle.withdraw(f.sleeper); // B2
+    if (park::prepare_sleep(f.idle, self, f))
+        f.idle.sleep(self, model::k_no_deadline);
     else
-        f.idle.sleep(f.sleeper, model::k_no_deadline);
+        machine::pause(); // another thief is at it
     return nullptr;
 }
 
-void run_one(forking& f) {
+// `together`: so many must have begun before one of them ends.
+void run_one(forking& f, std::size_t index, std::uint32_t together) {
     f.idle.begin_search();
     slot* s = nullptr;
-    while (s == nullptr) s = steal_or_sleep(f);
-    static_cast<void>(f.idle.end_search());
+    while (s == nullptr) s = steal_or_sleep(f, f.sleepers[index]);
+    if (f.planted == mistake::last_searcher_tells_nobody)
+        static_cast<void>(f.idle.end_search());
+    else
+        park::pass_search_on(f.idle, f);
     static_cast<void>(s->task.load());
+    std::uint32_t begun = f.begun.fetch_add(1, relaxed) + 1;
+    machine::futex_wake(f.begun, 2);
+    for (; begun < together; begun = f.begun.load(relaxed)) machine::futex_wait(f.begun, begun);
     s->done.store(1, release); // pairs with wait_for
     machine::futex_wake(s->done, 1);
 }
 
-model::test_body forking_body(int earlier) {
+model::test_body forking_body(int earlier, mistake planted = mistake::none) {
     return [=](model::test& t) {
-        auto& f = t.make<forking>();
+        auto& f = t.make<forking>(planted);
         t.thread([&f, earlier] { fork_and_compute(f, earlier); });
-        t.thread([&f] { run_one(f); });
+        t.thread([&f] { run_one(f, 0, 1); });
+    };
+}
+
+// Two records, each of which a worker has to run while the other one is run, too.
+model::test_body two_forks_body(mistake planted = mistake::none) {
+    return [=](model::test& t) {
+        auto& f = t.make<forking>(planted);
+        t.thread([&f] {
+            slot& first = fork(f, 0);
+            slot& second = fork(f, 1);
+            wait_for(first);
+            wait_for(second);
+        });
+        for (std::size_t k = 0; k < 2; ++k) t.thread([&f, k] { run_one(f, k, 2); });
     };
 }
 
@@ -364,16 +414,247 @@ TEST(alarm, a_fork_after_a_joined_one_wakes_the_sleeper) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-// Work that is handed over, work that needs every worker, and records that are forked. The orders in this file, but for the heavy fences, are
+TEST(alarm, the_last_searcher_wakes_the_next) {
+    model::result const r = model::explore("alarm_chain", random(40000), two_forks_body());
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(alarm, needs_to_be_set) { expect_deadlock("alarm_none", exhaustive(2), forking_body(0, mistake::no_alarm)); }
+
+// The last searcher sets the alarm before the maker, which has been told by the one before, silences it.
+TEST(alarm, needs_a_fence_after_silence) {
+    expect_deadlock("alarm_unfenced", random(200000), two_forks_body(mistake::no_fence_after_silence));
+}
+
+TEST(alarm, needs_the_last_searcher) { expect_deadlock("alarm_alone", random(40000), two_forks_body(mistake::last_searcher_tells_nobody)); }
+
+// -- two searchers: one has found work and the other goes to sleep, while a maker relies on them, or on the alarm
+
+// A system without membarrier: everybody makes fences.
+struct symmetric : machine {
+    static void heavy_fence() noexcept { fence_seq_cst(); }
+};
+
+template <class Machine> struct two_searchers {
+    explicit two_searchers(bool alarmed) : alarm(alarmed) {
+        idle.begin_search();
+        idle.begin_search();
+    }
+    // What park/sleep_steps.hpp asks for.
+    void alarm_all() { alarm.store(true, relaxed); }
+    [[nodiscard]] bool something_to_do() const { return work.load(relaxed) != 0; }
+
+    void silence() {
+        alarm.store(false, relaxed);
+        park::notify(idle);
+    }
+    // The last piece of work, which nobody takes: somebody has to be told of it.
+    void make() {
+        if (alarm.load(relaxed)) silence(); // for the piece before
+        work.store(1, relaxed);
+        if (alarm.load(relaxed)) silence();
+    }
+
+    park::idle_set<Machine> idle;
+    park::sleeper<Machine> sleeper;
+    model::atomic<bool> alarm;
+    model::atomic<int> work{0};
+};
+
+// `looks`: the maker needs no alarm, as it looks at the idle set each time.
+template <class Machine = machine> model::test_body two_searchers_body(bool looks) {
+    return [looks](model::test& t) {
+        auto& s = t.make<two_searchers<Machine>>(!looks);
+        t.thread([&s, looks] {
+            if (!looks) return s.make();
+            s.work.store(1, relaxed);
+            park::notify_light(s.idle, !std::is_same_v<Machine, symmetric>);
+        });
+        t.thread([&s] { park::pass_search_on(s.idle, s); });
+        t.thread([&s] {
+            while (park::prepare_sleep(s.idle, s.sleeper, s)) s.idle.sleep(s.sleeper, model::k_no_deadline);
+            static_cast<void>(s.idle.end_search());
+        });
+        t.at_end([&s] { model::check(s.idle.sleeping() == 0 && s.idle.searching() == 0, "nobody is counted"); });
+    };
+}
+
+TEST(idle_set, one_of_two_searchers_hears_of_what_is_made) {
+    for (bool const looks : {true, false}) {
+        model::result const r = model::explore(looks ? "two_searchers" : "two_searchers_alarm", exhaustive(2), two_searchers_body(looks));
+        EXPECT_TRUE(r.passed()) << r;
+        EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+    }
+}
+
+TEST(idle_set, one_of_two_searchers_hears_of_what_is_made_without_heavy_fences) {
+    model::result const r = model::explore("two_searchers_symmetric", exhaustive(2), two_searchers_body<symmetric>(true));
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+}
+
+// -- the watcher, which is told of what happens to workers, and of work that nobody is there for
+
+struct watching {
+    park::idle_set<machine> idle;
+    park::sleeper<machine> sleeper;
+    model::atomic<bool> stops{false};
+    model::atomic<bool> watches{false};
+    model::atomic<int> work{0};
+    int times_told = 0;
+};
+
+// It hears of each last sleeper that is woken, or finds that nobody sleeps; else it would sleep for ever.
+model::test_body last_sleeper_body() {
+    return [](model::test& t) {
+        auto& w = t.make<watching>();
+        t.thread([&w] {
+            w.idle.begin_search();
+            w.idle.announce(w.sleeper);
+            while (w.idle.sleep(w.sleeper, model::k_no_deadline) != sleep_result::woken) {}
+            static_cast<void>(w.idle.end_search());
+        });
+        t.thread([&w] {
+            while (w.idle.sleeping() == 0) machine::pause();
+            model::check(w.idle.wake_one(), "there is one to be woken");
+        });
+        t.thread([&w] {
+            while (w.idle.watch_sleepers()) w.times_told += static_cast<int>(w.idle.sleep_as_watcher(model::k_no_deadline));
+        });
+        t.at_end([&w] { model::check(w.idle.sleeping() == 0, "nobody sleeps"); });
+    };
+}
+
+TEST(idle_set, the_watcher_is_told_that_the_last_sleeper_is_woken) {
+    model::result const r = model::explore("watch_sleepers", random(60000), last_sleeper_body());
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+// What is written before it is told, it sees: the wish to stop, though somebody else tells it of work at that moment.
+model::test_body stop_body() {
+    return [](model::test& t) {
+        auto& w = t.make<watching>();
+        t.thread([&w] {
+            while (!w.stops.load(relaxed)) {
+                w.idle.watch_work();
+                static_cast<void>(w.idle.sleep_as_watcher(model::k_no_deadline));
+            }
+        });
+        t.thread([&w] {
+            w.stops.store(true, relaxed);
+            w.idle.wake_watcher();
+        });
+        t.thread([&w] { park::notify_light(w.idle, true); });
+        t.at_end([&w] { model::check(!w.idle.wake_is_due(), "nothing is watched any more"); });
+    };
+}
+
+TEST(idle_set, the_watcher_is_told_to_stop) {
+    model::result const r = model::explore("watch_stop", exhaustive(3), stop_body());
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+}
+
+// Its wish to be told of work is a hint, and its sleep is limited. Where makers know of the wish, it is told.
+model::test_body work_body(bool beside_searcher, int* told) {
+    return [=](model::test& t) {
+        auto& w = t.make<watching>();
+        if (beside_searcher) w.idle.begin_search();
+        t.thread([&w] {
+            w.idle.watch_work();
+            w.watches.store(true, release); // pairs with the next
+            w.times_told += static_cast<int>(w.idle.sleep_as_watcher(1000));
+        });
+        t.thread([&w, beside_searcher] {
+            while (!w.watches.load(acquire)) machine::pause();
+            w.work.store(1, relaxed);
+            park::notify_light(w.idle, true);
+            if (!beside_searcher) return;
+            struct nothing_else {
+                static void alarm_all() {}
+                static bool something_to_do() { return false; }
+            } nothing;
+            park::pass_search_on(w.idle, nothing); // by the searcher, which has found it
+        });
+        t.at_end([&w, told] {
+            model::check(w.idle.sleeping() == 0 && w.idle.searching() == 0, "nobody is counted");
+            model::check(!w.idle.wake_is_due(), "nothing is watched any more");
+            *told += w.times_told;
+        });
+    };
+}
+
+TEST(idle_set, the_watcher_is_told_of_work_that_nobody_is_there_for) {
+    for (bool const beside_searcher : {false, true}) {
+        int told = 0;
+        model::options o = random(5000);
+        o.limit.early_timeouts = 1;
+        char const* const name = beside_searcher ? "watch_found_work" : "watch_work";
+        model::result const r = model::explore(name, o, work_body(beside_searcher, &told));
+        EXPECT_TRUE(r.passed()) << r;
+        EXPECT_GT(told, 300) << name; // else its time was up
+    }
+}
+
+// -- an OS thread that sleeps until a deadline, which others bring forward (park/resume_word.hpp)
+
+struct deadline_watcher {
+    park::resume_word<machine> wake;
+    model::atomic<std::uint64_t> deadline{model::k_no_deadline};
+};
+
+model::test_body deadline_body() {
+    return [](model::test& t) {
+        auto& d = t.make<deadline_watcher>();
+        t.thread([&d] {
+            d.wake.watch();
+            for (bool is_over = false; !is_over;) {
+                d.wake.begin_look();
+                bool const is_near = d.deadline.load(relaxed) == 1; // the other one takes for ever
+                is_over = !d.wake.sleep_watching(is_near ? 1 : model::k_no_deadline);
+            }
+            d.wake.reset();
+        });
+        for (std::uint64_t const when : {2U, 1U})
+            t.thread([&d, when] {
+                std::uint64_t seen = d.deadline.load(relaxed);
+                while (when < seen && !d.deadline.compare_exchange_weak(seen, when, relaxed, relaxed)) {}
+                d.wake.tell();
+            });
+    };
+}
+
+TEST(resume_word, who_watches_is_told_of_an_earlier_deadline) {
+    model::result const r = model::explore("resume_deadline", exhaustive(2), deadline_body());
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(resume_word, every_order_of_watching_is_needed) {
+    model::options o = random(20000);
+    o.weakens = [](model::site const& s) { return s.file == "resume_word.hpp"; };
+    auto const mutants = model::weaken_each("resume_deadline_weakened", o, deadline_body());
+    EXPECT_GE(mutants.size(), 1U);
+    EXPECT_EQ(model::survivors(mutants), "");
+}
+
+// Work that is handed over, work that needs every worker, records that are forked, and the watcher. The orders in this file, but for the heavy fences, are
 // those of its board of tasks.
 TEST(idle_set, every_order_is_needed) {
     model::options o = random(20000);
-    o.weakens = [](model::site const& s) { return s.file == "idle_set.hpp" || s.kind == model::access_kind::heavy_fence; };
+    o.weakens = [](model::site const& s) { return s.file == "idle_set.hpp" || s.file == "sleep_steps.hpp"; };
+    model::options all = exhaustive(2);
+    all.weakens = o.weakens;
     auto mutants = model::weaken_each("idle_weakened_gift", o, body({.tasks = 1, .workers = 1, .hand_over = true}));
     auto const together = body({.tasks = 2, .workers = 2, .together = true});
     mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened", o, together));
     mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_fork", o, forking_body(1)));
-    EXPECT_GE(mutants.size(), 8U);
+    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_forks", o, two_forks_body()));
+    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_two", all, two_searchers_body(true)));
+    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_fences", all, two_searchers_body<symmetric>(true)));
+    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_alarm", all, two_searchers_body(false)));
+    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_sleepers", o, last_sleeper_body()));
+    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_stop", o, stop_body()));
+    EXPECT_GE(mutants.size(), 11U);
     EXPECT_EQ(model::survivors(mutants), "");
 }
 

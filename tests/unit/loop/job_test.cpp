@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -108,6 +109,65 @@ TEST_P(job_test, workers_come_and_go_meanwhile) {
     done = true;
     changes.join();
     set_worker_count(GetParam());
+}
+
+// --- loops that end early ------------------------------------------------------------------------------------------------------
+
+// The second worker is in an iteration when the first one ends the loop, and goes on only when that is over: when the first one waits for it.
+// Then a thread runs that only the first worker can run.
+class early_end : public ::testing::Test {
+protected:
+    void SetUp() override {
+        set_option("max_substitutes", "off");
+        initialize({.workers = 2});
+    }
+    void TearDown() override { finalize(); }
+
+    void iterate(std::atomic<bool>* stops) {
+        m_begun.fetch_add(1);
+        int nobody = -1;
+        if (m_first.compare_exchange_strong(nobody, this_thread::worker_index())) return end(stops);
+        m_others.store(true);
+        while (!m_is_over.load()) std::this_thread::yield(); // without a call of the library
+    }
+    void end(std::atomic<bool>* stops) {
+        while (!m_others.load()) std::this_thread::yield();
+        m_after = spawn([this] { m_is_over.store(true); });
+        if (stops == nullptr) throw 7;
+        stops->store(true);
+    }
+
+    std::atomic<int> m_begun{0};
+    std::atomic<int> m_first{-1}; // worker
+    std::atomic<bool> m_others{false};
+    std::atomic<bool> m_is_over{false};
+    thread<void> m_after;
+};
+
+TEST_F(early_end, nobody_begins_an_iteration_after_an_exception) {
+    for (int round = 0; round < 20; ++round) {
+        m_begun = 0;
+        m_first = -1;
+        m_others = m_is_over = false;
+        EXPECT_THROW(parallel_for(
+                         0, 1000, [this](int) { iterate(nullptr); }, schedule::dynamic(1)),
+                     int);
+        m_after.join();
+        ASSERT_LE(m_begun.load(), 3);
+    }
+}
+
+TEST_F(early_end, nobody_begins_an_iteration_after_the_flag_was_seen) {
+    for (int round = 0; round < 20; ++round) {
+        m_begun = 0;
+        m_first = -1;
+        m_others = m_is_over = false;
+        std::atomic<bool> stops{false};
+        parallel_for(
+            0, 1000, [&](int) { iterate(&stops); }, loop_options(schedule::dynamic(1), stops));
+        m_after.join();
+        ASSERT_LE(m_begun.load(), 3);
+    }
 }
 
 class few_stacks : public ::testing::TestWithParam<int> {

@@ -3,6 +3,7 @@
 #include "runtime_fixture.hpp"
 #include "sched/census.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,32 @@ TEST_P(claimed_records, with_names_and_places) {
     how.shepherd = this_thread::shepherd_index();
     for (int k = 0; k < k_claims; ++k) {
         spawn(how, [] {}).join();
+        ASSERT_LE(queued(), k_most_gathered);
+    }
+}
+
+TEST_P(claimed_records, with_names_alone) {
+    attributes how;
+    how.name = "named";
+    for (int k = 0; k < k_claims; ++k) {
+        spawn(how, [] {}).join();
+        ASSERT_LE(queued(), k_most_gathered);
+    }
+}
+
+TEST_P(claimed_records, of_threads_with_values_of_their_own) {
+    thread_specific<std::string> value;
+    for (int k = 0; k < k_claims; ++k) {
+        auto const made = [&value, k] { return value.local().append(std::to_string(k)); };
+        ASSERT_EQ(spawn(made).join(), std::to_string(k));
+        ASSERT_LE(queued(), k_most_gathered);
+    }
+}
+
+// Destroyed, it joins its thread, which has not started, or waits.
+TEST_P(claimed_records, of_timers) {
+    for (int k = 0; k < k_claims; ++k) {
+        auto const later = timer::after(std::chrono::hours(1), [] {});
         ASSERT_LE(queued(), k_most_gathered);
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime_fixture.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -112,6 +114,89 @@ TEST_P(find_work_test, records_of_a_suspended_thread_are_stolen) {
         });
         t.join();
     }
+}
+
+// --- how soon a worker that sleeps takes what another one makes, which then computes on ----------------------------------------------------
+
+// The other worker alone can run it, and nobody but the maker wakes it: a wake-up that is lost shows as a time that is not bounded.
+class wake_up_test : public ::testing::Test {
+protected:
+    using clock = std::chrono::steady_clock;
+    static constexpr int k_tries = 200;
+    static constexpr std::chrono::milliseconds k_soon{2};    // far more than it takes; far less than until the sleeper looks by itself
+    static constexpr std::chrono::milliseconds k_never{100}; // then nobody waits for it any more
+
+    void SetUp() override {
+        set_option("max_substitutes", "off");
+        initialize({.workers = 2});
+    }
+    void TearDown() override { finalize(); }
+
+    // In an attempt: waits until the other worker sleeps, makes work that calls note_run(), and computes until that has happened.
+    template <class Make> void time(Make make) {
+        while (sched::scheduler::instance().idle().sleeping() != 1) std::this_thread::yield();
+        m_has_run.store(false);
+        auto const begin = clock::now();
+        make();
+        // The system may run others; this thread does not come back to the scheduler.
+        while (!m_has_run.load() && clock::now() - begin < k_never) std::this_thread::yield();
+        m_times.push_back(clock::now() - begin);
+    }
+    void note_run() { m_has_run.store(true); }
+
+    template <class Attempt> clock::duration median_of_tries(Attempt attempt) {
+        m_times.clear();
+        int too_late = 0;
+        for (int k = 0; k < k_tries && too_late < 5; ++k) {
+            attempt();
+            too_late += static_cast<int>(m_times.back() >= k_never);
+        }
+        auto const middle = m_times.begin() + static_cast<std::ptrdiff_t>(too_late == 5 ? m_times.size() - 1 : m_times.size() / 2);
+        std::nth_element(m_times.begin(), middle, m_times.end());
+        return *middle;
+    }
+    // Other programs may have the processors for a while.
+    template <class Attempt> void expect_soon(Attempt attempt) {
+        clock::duration median{};
+        for (int again = 0; again < 5; ++again) {
+            median = median_of_tries(attempt);
+            if (median <= k_soon) return;
+        }
+        ADD_FAILURE() << "median " << std::chrono::duration_cast<std::chrono::microseconds>(median).count() << " us";
+    }
+
+private:
+    std::atomic<bool> m_has_run{false};
+    std::vector<clock::duration> m_times;
+};
+
+TEST_F(wake_up_test, takes_a_forked_record_soon) {
+    expect_soon([this] {
+        scope s;
+        time([&] { s.spawn([this] { note_run(); }); });
+        s.join();
+    });
+}
+
+TEST_F(wake_up_test, takes_a_spawned_thread_soon) {
+    expect_soon([this] {
+        thread<void> t;
+        time([&] { t = spawn([this] { note_run(); }); });
+        t.join();
+    });
+}
+
+TEST_F(wake_up_test, takes_a_resumed_thread_soon) {
+    expect_soon([this] {
+        one_shot event;
+        auto t = spawn([&] {
+            event.wait();
+            note_run();
+        });
+        this_thread::yield(); // it waits, or the other worker is about to run it
+        time([&] { event.fire(); });
+        t.join();
+    });
 }
 
 } // namespace

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulated.hpp"
 #include "runtime_fixture.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <iostream>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -145,6 +148,83 @@ TEST(timed_foreign, timeout_ends_though_all_workers_compute) {
     t.join();
     finalize();
     set_option("max_substitutes", "64");
+}
+
+// --- many sleepers ---------------------------------------------------------------------------------------------------------------
+
+// Each sleeps until a time of its own, spread evenly, in no order, over a time that begins when all have been made.
+class crowd {
+public:
+    using clock = std::chrono::steady_clock;
+
+    // How late 99 of 100 were at most.
+    clock::duration lateness(std::size_t count) {
+        m_late.assign(count, clock::duration::max());
+        for (auto until_first = std::chrono::milliseconds(500); !run(clock::now() + until_first); until_first *= 2) {}
+        auto const at = m_late.begin() + static_cast<std::ptrdiff_t>(count * 99 / 100);
+        std::nth_element(m_late.begin(), at, m_late.end());
+        return *at;
+    }
+
+private:
+    static constexpr std::chrono::nanoseconds k_spread = std::chrono::seconds(2);
+    static constexpr std::size_t k_stride = 7'368'787; // a prime: its multiples visit all numbers below another one
+
+    // False: they were not all asleep before the first was to wake.
+    bool run(clock::time_point first) {
+        std::size_t const count = m_late.size();
+        latch all_have_begun(static_cast<std::ptrdiff_t>(count));
+        latch all_have_woken(static_cast<std::ptrdiff_t>(count));
+        for (std::size_t k = 0; k < count; ++k) {
+            auto const due = first + k_spread / count * (k * k_stride % count);
+            spawn_detached([&, due, &late = m_late[k]] {
+                all_have_begun.count_down();
+                this_thread::sleep_until(due);
+                late = clock::now() - due;
+                all_have_woken.count_down();
+            });
+        }
+        all_have_begun.wait();
+        bool const in_time = clock::now() < first;
+        all_have_woken.wait();
+        return in_time;
+    }
+
+    std::vector<clock::duration> m_late;
+};
+
+// For how long this OS thread has waited for a processor; 0 if that is not known.
+std::chrono::nanoseconds waited_for_processor() {
+    std::uint64_t computed = 0, waited = 0;
+    std::ifstream("/proc/thread-self/schedstat") >> computed >> waited;
+    return std::chrono::nanoseconds(waited);
+}
+
+// Main is one of the workers. Where other programs have the processors for more than a tenth of the time, lateness says nothing of the library.
+TEST(many_sleepers, wake_in_time) {
+    TULLE_SKIP_IF_EMULATED("it is too slow");
+#if defined(TULLE_ANNOTATE_ADDRESS) || defined(TULLE_ANNOTATE_THREAD) // they know each stack
+    constexpr std::size_t k_sleepers = 2'000;
+#else
+    constexpr std::size_t k_sleepers = 100'000;
+#endif
+    initialize({.workers = 2});
+    int in_time = 0, counted = 0;
+    for (int k = 0; k < 5 && counted < 3 && in_time < 2; ++k) { // the median of three
+        auto const begin = std::chrono::steady_clock::now();
+        auto const waited = waited_for_processor();
+        auto const late = crowd().lateness(k_sleepers);
+        bool const is_disturbed = 10 * (waited_for_processor() - waited) > std::chrono::steady_clock::now() - begin;
+        std::cout << "99 of 100 are late by at most " << std::chrono::duration_cast<std::chrono::microseconds>(late).count() << " us"
+                  << (is_disturbed ? ", beside other programs\n" : "\n");
+        bool const is_late = late >= std::chrono::milliseconds(50);
+        if (is_disturbed && is_late) continue;
+        ++counted;
+        in_time += static_cast<int>(!is_late);
+    }
+    finalize();
+    if (counted < 3 && in_time < 2) GTEST_SKIP() << "other programs have the processors";
+    EXPECT_EQ(in_time, 2);
 }
 
 } // namespace

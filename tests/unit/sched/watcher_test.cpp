@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nobody waits behind a worker that computes or sits in the kernel. Times are generous: they tell a wait
 // that ends by itself from one that lasts until the workers are done.
+#include "base/idle_poller.hpp"
+#include "faked_cgroup.hpp"
+#include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/tulle.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -213,7 +220,234 @@ TEST_P(watcher_test, thousands_of_blocking_calls) {
     ::close(ends[1]);
 }
 
+// --- how soon: medians, ten times what is expected, as other programs may have the processors ------------------------------------------------
+
+template <class Time> clock::duration median_of(int tries, Time time) {
+    std::vector<clock::duration> times;
+    for (int k = 0; k < tries; ++k) times.push_back(time());
+    auto const middle = times.begin() + tries / 2;
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
+}
+
+template <class Time> void expect_median_below(clock::duration limit, Time time) {
+    clock::duration median{};
+    for (int again = 0; again < 4; ++again) {
+        median = median_of(20, time);
+        if (median < limit) return;
+    }
+    ADD_FAILURE() << std::chrono::duration_cast<std::chrono::microseconds>(median).count() << " us";
+}
+
+clock::duration time_of_timed_wait() {
+    auto const begin = clock::now();
+    latch never(1);
+    EXPECT_FALSE(never.wait_for(50ms));
+    return clock::now() - begin;
+}
+
+TEST_P(watcher_test, timed_waits_beside_computing_workers_end_soon) {
+    compute();
+    while (begun < GetParam()) this_thread::yield();
+    expect_median_below(100ms, time_of_timed_wait);
+    join_busy();
+}
+
+TEST_P(watcher_test, timed_waits_of_a_foreign_thread_beside_computing_workers_end_soon) {
+    compute();
+    std::thread([] { expect_median_below(100ms, time_of_timed_wait); }).join(); // main's worker is in the kernel
+    join_busy();
+}
+
+TEST_P(watcher_test, a_thread_behind_workers_that_compute_starts_soon) {
+    compute();
+    while (begun < GetParam()) this_thread::yield();
+    expect_median_below(10ms, [] {
+        auto const begin = clock::now();
+        clock::duration started{};
+        latch opened(1);
+        auto t = spawn(attributes{.stack_size = 64 * 1024}, [&] { // not by its joiner
+            started = clock::now() - begin;
+            opened.count_down();
+        });
+        opened.wait();
+        t.join();
+        return started;
+    });
+    join_busy();
+}
+
+TEST_P(watcher_test, a_thread_runs_soon_while_all_workers_are_in_the_kernel) {
+    expect_median_below(10ms, [this] {
+        full_stop stop;
+        std::atomic<int> blocked{0};
+        std::vector<thread<void>> readers;
+        for (int k = 0; k < GetParam(); ++k)
+            readers.push_back(spawn(attributes{.stack_size = 64 * 1024}, [&] {
+                blocked.fetch_add(1);
+                stop.block();
+            }));
+        while (blocked < GetParam()) this_thread::yield();
+        auto const begin = clock::now();
+        clock::duration started{};
+        spawn(attributes{.stack_size = 64 * 1024}, [&] { started = clock::now() - begin; }).join();
+        stop.release();
+        for (auto& t : readers) t.join();
+        return started;
+    });
+}
+
+// --- what must not be in its way ------------------------------------------------------------------------------------------------------------
+
+TEST_P(watcher_test, a_full_number_of_workers_leaves_room_for_substitutes) {
+    finalize();
+    set_option("max_workers", std::to_string(GetParam()));
+    initialize({.workers = GetParam()});
+    ASSERT_EQ(max_worker_count(), GetParam());
+    full_stop stop;
+    occupy([&stop] { stop.block(); });
+    auto const begin = clock::now();
+    spawn(attributes{.stack_size = 64 * 1024}, [&] {
+        EXPECT_LT(clock::now() - begin, k_too_late);
+        stop.release();
+    }).join();
+    join_busy();
+    EXPECT_GT(sched::scheduler::instance().watching().view().substituted, 0U);
+}
+
+// The program's workers are as many as the quota of its control group allows.
+TEST_P(watcher_test, under_a_quota) {
+    finalize();
+    set_option("max_workers", "2");
+    initialize({.workers = 2});
+    faked_cgroup const group(std::to_string(GetParam() * 100'000));
+    ASSERT_EQ(runtime::instance::set_workers(0, group.files()), 0);
+    if (worker_count() != GetParam()) GTEST_SKIP() << "there are not so many processors";
+    compute();
+    while (begun < GetParam()) this_thread::yield();
+    auto const begin = clock::now();
+    latch never(1);
+    EXPECT_FALSE(never.wait_for(30ms));
+    spawn(attributes{.stack_size = 64 * 1024}, [] {}).join();
+    EXPECT_LT(clock::now() - begin, k_too_late);
+    EXPECT_EQ(worker_count(), GetParam());
+    join_busy();
+}
+
+// What is to be looked at besides threads.
+class fake_poller final : public base::idle_poller {
+public:
+    bool poll() noexcept override {
+        m_polls.fetch_add(1);
+        return false;
+    }
+    bool poll_between() noexcept override { return false; }
+    [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
+    void begin_watch() noexcept override {}
+    void end_watch(bool) noexcept override {}
+    bool take_work(bool) noexcept override { return false; }
+    void alarm() noexcept override {}
+    [[nodiscard]] bool has_work() const noexcept override { return false; }
+    [[nodiscard]] bool needs_watcher() const noexcept override { return true; }
+    [[nodiscard]] int polls() const { return m_polls.load(); }
+
+private:
+    std::atomic<int> m_polls{0};
+};
+
+TEST_P(watcher_test, polls_for_others_while_all_workers_compute) {
+    static fake_poller others; // searches may still look at it
+    auto& s = sched::scheduler::instance();
+    s.set_idle_poller(&others);
+    compute();
+    int const before = others.polls();
+    auto const give_up = clock::now() + k_too_late;
+    while (others.polls() < before + 20 && clock::now() < give_up) {} // main computes, too
+    EXPECT_GE(others.polls(), before + 20);
+    join_busy();
+    s.set_idle_poller(nullptr);
+}
+
 INSTANTIATE_TEST_SUITE_P(workers, watcher_test, ::testing::Values(1, 2));
+
+TEST(main_moves, not_if_it_shall_not) {
+    if (is_initialized()) finalize();
+    set_option("main_moves", "0");
+    initialize({.workers = 1});
+    pid_t const home = ::gettid();
+    full_stop stop;
+    latch opened(1);
+    auto other = spawn([&] {
+        opened.count_down();
+        stop.block();
+    });
+    auto const begin = clock::now();
+    std::thread later([&stop] {
+        std::this_thread::sleep_for(200ms);
+        stop.release();
+    });
+    opened.wait(); // the thread is on this OS thread now, and stays there
+    EXPECT_EQ(::gettid(), home);
+    EXPECT_GE(clock::now() - begin, 150ms);
+    later.join();
+    other.join();
+    finalize();
+}
+
+TEST(main_moves, to_another_os_thread) {
+    if (is_initialized()) finalize();
+    initialize({.workers = 1});
+    pid_t const home = ::gettid();
+    full_stop stop;
+    latch opened(1);
+    auto other = spawn([&] {
+        opened.count_down();
+        stop.block();
+    });
+    opened.wait();
+    EXPECT_NE(::gettid(), home);
+    stop.release();
+    other.join();
+    finalize();
+    EXPECT_EQ(::gettid(), home);
+}
+
+// Who else looks costs no processor time while nothing is to be seen.
+TEST(watcher_idle, costs_next_to_nothing) {
+    if (is_initialized()) finalize();
+    initialize({.workers = 2});
+    while (sched::scheduler::instance().watching().tid() == 0) this_thread::sleep_for(1ms); // until it has started
+    {                                                                                       // something happens first
+        full_stop stop;
+        auto blocked = spawn([&stop] { stop.block(); });
+        spawn(attributes{.stack_size = 64 * 1024}, [&stop] { stop.release(); }).join();
+        blocked.join();
+    }
+    auto const used = [] {
+        timespec t{};
+        ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+    };
+    std::chrono::nanoseconds least = 1h;
+    for (int again = 0; again < 4 && least > 5ms; ++again) {
+        auto const before = used();
+        this_thread::sleep_for(1s);
+        least = std::min<std::chrono::nanoseconds>(least, used() - before);
+    }
+    EXPECT_LE(least, 5ms); // half a per cent, a hundred times what is expected
+    finalize();
+}
+
+int watched_deterministic_run() {
+    ::setenv("TULLE_SEED", "7", 1);
+    initialize({});
+    if (!sched::scheduler::instance().is_deterministic()) return 2;
+    return sched::scheduler::instance().watching().tid() != 0 || sched::scheduler::instance().chosen().max_substitutes != 0 ? 1 : 0;
+}
+TEST(watcher_off, in_deterministic_runs) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe"); // options are read once in a process
+    EXPECT_EXIT(std::_Exit(watched_deterministic_run()), ::testing::ExitedWithCode(0), "");
+}
 
 TEST(watcher_off, nobody_looks) {
     if (is_initialized()) finalize();

@@ -374,6 +374,13 @@ TEST(future_chain, may_be_abandoned) {
     });
 }
 
+TEST(future_chain, may_be_abandoned_before_the_value_comes) {
+    break_a_long_chain([](promise<int> p, future<int> last, int) {
+        last = {};
+        p.set_value(1);
+    });
+}
+
 TEST(future_chain, carries_a_value_any_distance) {
     break_a_long_chain([](promise<int> p, future<int> last, int links) {
         p.set_value(1);

@@ -112,6 +112,51 @@ TEST(guest_deadline, condition) {
     });
 }
 
+TEST(guest_deadline, condition_of_any_lock) {
+    expect_in_time([] {
+        std::mutex m;
+        condition_variable_any nobody;
+        std::unique_lock held(m);
+        EXPECT_EQ(nobody.wait_for(held, k_limit), std::cv_status::timeout);
+    });
+}
+
+TEST(guest_deadline, barrier) {
+    expect_in_time([] {
+        barrier two(2);
+        EXPECT_FALSE(two.arrive_and_wait_for(k_limit));
+    });
+}
+
+TEST(guest_deadline, phased_barrier) {
+    expect_in_time([] {
+        phased_barrier<> two(2);
+        auto const arrival = two.arrive();
+        EXPECT_FALSE(two.wait_for(arrival, k_limit));
+    });
+}
+
+TEST(guest_deadline, shared_mutex) {
+    expect_in_time([] {
+        shared_mutex held;
+        std::lock_guard const owner(held);
+        std::thread([&held] {
+            EXPECT_FALSE(held.try_lock_for(k_limit / 2));
+            EXPECT_FALSE(held.try_lock_shared_for(k_limit / 2));
+        }).join();
+    });
+}
+
+TEST(guest_deadline, select) {
+    expect_in_time([] {
+        channel<int> empty(0), full(1);
+        EXPECT_EQ(full.try_send(1), channel_status::success);
+        receive_case<int> news(empty);
+        send_case<int> answer(full, 2);
+        EXPECT_EQ(select_for(k_limit, news, answer), no_case);
+    });
+}
+
 TEST(guest_deadline, future) {
     expect_in_time([] {
         promise<int> kept;
@@ -153,6 +198,64 @@ TEST(guest_deadline, token) {
         EXPECT_FALSE(never.wait(stop.get_token()));
         later.join();
     });
+}
+
+// A deadline of a token is nobody's but the waiter's, either.
+TEST(guest_deadline, deadline_of_a_token) {
+    expect_in_time([] {
+        cancellation_source stop;
+        stop.request_stop_after(k_limit);
+        latch never(1);
+        EXPECT_FALSE(never.wait(stop.get_token()));
+        EXPECT_TRUE(stop.get_token().stop_requested());
+    });
+}
+
+TEST(guest_deadline, deadline_of_a_token_beside_a_later_one_of_the_wait) {
+    expect_in_time([] {
+        cancellation_source stop;
+        stop.request_stop_after(k_limit);
+        latch never(1);
+        EXPECT_FALSE(never.wait({stop.get_token(), k_too_late}));
+    });
+}
+
+TEST(guest_deadline, of_a_wait_with_a_token_whose_deadline_is_later) {
+    expect_in_time([] {
+        cancellation_source stop;
+        stop.request_stop_after(k_too_late);
+        latch never(1);
+        EXPECT_FALSE(never.wait({stop.get_token(), k_limit}));
+        EXPECT_FALSE(stop.stop_requested());
+    });
+}
+
+TEST(guest_deadline, deadline_of_what_a_token_is_a_part_of) {
+    expect_in_time([] {
+        cancellation_source whole;
+        cancellation_source const middle(whole.get_token());
+        cancellation_source part(middle.get_token());
+        part.request_stop_after(k_too_late);
+        whole.request_stop_after(k_limit);
+        EXPECT_TRUE(part.get_token().wait_for(k_too_late));
+    });
+}
+
+// It sleeps by then, without a deadline or until a later one.
+TEST(guest_deadline, deadline_that_a_token_is_given_during_the_wait) {
+    for (auto const first : {clock::duration::zero(), clock::duration(k_too_late)}) {
+        expect_in_time([first] {
+            cancellation_source stop;
+            if (first != clock::duration::zero()) stop.request_stop_after(first);
+            std::thread later([&stop] {
+                std::this_thread::sleep_for(k_limit / 2);
+                stop.request_stop_after(k_limit / 2);
+            });
+            latch never(1);
+            EXPECT_FALSE(never.wait(stop.get_token()));
+            later.join();
+        });
+    }
 }
 
 } // namespace

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who takes part in a loop: the list on which whoever has no iterations left finds the ranges of the others, and the early end, which closes
+// all of them. Pieces that have been stolen and are in nobody's range yet are counted, so that nobody takes the loop to be over meanwhile.
+//
+// Participant, in the frame of its thread: a `range`, and `next`, `prev` and `number`, which are guarded by the lock.
+// INV-1 a range that is on the list, or pinned by who found it there, is in a frame that stays. INV-2 after end_early() no range on the list
+// has iterations left, and none is opened.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "loop/loop_range.hpp"
+
+#include <cstdint>
+#include <mutex>
+
+namespace tulle::loop {
+
+template <class Machine, class Participant> class participants {
+    template <class T> using plain = typename Machine::template plain<T>;
+    using section = std::lock_guard<base::basic_spin_lock<Machine>>;
+
+public:
+    void enter(Participant& self) noexcept {
+        section const held(m_lock);
+        Participant* const first = m_first.load();
+        self.number = m_arrivals.load();
+        m_arrivals.store(self.number + 1);
+        self.next = first;
+        if (first != nullptr) first->prev = &self;
+        m_first.store(&self);
+    }
+    // Its range is empty, or closed. Nobody touches it afterwards: it cannot be found any more, and who has it pinned is waited for (INV-1).
+    void leave(Participant& self) noexcept {
+        {
+            section const held(m_lock);
+            if (self.prev == nullptr)
+                m_first.store(self.next);
+            else
+                self.prev->next = self.next;
+            if (self.next != nullptr) self.next->prev = self.prev;
+        }
+        self.range.wait_until_free();
+    }
+
+    // By a participant, of the whole at first, then of what it has stolen: makes it its range. False: there is nothing, or it is left out
+    // because the loop has ended early (INV-2).
+    [[nodiscard]] bool begin(Participant& self, iterations some) noexcept {
+        if (some.empty()) return false;
+        section const held(m_lock);
+        m_in_flight.store(m_in_flight.load() - 1);
+        if (m_ended_early.load()) return false;
+        self.range.open(some);
+        return true;
+    }
+    // By anyone: no more iterations are begun, but for what owners take at this very moment.
+    void end_early() noexcept {
+        section const held(m_lock);
+        m_ended_early.store(true);
+        for (Participant* p = m_first.load(); p != nullptr; p = p->next) p->range.close();
+    }
+    // By the caller of the loop, at its end.
+    [[nodiscard]] bool has_ended_early() const noexcept { return m_ended_early.load(); }
+
+    // One try to take iterations of another participant, for begin(). `some_left`: it may be worth another one; else all have begun.
+    [[nodiscard]] iterations steal(steal_effort effort, bool& some_left) noexcept {
+        Participant* const victim = choose_victim(effort, some_left);
+        if (victim == nullptr) return {};
+        iterations const found = victim->range.steal(effort);
+        if (found.empty()) {
+            section const held(m_lock);
+            m_in_flight.store(m_in_flight.load() - 1);
+        }
+        return found;
+    }
+
+private:
+    // The one that shares most, pinned; with the fence, the one that has most left. Null: there is none, or somebody else has it pinned.
+    [[nodiscard]] Participant* choose_victim(steal_effort effort, bool& some_left) noexcept {
+        section const held(m_lock);
+        Participant* chosen = nullptr;
+        std::uint64_t most = 0;
+        some_left = m_in_flight.load() != 0;
+        for (Participant* p = m_first.load(); p != nullptr; p = p->next) {
+            std::uint64_t const left = p->range.size_hint();
+            some_left = some_left || left != 0;
+            std::uint64_t const size = effort == steal_effort::shared_only ? p->range.shared_hint() : left;
+            if (size <= most) continue;
+            most = size;
+            chosen = p;
+        }
+        if (chosen == nullptr || !chosen->range.try_pin()) return nullptr;
+        m_in_flight.store(m_in_flight.load() + 1);
+        return chosen;
+    }
+
+    base::basic_spin_lock<Machine> m_lock; // guards all below
+    plain<Participant*> m_first{nullptr};
+    plain<std::uint64_t> m_arrivals{0};
+    plain<std::uint64_t> m_in_flight{1}; // pieces that are in nobody's range, on their way from one to another; at first the whole
+    plain<bool> m_ended_early{false};
+};
+
+} // namespace tulle::loop
