@@ -51,7 +51,7 @@ std::uint64_t cancellation::first_deadline() const noexcept {
     return first;
 }
 
-void cancellation::insert(wait::cancellation_node& n) noexcept {
+void cancellation::insert(node& n) noexcept {
     sched::worker* const w = sched::this_worker();
     if (w != nullptr && w->is_guest()) w->own_token = this;
     cancellation_core::insert(n);

@@ -27,7 +27,7 @@ struct cancellation : wait::cancellation_core<os::machine>, private wait::timer,
     // and is told by cancel_at when it becomes earlier.
     [[nodiscard]] std::uint64_t first_deadline() const noexcept;
     // By a wait that this ends. A foreign OS thread notes it, since it looks at the time itself.
-    void insert(wait::cancellation_node& n) noexcept;
+    void insert(node& n) noexcept;
 
     std::atomic<std::uint32_t> references{1};
 
