@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -32,6 +33,17 @@ inline std::vector<std::size_t> payload_sizes(settings const& s) {
 // Fewer of the large ones.
 inline long repetitions(settings const& s, std::size_t bytes) { return std::max(20L, s.n / (1 + static_cast<long>(bytes / 2048))); }
 
+// So often; in a quick run for 30 ms at most, as calls over a network may take a time slice each beside other programs. Returns how often.
+template <class F> long repeat(settings const& s, long n, F once) {
+    constexpr long k_between_looks = 4;
+    auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
+    for (long k = 1; k <= n; ++k) {
+        once();
+        if (s.quick && k % k_between_looks == 0 && std::chrono::steady_clock::now() >= end) return k;
+    }
+    return n;
+}
+
 inline figure figure_of_size(std::string const& what, std::size_t bytes) {
     return figure{"ns " + what + " " + bytes_text(bytes), {what, "bytes", static_cast<double>(bytes)}};
 }
@@ -43,13 +55,13 @@ template <class Calls> std::vector<figure> measure_calls(Calls calls, settings c
     std::vector<figure> all{{"ns call"}};
     for (std::size_t const bytes : payloads) all.push_back(figure_of_size("statement", bytes));
     for (std::size_t const bytes : payloads) all.push_back(figure_of_size("expression", bytes));
-    auto const measure = [](figure& into, long n, auto once) {
+    auto const measure = [&s](figure& into, long n, auto once) {
         bool right = true;
-        for (long k = 0; k < n / 10; ++k) right &= once();
-        double const time = time_of([&] {
-            for (long k = 0; k < n; ++k) right &= once();
-        });
-        into.add(1e9 * time / static_cast<double>(n), right);
+        auto const one = [&] { right &= once(); };
+        repeat(s, n / 10, one);
+        long done = 0;
+        double const time = time_of([&] { done = repeat(s, n, one); });
+        into.add(1e9 * time / static_cast<double>(done), right);
     };
     for (int run = 0; run < s.runs; ++run) {
         std::size_t next = 0;
