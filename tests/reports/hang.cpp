@@ -221,7 +221,7 @@ void chain_of_promises() {
 }
 
 // The system refuses stacks: the address space is limited to what is used now and room for some more.
-void more_threads_than_memory() {
+void limit_memory() {
     std::ifstream statm("/proc/self/statm");
     rlim_t pages = 0;
     statm >> pages;
@@ -229,9 +229,21 @@ void more_threads_than_memory() {
     ::getrlimit(RLIMIT_AS, &limit);
     limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{200} << 20U);
     ::setrlimit(RLIMIT_AS, &limit);
+}
+
+void more_threads_than_memory() {
+    limit_memory();
     tulle::barrier all(10000);
     std::vector<tulle::thread<void>> threads;
     for (int k = 0; k < 10000; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    for (auto& t : threads) t.join();
+}
+
+void more_lockers_than_memory() {
+    limit_memory();
+    std::unique_lock const held(first);
+    std::vector<tulle::thread<void>> threads;
+    for (int k = 0; k < 10000; ++k) threads.push_back(tulle::spawn([] { std::lock_guard const waits(first); }));
     for (auto& t : threads) t.join();
 }
 
@@ -434,6 +446,7 @@ std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
                                                {"more_forks_than_stacks", &more_forks_than_stacks},
                                                {"chain_of_promises", &chain_of_promises},
                                                {"more_threads_than_memory", &more_threads_than_memory},
+                                               {"more_lockers_than_memory", &more_lockers_than_memory},
                                                {"circle_beside_a_sleeping_os_thread", &circle_beside_a_sleeping_os_thread},
                                                {"circle_beside_a_ticking_thread", &circle_beside_a_ticking_thread},
                                                {"circle_beside_a_computing_thread", &circle_beside_a_computing_thread},

@@ -179,8 +179,9 @@ class Deadlock(unittest.TestCase):
 class NoStack(unittest.TestCase):
     def report(self, way, **variables):
         # Substitutes have stacks of their own.
-        done = hang(way, TULLE_MAX_SUBSTITUTES="off", **variables)
+        done = hang(way, **{"TULLE_MAX_SUBSTITUTES": "off", **variables})
         self.assertEqual((done.returncode, done.stdout), (-signal.SIGABRT, ""), done)
+        self.assertNotIn("terminate called", done.stderr)
         self.assertEqual(done.stderr.count("tulle: deadlock"), 1)
         head = re.match(r"tulle: deadlock: (\d+) threads wait, (\d+) more have not started, and there is no stack for another one", done.stderr)
         self.assertIsNotNone(head, done.stderr)
@@ -205,6 +206,47 @@ class NoStack(unittest.TestCase):
         text, waiting, unstarted = self.report("more_threads_than_memory", TULLE_GUARD="none")
         self.assertRegex(text, r"\n    the limit of address space is reached: raise it \(ulimit -v, now \d+ KiB\)")
         self.assertEqual(waiting + unstarted, 10001)
+        self.check_rest(text, waiting)
+
+    @unittest.skipIf(SANITIZER, "a sanitizer needs the address space itself")
+    def test_with_substitutes(self):
+        text, waiting, _ = self.report("more_threads_than_memory", TULLE_GUARD="none", TULLE_MAX_SUBSTITUTES="64")
+        self.check_rest(text, waiting)
+        text, waiting, _ = self.report("more_threads_than_stacks", TULLE_MAX_STACKS="30", TULLE_MAX_SUBSTITUTES="64")
+        self.check_rest(text, waiting)
+
+    # Who waits for whom takes more memory than is kept for reports.
+    @unittest.skipIf(SANITIZER, "a sanitizer needs the address space itself")
+    def test_what_there_is_no_memory_for_is_left_out(self):
+        text, waiting, _ = self.report("more_lockers_than_memory", TULLE_GUARD="none")
+        self.assertRegex(text, rf"\n\n({waiting - 1}|{waiting - 2}) threads \(.*, \.\.\.\) wait for mutex {ADDRESS}, held by thread 1\n")
+        self.assertTrue(text.endswith("\n\nmemory was short: threads, circles or names are missing here\n"), text)
+
+    @unittest.skipIf(SANITIZER, "a sanitizer needs the address space itself")
+    def test_a_program_that_is_only_warned_lives(self):
+        with subprocess.Popen(command("more_threads_than_memory"), stderr=subprocess.PIPE, text=True,
+                              env=environment(TULLE_GUARD="none", TULLE_DEADLOCK="warn")) as child:
+            lines = [child.stderr.readline()]
+            while lines[-1] and " wait for barrier" not in lines[-1]:
+                lines.append(child.stderr.readline())
+            time.sleep(0.5)
+            self.assertIsNone(child.poll(), lines)
+            child.kill()
+            rest = child.stderr.read()
+        self.assertNotIn("terminate called", rest)
+        self.check_rest("".join(lines) + rest, int(re.match(r"tulle: deadlock: (\d+) threads wait, ", lines[0])[1]))
+
+    # After the head: all that wait, main among them, which one of them may run in the place of.
+    def check_rest(self, text, waiting):
+        head, *paragraphs = text.split("\n\n")
+        at_barrier = [re.match(rf"(\d+ threads|thread \d+) .*waits? for barrier {ADDRESS} \((\d+) of \d+ have arrived\)\n", p) for p in paragraphs]
+        counts = [int(found[1].split()[0]) if found[1].endswith("threads") else 1 for found in at_barrier if found]
+        self.assertEqual(sum(counts), waiting - 1, text)
+        self.assertEqual({found[2] for found in at_barrier if found}, {str(waiting - 1)}, text)
+        self.assertRegex(text, r"\n\nthread 1 waits for thread \d+\n|\n    in the place of thread 1, which joins it\n")
+        for paragraph in paragraphs:
+            self.assertRegex(paragraph, r"\n    #0 +\S", text)
+        self.assertNotIn("memory was short", head)
 
     def test_who_asks_is_told_how_many_have_not_started(self):
         with subprocess.Popen(command("more_threads_than_stacks"), stderr=subprocess.PIPE, text=True, restore_signals=True,
