@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/join.hpp"
 
+#include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
@@ -162,6 +163,20 @@ std::exception_ptr caught_exception() noexcept {
         base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
     }
     return caught;
+}
+
+// The callee may wait, and end on another OS thread.
+std::exception_ptr call_apart(void (*call)(void*), void* argument) noexcept {
+    arch::exception_state of_caller, of_callee;
+    std::exception_ptr thrown;
+    arch::swap(of_caller, {}, this_worker()->exception_globals);
+    try {
+        call(argument);
+    } catch (...) {
+        thrown = caught_exception();
+    }
+    arch::swap(of_callee, of_caller, this_worker()->exception_globals); // the callee's is empty
+    return thrown;
 }
 
 void rethrow_cold(record* slot) { std::rethrow_exception(std::exchange(slot->exception, nullptr)); }
