@@ -14,6 +14,7 @@ EMULATOR = os.environ.get("EMULATOR")
 HANG, *REST = sys.argv[1:]
 del sys.argv[1:]
 TULLE = REST[0] if REST else None
+HANG_WITH_NDEBUG = os.environ.get("HANG_WITH_NDEBUG")
 ADDRESS = r"0x[0-9a-f]+"
 SANITIZER = subprocess.run([*(EMULATOR.split(";") if EMULATOR else []), HANG, "sanitizer"], capture_output=True, text=True,
                            check=True).stdout.strip()
@@ -23,8 +24,8 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a background job of a shell ign
 faulthandler.dump_traceback_later(80)  # the runner says only that it took too long
 
 
-def command(way):
-    return [*EMULATOR.split(";")] + [HANG, way] if EMULATOR else [HANG, way]
+def command(way, program=HANG):
+    return [*EMULATOR.split(";")] + [program, way] if EMULATOR else [program, way]
 
 
 def environment(**variables):
@@ -32,13 +33,15 @@ def environment(**variables):
     return {**kept, "TULLE_WORKERS": "2", "TULLE_DEADLOCK_MS": "100", **variables}
 
 
-def hang(way, **variables):
-    return subprocess.run(command(way), capture_output=True, text=True, timeout=110, env=environment(**variables))
+def hang(way, program=HANG, **variables):
+    return subprocess.run(command(way, program), capture_output=True, text=True, timeout=110, env=environment(**variables))
 
 
 class Deadlock(unittest.TestCase):
+    program = HANG
+
     def report(self, way, **variables):
-        done = hang(way, **variables)
+        done = hang(way, self.program, **variables)
         self.assertEqual(done.returncode, -signal.SIGABRT, done)
         self.assertEqual(done.stdout, "")
         self.assertRegex(done.stderr, r"(?m)\Atulle: deadlock: \d+ threads? waits?, and nothing is left that could wake one")
@@ -87,9 +90,20 @@ class Deadlock(unittest.TestCase):
 
     def test_locks_of_addresses(self):
         text = self.report("address_cycle")
-        one = self.paragraph(text, rf'\Athread \d+ "one" waits for lock of address {ADDRESS}')
-        self.paragraph(text, rf'\Athread \d+ "other" waits for lock of address {ADDRESS}')
+        one = self.paragraph(text, rf'\Athread \d+ "one" waits for lock of address {ADDRESS}, held by thread \d+ "other"\n')
+        self.paragraph(text, rf'\Athread \d+ "other" waits for lock of address {ADDRESS}, held by thread \d+ "one"\n')
         self.assertIn("address_cycle", one)
+        self.assertEqual(self.paragraph(text, "in a circle").count(" waits for lock of address "), 2)
+
+    def test_recursive_mutexes(self):
+        for way in ("recursive_cycle", "c_recursive_cycle"):
+            with self.subTest(way):
+                self.check_circle(self.report(way))
+
+    def check_circle(self, text):
+        circle = self.paragraph(text, "in a circle")
+        self.assertRegex(circle, rf'"left" waits for mutex {ADDRESS}, held by thread \d+ "right"')
+        self.assertRegex(circle, rf'"right" waits for mutex {ADDRESS}, held by thread \d+ "left"')
 
     def test_future(self):
         text = self.report("never_kept")
@@ -261,8 +275,10 @@ class NoStack(unittest.TestCase):
 
 
 class Circle(unittest.TestCase):
-    def check(self, way, **variables):
-        with subprocess.Popen(command(way), stderr=subprocess.PIPE, text=True, env=environment(**variables)) as child:
+    program = HANG
+
+    def check(self, way, kind="mutex", **variables):
+        with subprocess.Popen(command(way, self.program), stderr=subprocess.PIPE, text=True, env=environment(**variables)) as child:
             lines = [child.stderr.readline() for _ in range(5)]
             time.sleep(0.5)
             self.assertIsNone(child.poll(), lines)
@@ -271,7 +287,7 @@ class Circle(unittest.TestCase):
         self.assertIn("tulle: warning: some threads wait for each other in a circle, while others go on", lines[0])
         self.assertEqual(lines[2], "in a circle:\n")
         for line in lines[3:5]:
-            self.assertRegex(line, rf'thread \d+ "(left|right)" waits for mutex {ADDRESS}, held by thread \d+ "(left|right)"')
+            self.assertRegex(line, rf'thread \d+ "(left|right)" waits for {kind} {ADDRESS}, held by thread \d+ "(left|right)"')
         self.assertNotIn("tulle: ", rest)  # once
         self.assertRegex(rest, r"#\d+ +.*lock_both")
         self.assertNotIn("latch", rest)  # those in the circle only
@@ -281,9 +297,37 @@ class Circle(unittest.TestCase):
             with self.subTest(way):
                 self.check(way)
 
+    def test_of_other_locks(self):
+        self.check("circle_of_recursive_mutexes_beside_a_ticking_thread")
+        self.check("circle_of_addresses_beside_a_ticking_thread", "lock of address")
+
     def test_locks_in_two_orders_are_no_circle(self):
         done = hang("locks_in_two_orders", TULLE_DEADLOCK_MS="10")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
+
+
+@unittest.skipUnless(HANG_WITH_NDEBUG, "the path of the program is not given")
+class WithNdebug(unittest.TestCase):
+    """Who holds a tulle::mutex is not kept there, but who holds a recursive one."""
+    report, paragraph, check_circle = Deadlock.report, Deadlock.paragraph, Deadlock.check_circle
+    program = HANG_WITH_NDEBUG
+
+    def test_recursive_mutexes(self):
+        for way in ("recursive_cycle", "c_recursive_cycle"):
+            with self.subTest(way):
+                self.check_circle(self.report(way))
+
+    def test_recursive_mutexes_beside_others_that_go_on(self):
+        Circle.check(self, "circle_of_recursive_mutexes_beside_a_ticking_thread")
+
+    def test_joins(self):
+        circle = self.paragraph(self.report("join_cycle"), "in a circle")
+        self.assertEqual(len(re.findall(r"thread \d+ waits for thread \d+", circle)), 2, circle)
+
+    def test_mutexes(self):
+        text = self.report("mutex_cycle")
+        self.assertRegex(self.paragraph(text, r'\Athread \d+ "left"'), rf"waits for mutex {ADDRESS}\n")
+        self.assertNotIn("held by", text)
 
 
 class Signals(unittest.TestCase):
