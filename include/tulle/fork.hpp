@@ -6,6 +6,7 @@
 #include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/closure.hpp>
 #include <tulle/detail/current.hpp>
+#include <tulle/detail/exceptions.hpp>
 
 #include <exception>
 
@@ -77,11 +78,8 @@ public:
 
 private:
     static void run(detail::record * slot) noexcept {
-        try {
-            storage::find(slot).evaluate();
-        } catch (...) {
-            slot->exception = detail::caught_exception();
-        }
+        TULLE_TRY { storage::find(slot).evaluate(); }
+        TULLE_CATCH(...) { slot->exception = detail::caught_exception(); }
     }
     TULLE_NOINLINE static result_type finish(detail::record * slot) {
         if (TULLE_UNLIKELY(slot->exception != nullptr)) detail::rethrow_cold(slot);

@@ -7,6 +7,7 @@
 #include "sched/scheduler.hpp"
 
 #include <tulle/detail/caught_exception.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 
@@ -163,6 +164,20 @@ std::exception_ptr caught_exception() noexcept {
         base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
     }
     return caught;
+}
+
+char const* caught_message() noexcept {
+    try {
+        throw;
+    } catch (std::exception const& e) {
+        return e.what();
+    } catch (...) {
+        return "an exception that is not a std::exception";
+    }
+}
+
+void end_without_exceptions(char const* message) noexcept {
+    base::fatal("%s (the program ends, as its code is compiled with -fno-exceptions)", message);
 }
 
 // The callee may wait, and end on another OS thread.
