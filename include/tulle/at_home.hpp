@@ -12,6 +12,7 @@
 
 #include <tulle/barrier.hpp>
 #include <tulle/detail/chrono.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/home_call.hpp>
 #include <tulle/full_empty.hpp>
 #include <tulle/global_feb.hpp>
@@ -32,13 +33,14 @@ namespace tulle {
 // Makes an object in the segment of that place, by its constructor; arguments travel. Errors: out_of_global_memory; what the constructor throws; those of at().
 template <class T, class... A> [[nodiscard]] global_ptr<T> make_global(place home, A const&... arguments) {
     std::uint64_t const address = detail::allocate_global(sizeof(T), home.index(), false);
-    try {
+    TULLE_TRY {
         at(
             home, [](detail::location<T> there, A... values) { ::new (&there.object()) T(std::move(values)...); },
             detail::location<T>{address, true}, arguments...);
-    } catch (...) {
+    }
+    TULLE_CATCH(...) {
         detail::free_global(address);
-        throw;
+        TULLE_RETHROW;
     }
     return global_ptr<T>::at(address);
 }
@@ -102,7 +104,10 @@ public:
         return wait(detail::deadline_at(deadline));
     }
     // Of a home that has died: nothing. Errors: std::logic_error: the caller's place does not hold it.
-    void unlock() const try { detail::unlock_at(m_object.home, m_object.there); } catch (dead_place const&) { // nobody will have it
+    void unlock() const {
+        TULLE_TRY { detail::unlock_at(m_object.home, m_object.there); }
+        TULLE_CATCH(dead_place const&) { // nobody will have it
+        }
     }
 
 private:

@@ -4,6 +4,7 @@
 
 #include <tulle/cancellation.hpp>
 #include <tulle/detail/chrono.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/scope.hpp>
 
@@ -51,14 +52,15 @@ public:
 private:
     template <class F> void run(F& call) {
         if (m_source.stop_requested()) return;
-        try {
+        TULLE_TRY {
             if constexpr (std::is_invocable_v<F&, cancellation_token>)
                 static_cast<void>(detail::invoke(call, m_source.get_token()));
             else
                 static_cast<void>(detail::invoke(call));
-        } catch (...) {
+        }
+        TULLE_CATCH(...) {
             m_source.request_stop();
-            throw;
+            TULLE_RETHROW;
         }
     }
 

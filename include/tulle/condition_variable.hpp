@@ -5,6 +5,7 @@
 #include <tulle/detail/chrono.hpp>
 #include <tulle/mutex.hpp>
 
+#include <concepts>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -30,7 +31,9 @@ public:
         static_cast<void>(wait_cold(m, detail::k_no_deadline));
         m.set_owner();
     }
-    template <class Predicate> void wait(std::unique_lock<mutex>& held, Predicate is_true) {
+    template <class Predicate>
+    requires std::predicate<Predicate&>
+    void wait(std::unique_lock<mutex>& held, Predicate is_true) {
         while (!is_true()) wait(held);
     }
 

@@ -7,6 +7,7 @@
 #include <tulle/mutex.hpp>
 #include <tulle/wait_limit.hpp>
 
+#include <concepts>
 #include <condition_variable>
 
 namespace tulle {
@@ -24,9 +25,13 @@ public:
     TULLE_API void notify_all() noexcept;
 
     template <class Lock> void wait(Lock& lock) { static_cast<void>(wait_before(lock, detail::k_no_deadline)); }
-    template <class Lock, class Predicate> void wait(Lock& lock, Predicate is_true) {
+    template <class Lock, class Predicate>
+    requires std::predicate<Predicate&>
+    void wait(Lock& lock, Predicate is_true) {
         while (!is_true()) wait(lock);
     }
+    // False: the limit was reached.
+    template <class Lock> [[nodiscard]] bool wait(Lock& lock, wait_limit const& limit) { return wait_before(lock, limit.get()); }
     // What the predicate says in the end: false when the limit was reached first.
     template <class Lock, class Predicate> [[nodiscard]] bool wait(Lock& lock, wait_limit const& limit, Predicate is_true) {
         return wait_before(lock, limit.get(), is_true);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <tulle/cancellation.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/place.hpp>
@@ -53,13 +54,14 @@ public:
     // A thread here, with decayed copies of callable and arguments. Errors: those of spawn().
     template <class F, class... A> void async(F&& f, A&&... arguments) {
         detail::begin_local(*m_governor);
-        try {
+        TULLE_TRY {
             spawn_detached([of = m_governor, call = detail::bind_call(std::forward<F>(f), std::forward<A>(arguments)...)]() mutable {
                 run(*of, call);
             });
-        } catch (...) {
+        }
+        TULLE_CATCH(...) {
             detail::cancel_local(*m_governor);
-            throw;
+            TULLE_RETHROW;
         }
     }
     // An activity that may run at any place: here, or at a place that has nothing else to do and takes it before it has begun. It must not
@@ -84,12 +86,11 @@ public:
 private:
     template <class F> static void run(detail::governor& of, F& call) noexcept {
         detail::local_activity self(of);
-        try {
+        TULLE_TRY {
             F own(std::move(call)); // gone before the activity ends
             if (!activities(of).stop_requested()) static_cast<void>(own());
-        } catch (...) {
-            self.add_exception(std::current_exception());
         }
+        TULLE_CATCH(...) { self.add_exception(std::current_exception()); }
     }
     template <class Call> static void run_remote(wire_reader& from, wire_writer& /*no result*/) {
         wire_writer dropped;
@@ -103,14 +104,13 @@ namespace detail {
 
 template <class F> void run_finish(finish_frame& frame, F& body) {
     activities all(frame.get());
-    try {
+    TULLE_TRY {
         if constexpr (std::is_invocable_v<F&, activities&>)
             detail::invoke(body, all);
         else
             detail::invoke(body);
-    } catch (...) {
-        frame.add_exception(std::current_exception());
     }
+    TULLE_CATCH(...) { frame.add_exception(std::current_exception()); }
     frame.end();
 }
 
@@ -148,7 +148,7 @@ namespace this_activity {
 // Errors: std::logic_error: the thread belongs to none.
 [[nodiscard]] inline activities siblings() {
     detail::governor* const of = detail::current_governor();
-    if (of == nullptr) throw std::logic_error("tulle: the calling thread belongs to no finish");
+    if (of == nullptr) TULLE_THROW(std::logic_error("tulle: the calling thread belongs to no finish"));
     return activities(*of);
 }
 // Of the finish that the calling thread belongs to, as those of `activities`. Of none: a token of no source.

@@ -6,6 +6,7 @@
 #include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/closure.hpp>
 #include <tulle/detail/current.hpp>
+#include <tulle/detail/exceptions.hpp>
 
 #include <exception>
 
@@ -55,6 +56,8 @@ public:
     child& operator=(child const&) = delete;
 
     // Waits for the thread and returns its result; throws what it threw. Call it once, from the thread that forked.
+    // A child that nobody has stolen runs as a call: it sees the exceptions that its parent handles (std::current_exception) or that unwind its
+    // parent's stack. A child of tulle::spawn does not.
     // Memory ordering: all that the child did happens before the return.
     TULLE_INLINE result_type join() {
         m_joined = true;
@@ -66,36 +69,39 @@ public:
     }
 
     // Not joined: joins, and throws what it threw. While another exception unwinds, the child is joined too, as its work may be what a
-    // destructor does then; only an exception of its own is dropped. To cancel children: a tulle::scope.
+    // destructor does then, and sees no exception; only one of its own is dropped. That is so as well if the other one was thrown before the
+    // fork, and the forking function is part of a destructor which that one runs: join() where the child's exception matters. (How many exceptions
+    // unwind would have to be asked for at each fork.) To cancel children: a tulle::scope.
     TULLE_INLINE ~child() noexcept(false) {
         if (TULLE_UNLIKELY(!m_joined)) drop_cold(m_deque, m_slot);
     }
 
 private:
     static void run(detail::record * slot) noexcept {
-        try {
-            storage::find(slot).evaluate();
-        } catch (...) {
-            slot->exception = detail::caught_exception();
-        }
+        TULLE_TRY { storage::find(slot).evaluate(); }
+        TULLE_CATCH(...) { slot->exception = detail::caught_exception(); }
     }
     TULLE_NOINLINE static result_type finish(detail::record * slot) {
         if (TULLE_UNLIKELY(slot->exception != nullptr)) detail::rethrow_cold(slot);
         return storage::find(slot).take_result();
     }
-    TULLE_COLD static void drop_cold(detail::deque_front * deque, detail::record * slot) {
-        bool const unwinding = std::uncaught_exceptions() > 0;
-        try {
+    struct left_behind {
+        detail::deque_front* deque;
+        detail::record* slot;
+
+        void join() {
             if (deque->retract(slot) || detail::join_cold(deque, slot)) {
                 F f = storage::find(slot).take_callable();
                 static_cast<void>(f());
             } else {
                 static_cast<void>(finish(slot));
             }
-        } catch (...) {
-            if (!unwinding) throw;
-            static_cast<void>(detail::caught_exception());
         }
+    };
+    TULLE_COLD static void drop_cold(detail::deque_front * deque, detail::record * slot) {
+        left_behind child{deque, slot};
+        if (std::uncaught_exceptions() == 0) return child.join();
+        static_cast<void>(detail::call_apart([](void* left) { static_cast<left_behind*>(left)->join(); }, &child));
     }
 
     detail::deque_front* m_deque;

@@ -7,6 +7,7 @@
 
 #include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/future_state.hpp>
 #include <tulle/spawn_group.hpp>
 #include <tulle/thread.hpp>
@@ -117,11 +118,8 @@ public:
     template <class... A> void set_value(A&&... a) {
         claim();
         auto const mine = m_state; // who waits may destroy the promise
-        try {
-            mine->value.set(std::forward<A>(a)...);
-        } catch (...) {
-            mine->exception = detail::caught_exception();
-        }
+        TULLE_TRY { mine->value.set(std::forward<A>(a)...); }
+        TULLE_CATCH(...) { mine->exception = detail::caught_exception(); }
         mine->make_ready();
     }
     void set_exception(std::exception_ptr e) {

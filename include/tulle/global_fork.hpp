@@ -135,7 +135,7 @@ public:
     }
 
     // Not joined: joins, and throws what it threw. While another exception unwinds, the child is joined too, as its work may be what a
-    // destructor does then; only an exception of its own is dropped.
+    // destructor does then; only an exception of its own is dropped. In a destructor that an exception runs: as with tulle::fork.
     TULLE_INLINE ~global_child() noexcept(false) {
         if (TULLE_UNLIKELY(!m_joined)) drop_cold();
     }
@@ -165,13 +165,8 @@ private:
         return code::take_result(m_slot->body);
     }
     TULLE_COLD void drop_cold() {
-        bool const unwinding = std::uncaught_exceptions() > 0;
-        try {
-            static_cast<void>(join());
-        } catch (...) {
-            if (!unwinding) throw;
-            static_cast<void>(detail::caught_exception());
-        }
+        if (std::uncaught_exceptions() == 0) return static_cast<void>(join());
+        static_cast<void>(detail::call_apart([](void* self) { static_cast<void>(static_cast<global_child*>(self)->join()); }, this));
     }
 
     detail::global_deque_front* m_deque;

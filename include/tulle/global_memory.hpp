@@ -12,6 +12,7 @@
 // Sources: the distributed memory of TNT (Ye and others: TiNy Threads on BlueGene/P); global pointers of Split-C (Culler and others, 1993).
 #pragma once
 
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/global_memory.hpp>
 #include <tulle/finish.hpp>
 #include <tulle/future.hpp>
@@ -220,11 +221,12 @@ public:
     // Zeros. Errors: out_of_global_memory, std::bad_alloc; std::invalid_argument: no elements, or blocks of none.
     [[nodiscard]] static global_array allocate(std::size_t size, std::size_t block) {
         global_array made(size, block);
-        try {
+        TULLE_TRY {
             for (place const p : places()) made.allocate_part(p);
-        } catch (...) {
+        }
+        TULLE_CATCH(...) {
             made.free();
-            throw;
+            TULLE_RETHROW;
         }
         return made;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/exceptions.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -40,7 +41,7 @@ public:
 
 private:
     constexpr schedule(detail::schedule_kind kind, std::uint64_t chunk) : m_kind(kind), m_chunk(chunk) {
-        if (chunk == 0) throw std::invalid_argument("tulle::schedule: a chunk of no iterations");
+        if (chunk == 0) TULLE_THROW(std::invalid_argument("tulle::schedule: a chunk of no iterations"));
     }
 
     detail::schedule_kind m_kind = detail::schedule_kind::automatic;

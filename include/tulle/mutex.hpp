@@ -54,16 +54,20 @@ public:
     }
     TULLE_INLINE void unlock() noexcept {
         clear_owner();
-        detail::unlock_result const how_far = m_front.try_unlock();
-        if (TULLE_UNLIKELY(how_far != detail::unlock_result::done)) unlock_cold(how_far);
+        release();
     }
 
 private:
     friend class condition_variable;
     friend class condition_variable_any;
+    friend class recursive_mutex;
     friend struct detail::mutex_owner;   // the library's reports
     friend struct detail::mutex_at_home; // <tulle/at_home.hpp>
 
+    TULLE_INLINE void release() noexcept {
+        detail::unlock_result const how_far = m_front.try_unlock();
+        if (TULLE_UNLIKELY(how_far != detail::unlock_result::done)) unlock_cold(how_far);
+    }
     [[nodiscard]] bool lock_before(detail::limit until) noexcept {
         check_not_owner();
         bool const locked = lock_until_cold(until);
@@ -92,7 +96,7 @@ private:
 
     detail::mutex_front m_front;
     detail::opaque<48> m_queue;
-    std::atomic<std::uint64_t> m_owner{0}; // used without NDEBUG only; always there, so that the layout is one
+    std::atomic<std::uint64_t> m_owner{0}; // used by recursive_mutex and without NDEBUG; always there, so that the layout is one
 };
 
 } // namespace tulle

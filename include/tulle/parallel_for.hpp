@@ -9,6 +9,7 @@
 // std::length_error: more than 2^63 iterations.
 #pragma once
 
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/loop_blocks.hpp>
 #include <tulle/detail/loop_engine.hpp>
@@ -31,7 +32,7 @@ namespace detail {
 template <class A, class B> using loop_index = std::common_type_t<A, B>;
 template <class Index, std::integral From> constexpr Index loop_bound(From value) {
     if constexpr (std::is_unsigned_v<Index> && std::is_signed_v<From>) {
-        if (value < 0) throw std::invalid_argument("tulle: one bound of a loop is negative, the other unsigned");
+        if (value < 0) TULLE_THROW(std::invalid_argument("tulle: one bound of a loop is negative, the other unsigned"));
     }
     return static_cast<Index>(value);
 }
@@ -45,11 +46,11 @@ template <std::integral Index> constexpr Index index_at(Index begin, std::uint64
 }
 template <std::random_access_iterator It> std::uint64_t count_between(It first, It last) {
     auto const count = last - first;
-    if (count < 0) throw std::invalid_argument("tulle: a range of iterators ends before it begins");
+    if (count < 0) TULLE_THROW(std::invalid_argument("tulle: a range of iterators ends before it begins"));
     return static_cast<std::uint64_t>(count);
 }
 template <std::integral Index, std::integral Step> std::uint64_t count_steps(Index begin, Index end, Step step) {
-    if (step == 0) throw std::invalid_argument("tulle::parallel_for: a step of 0");
+    if (step == 0) TULLE_THROW(std::invalid_argument("tulle::parallel_for: a step of 0"));
     bool const up = step > 0;
     std::uint64_t const distance = up ? count_between(begin, end) : count_between(end, begin);
     std::uint64_t const width = up ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
@@ -121,10 +122,12 @@ namespace detail {
 template <class Index> class tiling {
 public:
     explicit tiling(blocked_range_2d<Index> const& all) : m_all(all) {
-        if (all.tile_rows <= 0 || all.tile_columns <= 0) throw std::invalid_argument("tulle::blocked_range_2d: a tile without points");
+        if (all.tile_rows <= 0 || all.tile_columns <= 0)
+            TULLE_THROW(std::invalid_argument("tulle::blocked_range_2d: a tile without points"));
         m_down = count_steps(all.row_begin, all.row_end, all.tile_rows);
         m_across = count_steps(all.column_begin, all.column_end, all.tile_columns);
-        if (m_across != 0 && m_down > UINT64_MAX / m_across) throw std::length_error("tulle::blocked_range_2d: more than 2^63 tiles");
+        if (m_across != 0 && m_down > UINT64_MAX / m_across)
+            TULLE_THROW(std::length_error("tulle::blocked_range_2d: more than 2^63 tiles"));
     }
     [[nodiscard]] std::uint64_t count() const noexcept { return m_down * m_across; }
     [[nodiscard]] blocked_range_2d<Index> operator[](std::uint64_t number) const noexcept {

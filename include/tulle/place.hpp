@@ -7,6 +7,7 @@
 // Sources: places, at and async of X10 (Charles and others, OOPSLA 2005); the protocol is that of OctoPOS (Mohr and others, ROSS 2015).
 #pragma once
 
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/future.hpp>
@@ -140,7 +141,8 @@ public:
     [[nodiscard]] std::uint64_t address() const noexcept { return ~m_address; } // there
     // Errors: std::logic_error: the caller is at another place.
     [[nodiscard]] T& operator*() const {
-        if (m_place != detail::here_index()) throw std::logic_error("tulle::global_ref: the object is at place " + std::to_string(m_place));
+        if (m_place != detail::here_index())
+            TULLE_THROW(std::logic_error("tulle::global_ref: the object is at place " + std::to_string(m_place)));
         return *reinterpret_cast<T*>(~m_address); // NOLINT(performance-no-int-to-ptr)
     }
     [[nodiscard]] T* operator->() const { return std::addressof(**this); }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tulle/detail/collective.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/finish.hpp>
 
@@ -22,7 +23,7 @@ public:
     // finish(); then there are none.
     template <class F, class... A> [[nodiscard]] static place_local make(F f, A const&... arguments) {
         place_local const made(detail::new_name());
-        try {
+        TULLE_TRY {
             finish([&](activities& all) {
                 for (place const p : places())
                     all.async_at(
@@ -33,9 +34,10 @@ public:
                         },
                         made.m_name, f, arguments...);
             });
-        } catch (...) {
+        }
+        TULLE_CATCH(...) {
             made.destroy();
-            throw;
+            TULLE_RETHROW;
         }
         return made;
     }
@@ -43,7 +45,7 @@ public:
     // The calling thread's place's own; it lives until destroy(). Errors: std::logic_error: there is none any more.
     [[nodiscard]] T& operator*() const {
         auto const found = detail::local_object(m_name);
-        if (found == nullptr) throw std::logic_error("tulle::place_local: there is no object here any more");
+        if (found == nullptr) TULLE_THROW(std::logic_error("tulle::place_local: there is no object here any more"));
         return *static_cast<T*>(found.get());
     }
     [[nodiscard]] T* operator->() const { return std::addressof(**this); }

@@ -43,20 +43,20 @@ public:
     void unlock() {
         if (!is_held_by(this_thread::get_id())) unlocked_by_stranger();
         if (--m_depth != 0) return;
-        m_owner.store(0, std::memory_order_relaxed); // relaxed: see is_held_by
-        m_mutex.unlock();
+        m_mutex.m_owner.store(0, std::memory_order_relaxed); // relaxed: see is_held_by
+        m_mutex.release();
     }
 
 private:
     // relaxed, here and where it is written: only the caller's own number is compared with, and it wrote that itself.
-    [[nodiscard]] bool is_held_by(thread_id self) const noexcept { return m_owner.load(std::memory_order_relaxed) == self; }
+    [[nodiscard]] bool is_held_by(thread_id self) const noexcept { return m_mutex.m_owner.load(std::memory_order_relaxed) == self; }
     [[nodiscard]] bool enter_again(thread_id self) noexcept {
         bool const again = is_held_by(self);
         if (again) ++m_depth;
         return again;
     }
     void enter(thread_id self) noexcept {
-        m_owner.store(self, std::memory_order_relaxed); // relaxed: see is_held_by
+        m_mutex.m_owner.store(self, std::memory_order_relaxed); // relaxed: see is_held_by
         m_depth = 1;
     }
     template <class Lock> [[nodiscard]] bool acquire(Lock lock_mutex) {
@@ -68,8 +68,7 @@ private:
     }
     [[noreturn]] TULLE_API TULLE_COLD void unlocked_by_stranger() const noexcept;
 
-    mutex m_mutex;
-    std::atomic<thread_id> m_owner{0};
+    mutex m_mutex;             // its owner is kept here in any case, where reports of waiting threads find it
     std::uint64_t m_depth = 0; // by the holder
 };
 

@@ -2,6 +2,7 @@
 // A scope with any number of forked threads, all joined at its end.
 #pragma once
 
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/fork.hpp>
 
 #include <cstddef>
@@ -36,12 +37,11 @@ template <class F> struct scope_body {
         }
     }
     static void run(record* slot) noexcept {
-        try {
+        TULLE_TRY {
             F f = take(slot);
             if (TULLE_LIKELY(slot->exception == nullptr)) static_cast<void>(f()); // else cancelled
-        } catch (...) {
-            slot->exception = caught_exception();
         }
+        TULLE_CATCH(...) { slot->exception = caught_exception(); }
     }
 };
 

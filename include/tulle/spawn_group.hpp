@@ -7,6 +7,7 @@
 
 #include <tulle/detail/chrono.hpp>
 #include <tulle/detail/deadline.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/place_holder.hpp>
 #include <tulle/detail/thread_core.hpp>
@@ -96,11 +97,8 @@ template <class F> struct group_body {
     }
     static void run(group_core& g, F& callable) noexcept {
         F taken(std::move(callable)); // gone before the thread counts as ended
-        try {
-            static_cast<void>(taken());
-        } catch (...) {
-            keep_group_exception(g);
-        }
+        TULLE_TRY { static_cast<void>(taken()); }
+        TULLE_CATCH(...) { keep_group_exception(g); }
     }
     static void run_thread(thread_core* t) {
         using body = thread_body<group_body>;
@@ -120,11 +118,10 @@ template <feb::word T, class F> struct word_filler {
     F callable;
 
     void operator()() {
-        try {
-            feb::write_f(*result, detail::invoke(callable));
-        } catch (...) {
+        TULLE_TRY { feb::write_f(*result, detail::invoke(callable)); }
+        TULLE_CATCH(...) {
             feb::fill(*result);
-            throw;
+            TULLE_RETHROW;
         }
     }
 };
@@ -238,11 +235,10 @@ private:
     }
     template <feb::word T, class F> TULLE_INLINE void start_into(ticket& held, T& result, F&& callable) {
         feb::empty(result);
-        try {
-            start(held, detail::word_filler<T, std::decay_t<F>>{&result, std::forward<F>(callable)});
-        } catch (...) {
+        TULLE_TRY { start(held, detail::word_filler<T, std::decay_t<F>>{&result, std::forward<F>(callable)}); }
+        TULLE_CATCH(...) {
             feb::fill(result);
-            throw;
+            TULLE_RETHROW;
         }
     }
     template <class F> TULLE_INLINE void start(ticket& held, F&& callable) {
@@ -264,10 +260,11 @@ private:
     // Null: no memory; the body is as it was.
     template <class Body> TULLE_INLINE static detail::thread_core* make(Body& body) { // inline, as the record notes where it is made
         detail::thread_core* t = nullptr;
-        try {
+        TULLE_TRY {
             t = detail::new_thread({});
             detail::thread_body<Body>::open(t, std::move(body));
-        } catch (...) {
+        }
+        TULLE_CATCH(...) {
             if (t != nullptr) detail::discard_thread(t);
             return give_up();
         }
@@ -278,13 +275,9 @@ private:
     }
     // In a handler: only want of memory is none of the caller's business.
     static detail::thread_core* give_up() {
-        try {
-            throw;
-        } catch (std::bad_alloc const&) {
-            return nullptr;
-        } catch (std::system_error const&) {
-            return nullptr;
-        }
+        TULLE_TRY { TULLE_RETHROW; }
+        TULLE_CATCH(std::bad_alloc const&) { return nullptr; }
+        TULLE_CATCH(std::system_error const&) { return nullptr; }
     }
 
     detail::group_core* m_core;

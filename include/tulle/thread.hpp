@@ -5,6 +5,7 @@
 #include <tulle/detail/chrono.hpp>
 #include <tulle/detail/closure.hpp>
 #include <tulle/detail/deadline.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/thread_core.hpp>
 #include <tulle/wait_limit.hpp>
@@ -75,11 +76,10 @@ template <class F> std::invoke_result_t<F&> take_thread_result(thread_core* t) {
 template <class F> TULLE_INLINE thread_core* make_thread(attributes const& how, F&& callable, bool detached) {
     using body = thread_body<std::decay_t<F>>;
     thread_core* const t = new_thread(how);
-    try {
-        body::open(t, std::forward<F>(callable));
-    } catch (...) {
+    TULLE_TRY { body::open(t, std::forward<F>(callable)); }
+    TULLE_CATCH(...) {
         discard_thread(t);
-        throw;
+        TULLE_RETHROW;
     }
     t->run = detached ? &body::run_detached : &body::run;
     t->detached = detached;
@@ -158,7 +158,7 @@ private:
 
     thread(detail::thread_core * core, detail::take_function<R> take) noexcept : m_core(core), m_take(take) {}
     void require() const {
-        if (m_core == nullptr) throw std::system_error(EINVAL, std::generic_category(), "tulle::thread: not joinable");
+        if (m_core == nullptr) TULLE_THROW(std::system_error(EINVAL, std::generic_category(), "tulle::thread: not joinable"));
     }
     void drop() noexcept {
         if (m_core != nullptr) static_cast<void>(join());

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/payload.hpp>
 
@@ -117,7 +118,7 @@ public:
     explicit wire_reader(std::span<std::byte const> bytes) noexcept : m_size(bytes.size()), m_bytes(bytes) {}
 
     [[nodiscard]] std::byte const* get_bytes(std::size_t count) {
-        if (count > m_bytes.size()) throw wire_error("tulle: a message is shorter than what is read from it");
+        if (count > m_bytes.size()) TULLE_THROW(wire_error("tulle: a message is shorter than what is read from it"));
         std::byte const* const found = m_bytes.data();
         m_bytes = m_bytes.subspan(count);
         return found;
@@ -128,7 +129,7 @@ public:
     // A count of elements that take at least `least` bytes each: one that cannot be true is refused before memory is asked for.
     [[nodiscard]] std::size_t get_count(std::size_t least) {
         auto const count = get<std::uint64_t>();
-        if (least != 0 && count > m_bytes.size() / least) throw wire_error("tulle: a message names more elements than it has");
+        if (least != 0 && count > m_bytes.size() / least) TULLE_THROW(wire_error("tulle: a message names more elements than it has"));
         return count;
     }
     [[nodiscard]] std::size_t left() const noexcept { return m_bytes.size(); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/circle_finder.hpp"
 
-#include "os/careful_read.hpp"
 #include "sync/inspect.hpp"
 
 #include <algorithm>
@@ -15,7 +14,7 @@ constexpr std::size_t k_most_waiting = 4096; // a program with more that wait fo
 constexpr std::size_t k_most_circles = 8;
 
 bool may_have_holder(wait::wait_reason waits) noexcept {
-    return waits.kind == wait::wait_kind::stolen_child || sync::place_of_holder(waits) != nullptr;
+    return waits.kind == wait::wait_kind::stolen_child || sync::may_have_holder(waits.kind);
 }
 
 wait_graph::node node_of(sched::thread_view const& seen) noexcept {
@@ -23,7 +22,7 @@ wait_graph::node node_of(sched::thread_view const& seen) noexcept {
     if (seen.waits.kind == wait::wait_kind::stolen_child)
         n.stolen_word = seen.waits.object;
     else
-        n.holder = os::careful_read(sync::place_of_holder(seen.waits)).value_or(0);
+        n.holder = sync::find_holder(seen.waits);
     return n;
 }
 

@@ -11,8 +11,10 @@
 #include "os/task_state.hpp"
 #include "sync/inspect.hpp"
 
+#include <atomic>
 #include <cinttypes>
-#include <exception>
+#include <cstddef>
+#include <new>
 
 namespace tulle::diag {
 
@@ -44,18 +46,40 @@ phrase stuck_in(sched::thread_view const& seen) noexcept {
     return phrase::make("%s", ", which is in the kernel");
 }
 
+// The first memory of a report: a program without stacks for its threads has no memory left, mostly. Pages that are not touched cost nothing.
+class report_reserve {
+public:
+    report_reserve() noexcept : m_is_ours(!g_is_taken.exchange(true, std::memory_order_acquire)) {} // pairs with the release below
+    ~report_reserve() {
+        if (m_is_ours) g_is_taken.store(false, std::memory_order_release); // pairs with the acquire above
+    }
+    report_reserve(report_reserve const&) = delete;
+    report_reserve& operator=(report_reserve const&) = delete;
+
+    [[nodiscard]] std::pmr::monotonic_buffer_resource memory_upon(std::pmr::memory_resource& rest) const noexcept {
+        using memory = std::pmr::monotonic_buffer_resource;
+        return m_is_ours ? memory(g_bytes, sizeof g_bytes, &rest) : memory(sizeof g_bytes, &rest);
+    }
+
+private:
+    static constinit inline std::atomic<bool> g_is_taken{false};
+    alignas(std::max_align_t) static constinit inline std::byte g_bytes[std::size_t{1} << 18U]{};
+
+    bool const m_is_ours;
+};
+
 class writer {
 public:
     writer(sched::scheduler& of, report_reason const& why, int process, int output) noexcept
-        : m_of(of), m_why(why), m_process(process), m_out(output) {}
+        : m_of(of), m_why(why), m_process(process), m_out(output), m_memory(m_reserve.memory_upon(m_pages)) {}
 
-    void write() {
+    void write() noexcept {
         print_head();
-        m_threads.collect(m_of, m_why.circles);
-        for (thread_group const& g : m_threads.groups()) want(g);
-        m_symbols.resolve();
+        m_is_complete = m_threads.collect(m_of, m_why.circles);
+        find_circles();
+        find_names();
         if (m_why.is_request) print_counts();
-        for (auto const& circle : m_threads.graph().circles(k_most_circles)) print_circle(circle);
+        for (auto const& circle : m_circles) print_circle(circle);
         std::size_t shown = 0;
         for (thread_group const& g : m_threads.groups()) {
             if (shown++ == k_most_groups) break;
@@ -63,10 +87,20 @@ public:
         }
         if (m_threads.groups().size() > k_most_groups)
             m_out.print("\nand %zu more kinds of threads\n", m_threads.groups().size() - k_most_groups);
+        if (!m_is_complete) m_out.print("\nmemory was short: threads, circles or names are missing here\n");
         m_out.flush();
     }
 
 private:
+    void find_circles() noexcept try { m_circles = m_threads.graph().circles(k_most_circles); } catch (std::bad_alloc const&) {
+        m_is_complete = false;
+    }
+    void find_names() noexcept try {
+        for (thread_group const& g : m_threads.groups()) want(g);
+        m_symbols.resolve();
+    } catch (std::bad_alloc const&) {
+        m_is_complete = false;
+    }
     void want(thread_group const& g) {
         for (std::uintptr_t const pc : g.pcs) m_symbols.want(pc);
         if (g.first.site != nullptr)
@@ -180,19 +214,18 @@ private:
     int m_process;
     text_output m_out;
     os::mapped_memory m_pages;
-    std::pmr::monotonic_buffer_resource m_memory{k_first_bytes, &m_pages};
+    report_reserve m_reserve;
+    std::pmr::monotonic_buffer_resource m_memory;
     thread_groups m_threads{m_memory};
     symbol_table m_symbols{m_memory, !m_why.is_request};
-
-    static constexpr std::size_t k_first_bytes = std::size_t{1} << 20U;
+    std::pmr::vector<std::pmr::vector<wait_graph::node>> m_circles{&m_memory};
+    bool m_is_complete = true; // false: memory was short
 };
 
 } // namespace
 
-void write_report(sched::scheduler& of, report_reason const& why, int process, int output) noexcept try {
+void write_report(sched::scheduler& of, report_reason const& why, int process, int output) noexcept {
     writer(of, why, process, output).write();
-} catch (std::exception const& e) {
-    text_output(output).print("tulle: the report of all threads ends here: %s\n", e.what());
 }
 
 } // namespace tulle::diag

@@ -27,7 +27,7 @@ std::uintptr_t place_of(sched::stack_user const& who) noexcept {
 }
 
 void print_user(text_output& out, sched::stack_user const& who, symbol_table const& symbols) noexcept {
-    auto const& inlined = symbols.at(place_of(who));
+    auto const inlined = symbols.at(place_of(who));
     symbol const& shown = who.is_forked ? inlined.back() : site_of(inlined);
     bool const has_place = !who.is_forked && !shown.place.empty();
     out.print("%s %s%s%s\n", who.is_forked ? "forked as" : "spawned in", shown.function.c_str(), has_place ? " at " : "",

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string_view>
 
 #include <cxxabi.h>
@@ -56,23 +57,32 @@ std::pmr::vector<symbol_table::module> symbol_table::group_by_module() {
     struct search {
         symbol_table& self;
         std::pmr::vector<module> modules;
+        bool is_short = false;
     } s{*this, std::pmr::vector<module>(&m_memory)};
-    static_cast<void>(::dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* argument) {
-            auto& found = *static_cast<search*>(argument);
-            module& m = found.modules.emplace_back(&found.self.m_memory);
-            m.bias = info->dlpi_addr;
-            for (auto const& [pc, symbols] : found.self.m_found) {
-                if (symbols.empty() && contains(*info, pc)) m.pcs.push_back(pc);
-            }
-            if (!m.pcs.empty())
-                set_path(m.path, info->dlpi_name);
-            else
-                found.modules.pop_back();
-            return 0;
-        },
-        &s));
+    // No exception leaves it: the dynamic linker holds a lock.
+    auto const look = [](dl_phdr_info* info, std::size_t, void* argument) noexcept {
+        auto& found = *static_cast<search*>(argument);
+        try {
+            found.self.add_module(*info, found.modules);
+        } catch (std::bad_alloc const&) {
+            found.is_short = true;
+        }
+        return found.is_short ? 1 : 0;
+    };
+    static_cast<void>(::dl_iterate_phdr(look, &s));
+    if (s.is_short) throw std::bad_alloc();
     return std::move(s.modules);
+}
+
+void symbol_table::add_module(dl_phdr_info const& info, std::pmr::vector<module>& modules) const {
+    module m(&m_memory);
+    m.bias = info.dlpi_addr;
+    for (auto const& [pc, symbols] : m_found) {
+        if (symbols.empty() && contains(info, pc)) m.pcs.push_back(pc);
+    }
+    if (m.pcs.empty()) return;
+    set_path(m.path, info.dlpi_name);
+    modules.push_back(std::move(m));
 }
 
 void symbol_table::resolve() {

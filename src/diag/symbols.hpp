@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+struct dl_phdr_info; // <link.h>
 
 namespace tulle::diag {
 
@@ -19,13 +22,18 @@ struct symbol {
 class symbol_table {
 public:
     // Without the heap of the C library names are not demangled where addr2line does not do it.
-    symbol_table(std::pmr::memory_resource& memory, bool may_use_heap) : m_memory(memory), m_may_use_heap(may_use_heap), m_found(&memory) {}
+    symbol_table(std::pmr::memory_resource& memory, bool may_use_heap)
+        : m_memory(memory), m_may_use_heap(may_use_heap), m_found(&memory), m_unknown{{"?", &memory}, std::pmr::string(&memory)} {}
 
     void want(std::uintptr_t pc) { m_found.try_emplace(pc); }
-    // For all that are wanted.
+    // For all that are wanted. Throws std::bad_alloc, and then some are not known.
     void resolve();
-    // Innermost first, when functions were inlined there; at least one.
-    [[nodiscard]] std::pmr::vector<symbol> const& at(std::uintptr_t pc) const { return m_found.at(pc); }
+    // Innermost first, when functions were inlined there; at least one, which says "?" if nothing is known.
+    [[nodiscard]] std::span<symbol const> at(std::uintptr_t pc) const noexcept {
+        auto const found = m_found.find(pc);
+        if (found == m_found.end() || found->second.empty()) return {&m_unknown, 1};
+        return found->second;
+    }
 
 private:
     struct module {
@@ -36,6 +44,7 @@ private:
     };
 
     [[nodiscard]] std::pmr::vector<module> group_by_module();
+    void add_module(dl_phdr_info const& info, std::pmr::vector<module>& modules) const; // if something of it is wanted
     void ask(module const& of);
     void read_answer(module const& of, int answer);
     void guess(std::uintptr_t pc, module const* of);
@@ -43,6 +52,7 @@ private:
     std::pmr::memory_resource& m_memory;
     bool m_may_use_heap;
     std::pmr::unordered_map<std::uintptr_t, std::pmr::vector<symbol>> m_found;
+    symbol m_unknown;
 };
 
 } // namespace tulle::diag

@@ -5,6 +5,7 @@
 #include "sync/inspect.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace tulle::diag {
 
@@ -61,11 +62,11 @@ thread_group& thread_groups::group_of(sched::thread_view const& seen, stack_trac
     for (auto [at, end] = m_index.equal_range(hash); at != end; ++at) {
         if (are_alike(m_groups[at->second], seen, trace)) return m_groups[at->second];
     }
-    m_index.emplace(hash, m_groups.size());
     thread_group& made = m_groups.emplace_back(&m_memory);
     made.first = seen;
     made.pcs.assign(trace.pcs.begin(), trace.pcs.begin() + static_cast<std::ptrdiff_t>(trace.count));
     made.cut = trace.cut;
+    m_index.emplace(hash, m_groups.size() - 1); // last: what fails before leaves a group without threads, which collect() drops
     return made;
 }
 
@@ -81,17 +82,24 @@ void thread_groups::add(sched::thread_view const& seen) {
     m_graph.add(seen, {seen.id, seen.waits, facts.holder, facts.stolen_word});
 }
 
-void thread_groups::collect(sched::scheduler& from, circle_finder const* members) {
+bool thread_groups::collect(sched::scheduler& from, circle_finder const* members) noexcept {
     struct choice {
         thread_groups& groups;
         circle_finder const* members;
-    } chosen{*this, members};
-    auto const visitor = [](void* argument, sched::thread_view const& seen) {
+        bool is_complete;
+    } chosen{*this, members, true};
+    auto const add_chosen = [](void* argument, sched::thread_view const& seen) noexcept {
         auto& c = *static_cast<choice*>(argument);
-        if (c.members == nullptr || c.members->is_member(seen)) c.groups.add(seen);
+        try {
+            if (c.members == nullptr || c.members->is_member(seen)) c.groups.add(seen);
+        } catch (std::bad_alloc const&) { // out of stacks is mostly out of memory
+            c.is_complete = false;
+        }
     };
-    sched::census(from).visit(visitor, &chosen);
+    sched::census(from).visit(add_chosen, &chosen);
+    std::erase_if(m_groups, [](thread_group const& g) { return g.count == 0; });
     std::sort(m_groups.begin(), m_groups.end(), [](auto const& a, auto const& b) { return a.ids[0] < b.ids[0]; });
+    return chosen.is_complete;
 }
 
 } // namespace tulle::diag

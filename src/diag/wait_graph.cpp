@@ -15,6 +15,7 @@ template <class Entries, class Key> std::uint32_t find(Entries const& sorted, Ke
 } // namespace
 
 void wait_graph::add(sched::thread_view const& seen, node const& n) {
+    if (n.holder == 0 && n.stolen_word == nullptr) return;
     auto const index = static_cast<std::uint32_t>(m_nodes.size());
     m_nodes.push_back(n);
     if (seen.id != 0) m_by_id.push_back({seen.id, index});

@@ -23,6 +23,7 @@ public:
     explicit wait_graph(std::pmr::memory_resource& memory)
         : m_nodes(&memory), m_by_id(&memory), m_by_word(&memory), m_seen_in(&memory), m_memory(memory) {}
 
+    // One of which it is not known whom it waits for is left out: it is in no circle.
     void add(sched::thread_view const& seen, node const& n);
     // The circles, each as the threads along it; at most so many.
     [[nodiscard]] std::pmr::vector<std::pmr::vector<node>> circles(std::size_t most);

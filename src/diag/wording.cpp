@@ -53,7 +53,7 @@ bool is_internal(symbol const& s) noexcept {
     return name == "tulle_context_entry";
 }
 
-symbol const& site_of(std::pmr::vector<symbol> const& inlined) noexcept {
+symbol const& site_of(std::span<symbol const> inlined) noexcept {
     auto const is_template = [](symbol const& s) {
         for (std::string_view const header : {"tulle/thread.hpp:", "tulle/spawn_group.hpp:", "tulle/future.hpp:"})
             if (s.place.find(header) != std::string_view::npos) return true;
@@ -65,7 +65,7 @@ symbol const& site_of(std::pmr::vector<symbol> const& inlined) noexcept {
     return inlined.back();
 }
 
-void print_site(text_output& out, std::pmr::vector<symbol> const& inlined) noexcept {
+void print_site(text_output& out, std::span<symbol const> inlined) noexcept {
     symbol const& shown = site_of(inlined);
     out.print("    spawned in %s%s%s\n", shown.function.c_str(), shown.place.empty() ? "" : " at ", shown.place.c_str());
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <span>
 
 namespace tulle::diag {
 
@@ -32,9 +33,9 @@ struct phrase {
 [[nodiscard]] inline std::uintptr_t call_before(void const* site) noexcept { return reinterpret_cast<std::uintptr_t>(site) - 1; }
 
 // Of the functions that were inlined at a site, the one that the user wrote: the templates of <tulle/thread.hpp> and its like are inlined into it.
-[[nodiscard]] symbol const& site_of(std::pmr::vector<symbol> const& inlined) noexcept;
+[[nodiscard]] symbol const& site_of(std::span<symbol const> inlined) noexcept;
 
 // A line: "    spawned in FUNCTION at FILE:LINE"
-void print_site(text_output& out, std::pmr::vector<symbol> const& inlined) noexcept;
+void print_site(text_output& out, std::span<symbol const> inlined) noexcept;
 
 } // namespace tulle::diag

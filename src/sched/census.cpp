@@ -93,7 +93,7 @@ bool census::look_at(fiber const& f, thread_view& seen, depth how) const noexcep
 void census::visit_pooled(void* on_tour, stack::span where) noexcept {
     auto const& t = *static_cast<tour*>(on_tour);
     thread_view seen;
-    if (is_fiber(where) && t.of.look_at(fiber_of(where), seen, t.how)) t.visitor(t.argument, seen);
+    if (is_fiber(where) && t.of.look_at(fiber_of(where), seen, t.how)) t.call(t.argument, seen);
 }
 
 void census::look_at_guests(tour const& t) const noexcept {
@@ -104,14 +104,14 @@ void census::look_at_guests(tour const& t) const noexcept {
         seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: see census.hpp
         if (seen.tid == 0) continue;
         if (t.how == depth::registers && seen.waits.kind != wait_kind::nothing) seen.from = waiting_registers(w);
-        t.visitor(t.argument, seen);
+        t.call(t.argument, seen);
     }
 }
 
-void census::visit(void (*visitor)(void* argument, thread_view const& seen), void* argument, depth how) const noexcept {
-    tour t{*this, visitor, argument, how};
+void census::visit(visitor call, void* argument, depth how) const noexcept {
+    tour t{*this, call, argument, how};
     thread_view seen;
-    if (m_of.m_settings.adopt_caller && look_at(m_of.m_adopted, seen, how)) visitor(argument, seen);
+    if (m_of.m_settings.adopt_caller && look_at(m_of.m_adopted, seen, how)) call(argument, seen);
     look_at_guests(t);
     if (m_of.m_stacks != nullptr) m_of.m_stacks->visit(&visit_pooled, &t);
 }
@@ -139,10 +139,10 @@ unstarted_counts census::unstarted() const noexcept {
 std::size_t census::count_waiting() const noexcept {
     std::size_t count = 0;
     // One that runs in the place of its joiner stands on the same stack: both wait.
-    auto const visitor = [](void* sum, thread_view const& seen) {
+    auto const add = [](void* sum, thread_view const& seen) noexcept {
         if (seen.worker < 0) *static_cast<std::size_t*>(sum) += std::max(seen.nested, std::size_t{1});
     };
-    visit(visitor, &count, depth::waits);
+    visit(add, &count, depth::waits);
     return count;
 }
 

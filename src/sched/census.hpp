@@ -46,9 +46,11 @@ public:
 
     enum class depth { waits, registers };
 
-    // Calls visitor(argument, view) for each thread, in no particular order. With depth::waits `from` stays empty: registers of threads that go
+    // It must not throw: the pool of stacks is locked meanwhile.
+    using visitor = void (*)(void* argument, thread_view const& seen) noexcept;
+    // Calls call(argument, view) for each thread, in no particular order. With depth::waits `from` stays empty: registers of threads that go
     // on meanwhile mean nothing.
-    void visit(void (*visitor)(void* argument, thread_view const& seen), void* argument, depth how = depth::registers) const noexcept;
+    void visit(visitor call, void* argument, depth how = depth::registers) const noexcept;
     [[nodiscard]] unstarted_counts unstarted() const noexcept;
     [[nodiscard]] std::size_t count_waiting() const noexcept; // threads that do not run
     // What a worker runs, by its own OS thread.
@@ -57,7 +59,7 @@ public:
 private:
     struct tour {
         census const& of;
-        void (*visitor)(void* argument, thread_view const& seen);
+        visitor call;
         void* argument;
         depth how;
     };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/join.hpp"
 
+#include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/detail/caught_exception.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/scope.hpp>
 
@@ -162,6 +164,34 @@ std::exception_ptr caught_exception() noexcept {
         base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
     }
     return caught;
+}
+
+char const* caught_message() noexcept {
+    try {
+        throw;
+    } catch (std::exception const& e) {
+        return e.what();
+    } catch (...) {
+        return "an exception that is not a std::exception";
+    }
+}
+
+void end_without_exceptions(char const* message) noexcept {
+    base::fatal("%s (the program ends, as its code is compiled with -fno-exceptions)", message);
+}
+
+// The callee may wait, and end on another OS thread.
+std::exception_ptr call_apart(void (*call)(void*), void* argument) noexcept {
+    arch::exception_state of_caller, of_callee;
+    std::exception_ptr thrown;
+    arch::swap(of_caller, {}, this_worker()->exception_globals);
+    try {
+        call(argument);
+    } catch (...) {
+        thrown = caught_exception();
+    }
+    arch::swap(of_callee, of_caller, this_worker()->exception_globals); // the callee's is empty
+    return thrown;
 }
 
 void rethrow_cold(record* slot) { std::rethrow_exception(std::exchange(slot->exception, nullptr)); }

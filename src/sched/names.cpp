@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/names.hpp"
 
+#include <cstddef>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 
 #include "sched/debug_layout.hpp"
@@ -16,10 +18,11 @@ struct name_table {
     std::unordered_map<thread_id, std::string> names;
 };
 
-// Never destroyed: threads may end during static destruction.
-name_table& table() {
+// Never destroyed: threads may end during static destruction. It takes no memory while it is empty: reports ask when there is none.
+name_table& table() noexcept {
+    alignas(name_table) static std::byte s_place[sizeof(name_table)];
     static auto* const t = [] {
-        auto* const made = new name_table;
+        auto* const made = ::new (static_cast<void*>(s_place)) name_table;
         publish_names_to_debuggers(&made->names);
         return made;
     }();

@@ -2,6 +2,7 @@
 // The C functions of <tulle/detail/locks.h>: thin calls onto the cores.
 #include "sync/c_limit.hpp"
 #include "sync/mutex_ops.hpp"
+#include "sync/mutex_owner.hpp"
 #include "sync/semaphore_core.hpp"
 #include "sync/shared_mutex_core.hpp"
 #include "sync/spin_core.hpp"
@@ -11,6 +12,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 
 namespace tulle::sync {
 namespace {
@@ -25,6 +27,8 @@ struct c_recursive_mutex {
     std::atomic<thread_id> owner;
     std::uint64_t depth;
 };
+static_assert(offsetof(c_recursive_mutex, front) == 0 && offsetof(c_recursive_mutex, owner) == detail::mutex_owner::offset(),
+              "reports of waiting threads read its owner as that of a tulle::mutex");
 c_recursive_mutex& core(tulle_rmutex_t* m) noexcept { return object_in<c_recursive_mutex>(m); }
 
 // relaxed, here and below: only the caller's own number is compared with, and it wrote that itself.
@@ -42,7 +46,9 @@ template <class Lock> bool lock_again_or(c_recursive_mutex& m, Lock lock_mutex) 
     return true;
 }
 bool lock_recursive_until(c_recursive_mutex& m, detail::limit until) noexcept {
-    return lock_again_or(m, [until](auto& front, auto& queue) { return try_lock(front, queue) || lock_contended(front, queue, until); });
+    return lock_again_or(m, [until](auto& front, auto& queue) {
+        return try_lock(front, queue) || lock_contended(front, queue, until, wait::wait_kind::owned_mutex);
+    });
 }
 bool take(detail::spin_front& front) noexcept {
     schedule_point();

@@ -2,30 +2,20 @@
 #include "sync/inspect.hpp"
 
 #include "base/sanitize.hpp"
+#include "os/careful_read.hpp"
 #include "sched/thread_record.hpp"
 #include "sync/barrier_core.hpp"
 #include "sync/channel_core.hpp"
 #include "sync/latch_core.hpp"
 #include "sync/locked_addresses.hpp"
+#include "sync/mutex_owner.hpp"
 #include "sync/parking.hpp"
 #include "sync/phased_barrier_core.hpp"
 #include "sync/semaphore_core.hpp"
 #include "sync/shared_mutex_core.hpp"
 #include "sync/signal_core.hpp"
 
-#include <tulle/mutex.hpp>
-
 #include <cstdio>
-
-namespace tulle::detail {
-
-struct mutex_owner {
-    // relaxed: a waiter is known to wait, so the owner has written it.
-    static thread_id of(mutex const& m) noexcept { return m.m_owner.load(std::memory_order_relaxed); }
-    static void const* place(mutex const& m) noexcept { return &m.m_owner; }
-};
-
-} // namespace tulle::detail
 
 namespace tulle::sync {
 
@@ -73,6 +63,11 @@ TULLE_NO_SANITIZE void inspect_channel(channel_core<parking> const& c, char cons
     else
         static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "to %s, %llu of %llu items", what, count,
                                         static_cast<unsigned long long>(items.capacity())));
+}
+
+thread_id holder_of_address(void const* address) noexcept {
+    if constexpr (k_check_addresses) return locked_addresses::instance().holder(reinterpret_cast<std::uintptr_t>(address));
+    return 0;
 }
 
 TULLE_NO_SANITIZE thread_id id_of(sched::thread_record const& t) noexcept { return t.id; }
@@ -126,20 +121,26 @@ wait_facts inspect(wait::wait_reason reason) noexcept {
         case spawned_thread: facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object)); break;
         case word_full: say(facts, "until it is full"); break;
         case word_empty: say(facts, "until it is empty"); break;
-        case address_lock:
-            if constexpr (k_check_addresses)
-                facts.holder = locked_addresses::instance().holder(reinterpret_cast<std::uintptr_t>(reason.object));
-            break;
+        case address_lock: facts.holder = holder_of_address(reason.object); break;
         case stolen_child: facts.stolen_word = reason.object; break;
         default: break;
     }
     return facts;
 }
 
-void const* place_of_holder(wait::wait_reason reason) noexcept {
+bool may_have_holder(wait::wait_kind kind) noexcept {
     using enum wait::wait_kind;
-    if (reason.kind == owned_mutex) return detail::mutex_owner::place(*static_cast<tulle::mutex const*>(reason.object));
-    return reason.kind == spawned_thread ? &static_cast<sched::thread_record const*>(reason.object)->id : nullptr;
+    return kind == owned_mutex || kind == spawned_thread || (k_check_addresses && kind == address_lock);
+}
+
+thread_id find_holder(wait::wait_reason reason) noexcept {
+    using enum wait::wait_kind;
+    switch (reason.kind) {
+        case owned_mutex: return os::careful_read(detail::mutex_owner::place(*static_cast<tulle::mutex const*>(reason.object))).value_or(0);
+        case spawned_thread: return os::careful_read(&static_cast<sched::thread_record const*>(reason.object)->id).value_or(0);
+        case address_lock: return holder_of_address(reason.object);
+        default: return 0;
+    }
 }
 
 } // namespace tulle::sync

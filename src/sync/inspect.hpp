@@ -20,8 +20,8 @@ struct wait_facts {
 // "mutex", "barrier", ...
 [[nodiscard]] char const* text(wait::wait_kind kind) noexcept;
 [[nodiscard]] wait_facts inspect(wait::wait_reason reason) noexcept;
-// For one who does not know whether the thread still waits: where the identity of the holder would be, in memory that may be gone. Null: it
-// is not known, or not kept there.
-[[nodiscard]] void const* place_of_holder(wait::wait_reason reason) noexcept;
+// For one who does not know whether the thread still waits: the object may be gone, which is found out with care. 0: not known.
+[[nodiscard]] thread_id find_holder(wait::wait_reason reason) noexcept;
+[[nodiscard]] bool may_have_holder(wait::wait_kind kind) noexcept;
 
 } // namespace tulle::sync

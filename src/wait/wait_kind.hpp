@@ -8,11 +8,11 @@
 namespace tulle::wait {
 
 enum class wait_kind : std::uint8_t {
-    nothing,         // it runs, is ready, or has yielded
-    mutex,           // a tulle_mutex_t
-    owned_mutex,     // a tulle::mutex, which knows its owner where its users are compiled without NDEBUG
-    condition,       // a condition variable
-    barrier,         //
+    nothing,     // it runs, is ready, or has yielded
+    mutex,       // a tulle_mutex_t
+    owned_mutex, // a tulle::mutex, which knows its owner where its users are compiled without NDEBUG, or a recursive one, which always does
+    condition,   // a condition variable
+    barrier,     //
     phased_barrier,  //
     latch,           //
     signal,          //

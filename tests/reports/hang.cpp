@@ -2,6 +2,7 @@
 // Hangs, or seems to, in the way that its first argument names. Driven by *_test.py.
 #include "sanitizer_name.hpp"
 
+#include <tulle.h>
 #include <tulle/tulle.hpp>
 
 #include <atomic>
@@ -36,7 +37,7 @@ tulle::mutex first, second;
 tulle::thread<void> self_joining[2];
 std::atomic<bool> stop{false};
 
-TULLE_NOINLINE void lock_both(tulle::mutex& one, tulle::mutex& other, tulle::barrier& met) {
+template <class Mutex> TULLE_NOINLINE void lock_both(Mutex& one, Mutex& other, tulle::barrier& met) {
     std::lock_guard const outer(one);
     met.arrive_and_wait();
     std::lock_guard const inner(other);
@@ -48,6 +49,48 @@ void mutex_cycle() {
     auto right = tulle::spawn({.name = "right"}, [&met] { lock_both(second, first, met); });
     left.join();
     right.join();
+}
+
+// Two that wait for each other, whatever others do.
+template <class Mutex> void make_circle(Mutex& one, Mutex& other) {
+    static tulle::barrier s_met(2);
+    tulle::spawn_detached({.name = "left"}, [&] { lock_both(one, other, s_met); });
+    tulle::spawn_detached({.name = "right"}, [&] { lock_both(other, one, s_met); });
+}
+
+// tulle_rmutex_t as a mutex of C++.
+struct c_recursive_mutex {
+    tulle_rmutex_t m{};
+    void lock() { tulle_rmutex_lock(&m); }
+    void unlock() { tulle_rmutex_unlock(&m); }
+};
+tulle::recursive_mutex first_recursive, second_recursive;
+c_recursive_mutex first_in_c, second_in_c;
+char first_byte = 0, second_byte = 0;
+tulle::address_lock first_address(&first_byte), second_address(&second_byte);
+
+void recursive_cycle() {
+    make_circle(first_recursive, second_recursive);
+    tulle::latch(1).wait();
+}
+
+void c_recursive_cycle() {
+    make_circle(first_in_c, second_in_c);
+    tulle::latch(1).wait();
+}
+
+[[noreturn]] void tick() {
+    for (;;) tulle::this_thread::sleep_for(2ms);
+}
+
+void circle_of_recursive_mutexes_beside_a_ticking_thread() {
+    make_circle(first_recursive, second_recursive);
+    tick();
+}
+
+void circle_of_addresses_beside_a_ticking_thread() {
+    make_circle(first_address, second_address);
+    tick();
 }
 
 void lost_signal() {
@@ -221,7 +264,7 @@ void chain_of_promises() {
 }
 
 // The system refuses stacks: the address space is limited to what is used now and room for some more.
-void more_threads_than_memory() {
+void limit_memory() {
     std::ifstream statm("/proc/self/statm");
     rlim_t pages = 0;
     statm >> pages;
@@ -229,32 +272,37 @@ void more_threads_than_memory() {
     ::getrlimit(RLIMIT_AS, &limit);
     limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{200} << 20U);
     ::setrlimit(RLIMIT_AS, &limit);
+}
+
+void more_threads_than_memory() {
+    limit_memory();
     tulle::barrier all(10000);
     std::vector<tulle::thread<void>> threads;
     for (int k = 0; k < 10000; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
     for (auto& t : threads) t.join();
 }
 
-// Two that wait for each other, whatever others do.
-void make_circle() {
-    static tulle::barrier s_met(2);
-    tulle::spawn_detached({.name = "left"}, [] { lock_both(first, second, s_met); });
-    tulle::spawn_detached({.name = "right"}, [] { lock_both(second, first, s_met); });
+void more_lockers_than_memory() {
+    limit_memory();
+    std::unique_lock const held(first);
+    std::vector<tulle::thread<void>> threads;
+    for (int k = 0; k < 10000; ++k) threads.push_back(tulle::spawn([] { std::lock_guard const waits(first); }));
+    for (auto& t : threads) t.join();
 }
 
 void circle_beside_a_sleeping_os_thread() {
     std::thread([] { std::this_thread::sleep_for(1h); }).detach();
-    make_circle();
+    make_circle(first, second);
     tulle::latch(1).wait();
 }
 
 void circle_beside_a_ticking_thread() {
-    make_circle();
-    for (;;) tulle::this_thread::sleep_for(2ms);
+    make_circle(first, second);
+    tick();
 }
 
 void circle_beside_a_computing_thread() {
-    make_circle();
+    make_circle(first, second);
     auto computing = tulle::spawn([] {
         for (;;) tulle::detail::cpu_pause();
     });
@@ -408,43 +456,49 @@ void busy_with_own_handler() {
     busy();
 }
 
-std::map<std::string, void (*)()> const k_ways{{"mutex_cycle", &mutex_cycle},
-                                               {"lost_signal", &lost_signal},
-                                               {"lost_notification", &lost_notification},
-                                               {"join_cycle", &join_cycle},
-                                               {"forked", &forked},
-                                               {"never_filled", &never_filled},
-                                               {"address_cycle", &address_cycle},
-                                               {"never_kept", &never_kept},
-                                               {"no_place", &no_place},
-                                               {"many_kinds", &many_kinds},
-                                               {"missing_participant", &missing_participant},
-                                               {"many", &many},
-                                               {"count_of_many", &count_of_many},
-                                               {"many_of_their_own", &many_of_their_own},
-                                               {"guest_waits", &guest_waits},
-                                               {"waits_for_foreign_thread", &waits_for_foreign_thread},
-                                               {"sleeps", &sleeps},
-                                               {"waits_with_deadline", &waits_with_deadline},
-                                               {"guest_sleeps", &guest_sleeps},
-                                               {"waits_for_system_call", &waits_for_system_call},
-                                               {"computes", &computes},
-                                               {"surplus_worker_computes", &surplus_worker_computes},
-                                               {"more_threads_than_stacks", &more_threads_than_stacks},
-                                               {"more_forks_than_stacks", &more_forks_than_stacks},
-                                               {"chain_of_promises", &chain_of_promises},
-                                               {"more_threads_than_memory", &more_threads_than_memory},
-                                               {"circle_beside_a_sleeping_os_thread", &circle_beside_a_sleeping_os_thread},
-                                               {"circle_beside_a_ticking_thread", &circle_beside_a_ticking_thread},
-                                               {"circle_beside_a_computing_thread", &circle_beside_a_computing_thread},
-                                               {"waits_for_termination", &waits_for_termination},
-                                               {"gives_its_handler_up", &gives_its_handler_up},
-                                               {"waits_for_alarm", &waits_for_alarm},
-                                               {"locks_in_two_orders", &locks_in_two_orders},
-                                               {"with_surplus_worker", &with_surplus_worker},
-                                               {"last_foreign_thread_ends", &last_foreign_thread_ends},
-                                               {"busy", &busy},
-                                               {"busy_with_own_handler", &busy_with_own_handler}};
+std::map<std::string, void (*)()> const k_ways{
+    {"mutex_cycle", &mutex_cycle},
+    {"recursive_cycle", &recursive_cycle},
+    {"c_recursive_cycle", &c_recursive_cycle},
+    {"circle_of_recursive_mutexes_beside_a_ticking_thread", &circle_of_recursive_mutexes_beside_a_ticking_thread},
+    {"circle_of_addresses_beside_a_ticking_thread", &circle_of_addresses_beside_a_ticking_thread},
+    {"lost_signal", &lost_signal},
+    {"lost_notification", &lost_notification},
+    {"join_cycle", &join_cycle},
+    {"forked", &forked},
+    {"never_filled", &never_filled},
+    {"address_cycle", &address_cycle},
+    {"never_kept", &never_kept},
+    {"no_place", &no_place},
+    {"many_kinds", &many_kinds},
+    {"missing_participant", &missing_participant},
+    {"many", &many},
+    {"count_of_many", &count_of_many},
+    {"many_of_their_own", &many_of_their_own},
+    {"guest_waits", &guest_waits},
+    {"waits_for_foreign_thread", &waits_for_foreign_thread},
+    {"sleeps", &sleeps},
+    {"waits_with_deadline", &waits_with_deadline},
+    {"guest_sleeps", &guest_sleeps},
+    {"waits_for_system_call", &waits_for_system_call},
+    {"computes", &computes},
+    {"surplus_worker_computes", &surplus_worker_computes},
+    {"more_threads_than_stacks", &more_threads_than_stacks},
+    {"more_forks_than_stacks", &more_forks_than_stacks},
+    {"chain_of_promises", &chain_of_promises},
+    {"more_threads_than_memory", &more_threads_than_memory},
+    {"more_lockers_than_memory", &more_lockers_than_memory},
+    {"circle_beside_a_sleeping_os_thread", &circle_beside_a_sleeping_os_thread},
+    {"circle_beside_a_ticking_thread", &circle_beside_a_ticking_thread},
+    {"circle_beside_a_computing_thread", &circle_beside_a_computing_thread},
+    {"waits_for_termination", &waits_for_termination},
+    {"gives_its_handler_up", &gives_its_handler_up},
+    {"waits_for_alarm", &waits_for_alarm},
+    {"locks_in_two_orders", &locks_in_two_orders},
+    {"with_surplus_worker", &with_surplus_worker},
+    {"last_foreign_thread_ends", &last_foreign_thread_ends},
+    {"busy", &busy},
+    {"busy_with_own_handler", &busy_with_own_handler}};
 
 } // namespace
 

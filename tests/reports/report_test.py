@@ -14,6 +14,7 @@ EMULATOR = os.environ.get("EMULATOR")
 HANG, *REST = sys.argv[1:]
 del sys.argv[1:]
 TULLE = REST[0] if REST else None
+HANG_WITH_NDEBUG = os.environ.get("HANG_WITH_NDEBUG")
 ADDRESS = r"0x[0-9a-f]+"
 SANITIZER = subprocess.run([*(EMULATOR.split(";") if EMULATOR else []), HANG, "sanitizer"], capture_output=True, text=True,
                            check=True).stdout.strip()
@@ -23,8 +24,8 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a background job of a shell ign
 faulthandler.dump_traceback_later(80)  # the runner says only that it took too long
 
 
-def command(way):
-    return [*EMULATOR.split(";")] + [HANG, way] if EMULATOR else [HANG, way]
+def command(way, program=HANG):
+    return [*EMULATOR.split(";")] + [program, way] if EMULATOR else [program, way]
 
 
 def environment(**variables):
@@ -32,13 +33,15 @@ def environment(**variables):
     return {**kept, "TULLE_WORKERS": "2", "TULLE_DEADLOCK_MS": "100", **variables}
 
 
-def hang(way, **variables):
-    return subprocess.run(command(way), capture_output=True, text=True, timeout=110, env=environment(**variables))
+def hang(way, program=HANG, **variables):
+    return subprocess.run(command(way, program), capture_output=True, text=True, timeout=110, env=environment(**variables))
 
 
 class Deadlock(unittest.TestCase):
+    program = HANG
+
     def report(self, way, **variables):
-        done = hang(way, **variables)
+        done = hang(way, self.program, **variables)
         self.assertEqual(done.returncode, -signal.SIGABRT, done)
         self.assertEqual(done.stdout, "")
         self.assertRegex(done.stderr, r"(?m)\Atulle: deadlock: \d+ threads? waits?, and nothing is left that could wake one")
@@ -87,9 +90,20 @@ class Deadlock(unittest.TestCase):
 
     def test_locks_of_addresses(self):
         text = self.report("address_cycle")
-        one = self.paragraph(text, rf'\Athread \d+ "one" waits for lock of address {ADDRESS}')
-        self.paragraph(text, rf'\Athread \d+ "other" waits for lock of address {ADDRESS}')
+        one = self.paragraph(text, rf'\Athread \d+ "one" waits for lock of address {ADDRESS}, held by thread \d+ "other"\n')
+        self.paragraph(text, rf'\Athread \d+ "other" waits for lock of address {ADDRESS}, held by thread \d+ "one"\n')
         self.assertIn("address_cycle", one)
+        self.assertEqual(self.paragraph(text, "in a circle").count(" waits for lock of address "), 2)
+
+    def test_recursive_mutexes(self):
+        for way in ("recursive_cycle", "c_recursive_cycle"):
+            with self.subTest(way):
+                self.check_circle(self.report(way))
+
+    def check_circle(self, text):
+        circle = self.paragraph(text, "in a circle")
+        self.assertRegex(circle, rf'"left" waits for mutex {ADDRESS}, held by thread \d+ "right"')
+        self.assertRegex(circle, rf'"right" waits for mutex {ADDRESS}, held by thread \d+ "left"')
 
     def test_future(self):
         text = self.report("never_kept")
@@ -179,8 +193,9 @@ class Deadlock(unittest.TestCase):
 class NoStack(unittest.TestCase):
     def report(self, way, **variables):
         # Substitutes have stacks of their own.
-        done = hang(way, TULLE_MAX_SUBSTITUTES="off", **variables)
+        done = hang(way, **{"TULLE_MAX_SUBSTITUTES": "off", **variables})
         self.assertEqual((done.returncode, done.stdout), (-signal.SIGABRT, ""), done)
+        self.assertNotIn("terminate called", done.stderr)
         self.assertEqual(done.stderr.count("tulle: deadlock"), 1)
         head = re.match(r"tulle: deadlock: (\d+) threads wait, (\d+) more have not started, and there is no stack for another one", done.stderr)
         self.assertIsNotNone(head, done.stderr)
@@ -205,6 +220,47 @@ class NoStack(unittest.TestCase):
         text, waiting, unstarted = self.report("more_threads_than_memory", TULLE_GUARD="none")
         self.assertRegex(text, r"\n    the limit of address space is reached: raise it \(ulimit -v, now \d+ KiB\)")
         self.assertEqual(waiting + unstarted, 10001)
+        self.check_rest(text, waiting)
+
+    @unittest.skipIf(SANITIZER, "a sanitizer needs the address space itself")
+    def test_with_substitutes(self):
+        text, waiting, _ = self.report("more_threads_than_memory", TULLE_GUARD="none", TULLE_MAX_SUBSTITUTES="64")
+        self.check_rest(text, waiting)
+        text, waiting, _ = self.report("more_threads_than_stacks", TULLE_MAX_STACKS="30", TULLE_MAX_SUBSTITUTES="64")
+        self.check_rest(text, waiting)
+
+    # Who waits for whom takes more memory than is kept for reports.
+    @unittest.skipIf(SANITIZER, "a sanitizer needs the address space itself")
+    def test_what_there_is_no_memory_for_is_left_out(self):
+        text, waiting, _ = self.report("more_lockers_than_memory", TULLE_GUARD="none")
+        self.assertRegex(text, rf"\n\n({waiting - 1}|{waiting - 2}) threads \(.*, \.\.\.\) wait for mutex {ADDRESS}, held by thread 1\n")
+        self.assertTrue(text.endswith("\n\nmemory was short: threads, circles or names are missing here\n"), text)
+
+    @unittest.skipIf(SANITIZER, "a sanitizer needs the address space itself")
+    def test_a_program_that_is_only_warned_lives(self):
+        with subprocess.Popen(command("more_threads_than_memory"), stderr=subprocess.PIPE, text=True,
+                              env=environment(TULLE_GUARD="none", TULLE_DEADLOCK="warn")) as child:
+            lines = [child.stderr.readline()]
+            while lines[-1] and " wait for barrier" not in lines[-1]:
+                lines.append(child.stderr.readline())
+            time.sleep(0.5)
+            self.assertIsNone(child.poll(), lines)
+            child.kill()
+            rest = child.stderr.read()
+        self.assertNotIn("terminate called", rest)
+        self.check_rest("".join(lines) + rest, int(re.match(r"tulle: deadlock: (\d+) threads wait, ", lines[0])[1]))
+
+    # After the head: all that wait, main among them, which one of them may run in the place of.
+    def check_rest(self, text, waiting):
+        head, *paragraphs = text.split("\n\n")
+        at_barrier = [re.match(rf"(\d+ threads|thread \d+) .*waits? for barrier {ADDRESS} \((\d+) of \d+ have arrived\)\n", p) for p in paragraphs]
+        counts = [int(found[1].split()[0]) if found[1].endswith("threads") else 1 for found in at_barrier if found]
+        self.assertEqual(sum(counts), waiting - 1, text)
+        self.assertEqual({found[2] for found in at_barrier if found}, {str(waiting - 1)}, text)
+        self.assertRegex(text, r"\n\nthread 1 waits for thread \d+\n|\n    in the place of thread 1, which joins it\n")
+        for paragraph in paragraphs:
+            self.assertRegex(paragraph, r"\n    #0 +\S", text)
+        self.assertNotIn("memory was short", head)
 
     def test_who_asks_is_told_how_many_have_not_started(self):
         with subprocess.Popen(command("more_threads_than_stacks"), stderr=subprocess.PIPE, text=True, restore_signals=True,
@@ -219,8 +275,10 @@ class NoStack(unittest.TestCase):
 
 
 class Circle(unittest.TestCase):
-    def check(self, way, **variables):
-        with subprocess.Popen(command(way), stderr=subprocess.PIPE, text=True, env=environment(**variables)) as child:
+    program = HANG
+
+    def check(self, way, kind="mutex", **variables):
+        with subprocess.Popen(command(way, self.program), stderr=subprocess.PIPE, text=True, env=environment(**variables)) as child:
             lines = [child.stderr.readline() for _ in range(5)]
             time.sleep(0.5)
             self.assertIsNone(child.poll(), lines)
@@ -229,7 +287,7 @@ class Circle(unittest.TestCase):
         self.assertIn("tulle: warning: some threads wait for each other in a circle, while others go on", lines[0])
         self.assertEqual(lines[2], "in a circle:\n")
         for line in lines[3:5]:
-            self.assertRegex(line, rf'thread \d+ "(left|right)" waits for mutex {ADDRESS}, held by thread \d+ "(left|right)"')
+            self.assertRegex(line, rf'thread \d+ "(left|right)" waits for {kind} {ADDRESS}, held by thread \d+ "(left|right)"')
         self.assertNotIn("tulle: ", rest)  # once
         self.assertRegex(rest, r"#\d+ +.*lock_both")
         self.assertNotIn("latch", rest)  # those in the circle only
@@ -239,9 +297,37 @@ class Circle(unittest.TestCase):
             with self.subTest(way):
                 self.check(way)
 
+    def test_of_other_locks(self):
+        self.check("circle_of_recursive_mutexes_beside_a_ticking_thread")
+        self.check("circle_of_addresses_beside_a_ticking_thread", "lock of address")
+
     def test_locks_in_two_orders_are_no_circle(self):
         done = hang("locks_in_two_orders", TULLE_DEADLOCK_MS="10")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
+
+
+@unittest.skipUnless(HANG_WITH_NDEBUG, "the path of the program is not given")
+class WithNdebug(unittest.TestCase):
+    """Who holds a tulle::mutex is not kept there, but who holds a recursive one."""
+    report, paragraph, check_circle = Deadlock.report, Deadlock.paragraph, Deadlock.check_circle
+    program = HANG_WITH_NDEBUG
+
+    def test_recursive_mutexes(self):
+        for way in ("recursive_cycle", "c_recursive_cycle"):
+            with self.subTest(way):
+                self.check_circle(self.report(way))
+
+    def test_recursive_mutexes_beside_others_that_go_on(self):
+        Circle.check(self, "circle_of_recursive_mutexes_beside_a_ticking_thread")
+
+    def test_joins(self):
+        circle = self.paragraph(self.report("join_cycle"), "in a circle")
+        self.assertEqual(len(re.findall(r"thread \d+ waits for thread \d+", circle)), 2, circle)
+
+    def test_mutexes(self):
+        text = self.report("mutex_cycle")
+        self.assertRegex(self.paragraph(text, r'\Athread \d+ "left"'), rf"waits for mutex {ADDRESS}\n")
+        self.assertNotIn("held by", text)
 
 
 class Signals(unittest.TestCase):

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tulle/detail/caught_exception.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/future_core.hpp>
 #include <tulle/detail/invoke.hpp>
 
@@ -51,14 +52,13 @@ template <class T> struct future_state : future_core {
     }
     // What `call()` returns or throws. make_ready() follows.
     template <class F> void set_from(F& call) noexcept {
-        try {
+        TULLE_TRY {
             if constexpr (std::is_void_v<T>)
                 detail::invoke(call);
             else
                 value.set(detail::invoke(call));
-        } catch (...) {
-            exception = caught_exception();
         }
+        TULLE_CATCH(...) { exception = caught_exception(); }
     }
     T take() {
         if (exception != nullptr) std::rethrow_exception(std::exchange(exception, nullptr));
@@ -148,14 +148,13 @@ private:
         std::unique_ptr<continuation> self(static_cast<continuation*>(of));
         auto const target = self->to;
         if constexpr (is_future<R>::value) {
-            try {
+            TULLE_TRY {
                 future_state_pointer<result> inner = std::move(self->invoke().m_state);
                 self.reset();
                 if (!inner) return target->set_exception(detail::broken_promise());
                 forwarding<result>::start(std::move(inner), target);
-            } catch (...) {
-                target->set_exception(caught_exception());
             }
+            TULLE_CATCH(...) { target->set_exception(caught_exception()); }
         } else {
             auto invoke = [&self]() -> R { return self->invoke(); };
             target->set_from(invoke);

@@ -7,6 +7,7 @@
 
 #include <tulle/cancellation.hpp>
 #include <tulle/detail/collective.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/global_memory.hpp>
 #include <tulle/detail/limit.hpp>
 #include <tulle/detail/remote.hpp>
@@ -97,11 +98,10 @@ template <class F, class... A> struct home_call {
         auto const by = from.get<home_request>();
         std::tuple<A...> arguments{from.get<A>()...}; // braces: one after the other
         result done = std::apply([&](A&... each) { return serve(by, {}, each...); }, arguments);
-        try {
-            to.put(done);
-        } catch (...) {
+        TULLE_TRY { to.put(done); }
+        TULLE_CATCH(...) {
             std::apply([&](A&... each) { take_back(done, each...); }, arguments);
-            throw;
+            TULLE_RETHROW;
         }
     }
     static result serve(home_request const& by, limit until, A&... arguments) {

@@ -2,7 +2,9 @@
 // One collective operation of <tulle/team.hpp>, as one member sees it.
 #pragma once
 
+#include <tulle/detail/caught_exception.hpp>
 #include <tulle/detail/collective.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/place.hpp>
 #include <tulle/wire.hpp>
@@ -149,13 +151,8 @@ private:
     [[nodiscard]] int place_of(int rank) const noexcept { return m_members[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] bool has_failed() const noexcept { return !m_why.empty(); }
     template <class F> void note_failure(F action) noexcept {
-        try {
-            action();
-        } catch (std::exception const& e) {
-            fail(e.what());
-        } catch (...) {
-            fail("an exception that is not a std::exception");
-        }
+        TULLE_TRY { action(); }
+        TULLE_CATCH(...) { fail(caught_message()); }
     }
     TULLE_API void fail(char const* why) noexcept;
     TULLE_API void send_failure(int to, step_number step);

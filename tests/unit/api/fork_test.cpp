@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -118,6 +119,60 @@ TEST_P(fork_test, a_destructor_loses_no_work_while_an_exception_unwinds) {
             throw k;
         } catch (int) {}
         ASSERT_EQ(ran, 1);
+    }
+}
+
+// Its own children, which it does not join, included.
+TEST_P(fork_test, a_child_that_is_left_by_an_exception_sees_none) {
+    for (int k = 0; k < 1000; ++k) {
+        std::atomic<int> seen{0}, caught{0};
+        try {
+            auto const child = tulle::fork([&] {
+                if (std::uncaught_exceptions() != 0 || std::current_exception() != nullptr) ++seen;
+                try {
+                    auto const of_child = tulle::fork([] { throw std::logic_error("the grandchild's"); });
+                } catch (std::logic_error const&) {
+                    ++caught;
+                }
+            });
+            throw k;
+        } catch (int thrown) {
+            ASSERT_EQ(thrown, k);
+            ASSERT_EQ(std::uncaught_exceptions(), 0);
+        }
+        ASSERT_EQ(seen, 0);
+        ASSERT_EQ(caught, 1);
+    }
+}
+
+// Nothing tells the child of a destructor, which has not been joined when its scope ends, from one that the exception has left behind.
+TEST_P(fork_test, a_destructor_that_an_exception_runs_gets_the_exceptions_of_children_that_it_joins) {
+    struct joins_at_its_end {
+        int& joined;
+        int& dropped;
+        ~joins_at_its_end() {
+            try {
+                auto child = tulle::fork([] { throw std::logic_error("the child's"); });
+                child.join();
+            } catch (std::logic_error const&) {
+                ++joined;
+            }
+            try {
+                auto const child = tulle::fork([] { throw std::logic_error("the child's"); });
+            } catch (std::logic_error const&) {
+                --dropped;
+            }
+            ++dropped;
+        }
+    };
+    for (int k = 0; k < 1000; ++k) {
+        int joined = 0, dropped = 0;
+        try {
+            joins_at_its_end const last{joined, dropped};
+            throw k;
+        } catch (int) {}
+        ASSERT_EQ(joined, 1);
+        ASSERT_EQ(dropped, 1);
     }
 }
 

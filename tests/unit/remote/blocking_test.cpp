@@ -26,7 +26,7 @@ struct waiting_threads {
         waiting_threads seen;
         tulle::sched::census(tulle::sched::scheduler::instance())
             .visit(
-                [](void* to, thread_view const& one) {
+                [](void* to, thread_view const& one) noexcept {
                     auto& all = *static_cast<waiting_threads*>(to);
                     if (one.waits.kind == wait_kind::latch)
                         ++all.at_latch;

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -275,6 +276,40 @@ TEST_F(global_work_alone_test, exceptions_of_records_that_another_worker_runs_st
     auto child = tulle::global_fork<&fail_in_some_way>(1);
     let_it_be_stolen();
     EXPECT_THROW(static_cast<void>(child.join()), odd_error);
+}
+
+// How many children saw an exception that was not theirs.
+std::atomic<int> s_foreign{0};
+void look_for_exceptions() {
+    ++s_begun;
+    if (std::uncaught_exceptions() != 0 || std::current_exception() != nullptr) ++s_foreign;
+    try {
+        auto const of_child = tulle::global_fork<&fail_in_some_way>(1);
+    } catch (odd_error const&) {
+        ++s_begun;
+    }
+}
+struct forks_at_its_end {
+    ~forks_at_its_end() { auto const child = tulle::global_fork<&look_for_exceptions>(); }
+};
+
+// There is no thief.
+TEST_F(global_work_alone_test, an_exception_that_unwinds_loses_no_work) {
+    tulle::finalize();
+    tulle::initialize({.workers = 1});
+    s_begun = s_foreign = 0;
+    try {
+        auto const left = tulle::global_fork<&look_for_exceptions>();
+        auto const fails = tulle::global_fork<&fail_in_some_way>(0); // its exception is dropped
+        throw 1;
+    } catch (int) {}
+    EXPECT_EQ(s_begun, 4);
+    try {
+        forks_at_its_end const last;
+        throw 1;
+    } catch (int) {}
+    EXPECT_EQ(s_begun, 7);
+    EXPECT_EQ(s_foreign, 0);
 }
 
 TEST_F(global_work_alone_test, many_activities_need_few_stacks) {

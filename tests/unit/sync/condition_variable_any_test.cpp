@@ -79,6 +79,9 @@ TEST(condition_variable_any, times_out_and_is_cancelled) {
     source.request_stop_after(1ms);
     EXPECT_FALSE(never.wait(held, source.get_token(), [] { return false; }));
     EXPECT_TRUE(never.wait(held, source.get_token(), [] { return true; }));
+    EXPECT_FALSE(never.wait(held, source.get_token())) << "no predicate";
+    EXPECT_FALSE(never.wait(held, tulle::wait_limit(1ms)));
+    EXPECT_FALSE(never.wait(held, tulle::wait_limit(clock_type::now() + 1ms)));
     EXPECT_FALSE(m.try_lock_shared()) << "held again";
 }
 

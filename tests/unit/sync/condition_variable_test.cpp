@@ -208,6 +208,25 @@ TEST(condition_variable, may_be_destroyed_when_all_are_notified) {
     }
 }
 
+TEST(condition_variable, limits_without_a_predicate) {
+    gate g;
+    tulle::cancellation_source source;
+    source.request_stop_after(1ms);
+    lock_type held(g.lock);
+    EXPECT_FALSE(g.changed.wait(held, source.get_token()));
+    EXPECT_TRUE(source.stop_requested());
+    EXPECT_FALSE(g.changed.wait(held, tulle::wait_limit(1ms)));
+    EXPECT_FALSE(g.changed.wait(held, tulle::wait_limit(clock_type::now() + 1ms)));
+    EXPECT_TRUE(held.owns_lock());
+    auto notifier = tulle::spawn([&g] {
+        lock_type const mine(g.lock);
+        g.changed.notify_one();
+    });
+    EXPECT_TRUE(g.changed.wait(held, tulle::cancellation_source().get_token()));
+    held.unlock();
+    notifier.join();
+}
+
 TEST(condition_variable, many_waiters_pass_an_opened_gate) {
     constexpr int k_threads = 2000;
     gate g;
