@@ -65,9 +65,8 @@ std::optional<mount> find_mount(std::string_view text, bool unified) {
 }
 
 std::string first_line(std::string const& file) {
-    std::string line = read_text(file).value_or("");
-    line.resize(std::min(line.find('\n'), line.size()));
-    return line;
+    std::string const text = read_text(file).value_or("");
+    return {text.begin(), std::find(text.begin(), text.end(), '\n')};
 }
 
 double ratio(std::string_view quota, std::string_view period) noexcept {
