@@ -343,6 +343,7 @@ public:
     }
     bool poll_between() noexcept override { return false; }
     [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
+    void let_others_run() noexcept override {}
     void begin_watch() noexcept override {}
     void end_watch(bool) noexcept override {}
     bool take_work(bool) noexcept override { return false; }
