@@ -65,9 +65,9 @@ std::optional<mount> find_mount(std::string_view text, bool unified) {
 }
 
 std::string first_line(std::string const& file) {
-    std::string line = read_text(file).value_or("");
-    line.resize(std::min(line.find('\n'), line.size()));
-    return line;
+    std::string const text = read_text(file).value_or("");
+    std::string_view const seen = text;
+    return std::string(seen.substr(0, seen.find('\n')));
 }
 
 double ratio(std::string_view quota, std::string_view period) noexcept {
