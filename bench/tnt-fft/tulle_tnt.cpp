@@ -2,8 +2,6 @@
 // By TNT threads. Beside pthread.cpp, the prefixes and what starts the library differ (tests/compat/tnt/prefixes_test.py).
 #include "tnt_fft.hpp"
 
-#include <cstdlib>
-
 #include <tnt.h>
 
 namespace tulle::bench {

@@ -99,7 +99,7 @@ class Program:
         self.name = os.path.basename(path) + (f", place {place} of {places}" if places else "")
         # A substitute comes where a worker is stuck, which differs from run to run, and holds a stack.
         alike = ["env", "TULLE_MAX_SUBSTITUTES=off"]
-        self.command = [*alike, f"FAULT_PLACE={place}", tulle, "run", "-n", str(places), "--tags", "none", path] if places else [*alike, path]
+        self.command = [*alike, f"FAULT_PLACE={place}", tulle, "run", "-n", str(places), "--no-bind", "--tags", "none", path] if places else [*alike, path]
         self.died = 128 + signal.SIGABRT if places else -signal.SIGABRT
         self.gives_back = place == 0  # the others end in the middle of a call
         self.guests = 1 if places else 0  # the service thread is one once a message has come by it, which a run may do without
