@@ -4,6 +4,8 @@
 #include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
+#include "arch/fiber_annotations.hpp"
+
 #include <cerrno>
 #include <vector>
 
@@ -18,6 +20,9 @@ using namespace tulle;
 // As a sandbox may have it. In a process of its own, in which nothing has run.
 TEST(refused_affinity, a_program_starts_runs_and_ends_where_nobody_may_read_the_affinity_mask) {
     TULLE_SKIP_IF_EMULATED("filters of system calls");
+#if defined(TULLE_ANNOTATE_ADDRESS) || defined(TULLE_ANNOTATE_THREAD)
+    GTEST_SKIP() << "a sanitizer asks for the stack of each OS thread, and with it for the mask";
+#endif
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     auto const run = [] {
         ::alarm(60); // it hung

@@ -278,7 +278,7 @@ TEST_P(watcher_test, a_thread_behind_workers_that_compute_starts_soon) {
 }
 
 TEST_P(watcher_test, a_thread_runs_soon_while_all_workers_are_in_the_kernel) {
-    expect_median_below(10ms, [this] {
+    expect_median_below(10ms, [] {
         full_stop stop;
         std::atomic<int> blocked{0};
         std::vector<thread<void>> readers;
