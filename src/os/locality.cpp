@@ -46,8 +46,8 @@ int level_of(std::string const& cache) {
 /// The CPUs that share the level-3 cache of one; empty: there is none.
 std::vector<int> around_cache_of(std::string const& cpu) {
     std::string const caches = cpu + "/cache/index";
-    constexpr int k_usual = 3; // after two of level 1 and one of level 2
-    int index = k_usual;
+    constexpr int k_usual_index = 3; // after two of level 1 and one of level 2
+    int index = k_usual_index;
     int level = level_of(caches + std::to_string(index));
     if (level != 3) level = level_of(caches + std::to_string(index = 0));
     while (level != 0 && level != 3) level = level_of(caches + std::to_string(++index));

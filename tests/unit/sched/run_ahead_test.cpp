@@ -37,18 +37,19 @@ protected:
         while (m_done.load(std::memory_order_relaxed) != k_many) this_thread::yield();
         return peak;
     }
+    // Each worker has a queue; a look while a thief carries records from one to the other counts them in both.
+    [[nodiscard]] static std::uint64_t bound() { return (GetParam() == 1 ? 1U : 4U) * (k_most + 1); }
     std::atomic<int> m_done{0};
 };
 INSTANTIATE_TEST_SUITE_P(workers, run_ahead_test, ::testing::Values(1, 2));
 
-// Each worker has a queue.
 TEST_P(run_ahead_test, detached_threads_do_not_pile_up) {
-    EXPECT_LE(peak_of([](auto f) { spawn_detached(f); }), (k_most + 1) * static_cast<unsigned>(GetParam()));
+    EXPECT_LE(peak_of([](auto f) { spawn_detached(f); }), bound());
 }
 
 TEST_P(run_ahead_test, those_of_a_thread_do_not_pile_up) {
     auto const spawner = [this] { return peak_of([](auto f) { spawn_detached(f); }); };
-    EXPECT_LE(spawn(spawner).join(), (k_most + 1) * static_cast<unsigned>(GetParam()));
+    EXPECT_LE(spawn(spawner).join(), bound());
 }
 
 // Such a spawner cannot run them. It is held up for a moment each time, in which workers come after.
