@@ -29,7 +29,7 @@ namespace tulle::remote {
 namespace {
 
 constexpr char const* k_variable = "TULLE_PLACE";
-constexpr std::uint64_t k_second_ns = 1'000'000'000;
+constexpr std::uint64_t k_ns_of_a_second = 1'000'000'000;
 constexpr std::uint64_t k_look_for_places_ns = 1'000'000;
 
 struct assignment {
@@ -95,7 +95,7 @@ void say_death(net::place_entry const& e, rank which) {
 
 // Place 0.
 void wait_for_all(net::session const& all, net::transport& own) {
-    std::uint64_t complain_at = os::monotonic_ns() + 10 * k_second_ns;
+    std::uint64_t complain_at = os::monotonic_ns() + 10 * k_ns_of_a_second;
     for (rank r = 1; r < all.places();) {
         net::place_entry const& e = all.entry(r);
         auto const state = e.state.load(std::memory_order_acquire); // pairs with announce and declare_dead
@@ -107,7 +107,7 @@ void wait_for_all(net::session const& all, net::transport& own) {
         std::uint64_t const now = os::monotonic_ns();
         if (now >= complain_at) {
             base::warn("place 0 waits for place %u, which has not used Tulle yet", r);
-            complain_at = now + 60 * k_second_ns;
+            complain_at = now + 60 * k_ns_of_a_second;
         }
         own.arm();
         own.sleep(now + k_look_for_places_ns);
