@@ -81,8 +81,8 @@ TEST_P(join_test, more_children_than_a_deque_holds) {
 
 TEST_P(join_test, deque_that_a_burst_has_opened_is_not_kept_by_a_thread) {
     std::vector<thread<long>> threads;
-    for (int k = 0; k < 50; ++k) threads.push_back(spawn([] { return chain(600); }));
-    for (auto& t : threads) EXPECT_EQ(t.join(), 600L * 601 / 2);
+    for (int k = 0; k < 50; ++k) threads.push_back(spawn([] { return chain(400); }));
+    for (auto& t : threads) EXPECT_EQ(t.join(), 400L * 401 / 2);
 }
 
 TEST_P(join_test, scope_with_very_many_children) {
