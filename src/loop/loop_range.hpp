@@ -87,11 +87,6 @@ public:
         m_end.store(0, std::memory_order_relaxed);
         m_lock.unlock();
     }
-    // By the owner, when nobody can find the range any more: waits for one who has it pinned.
-    void wait_until_free() noexcept {
-        m_lock.lock();
-        m_lock.unlock();
-    }
 
     // Hints, by anyone. relaxed: steal decides under the lock.
     [[nodiscard]] std::uint64_t size_hint() const noexcept {

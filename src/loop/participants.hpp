@@ -5,6 +5,9 @@
 // Participant, in the frame of its thread: a `range`, and `next`, `prev` and `number`, which are guarded by the lock.
 // INV-1 a range that is on the list, or pinned by who found it there, is in a frame that stays. INV-2 after end_early() no range on the list
 // has iterations left, and none is opened.
+// Why leave() waits for nobody (INV-1): whoever leaves has found under the lock that nothing is in flight and nothing is left, and who has a
+// range pinned is in flight; or the loop has ended early, and end_early() has closed its range, for which it took the pin. After either its
+// range is empty for whoever takes the lock, and is not pinned any more.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -29,17 +32,14 @@ public:
         if (first != nullptr) first->prev = &self;
         m_first.store(&self);
     }
-    // Its range is empty, or closed. Nobody touches it afterwards: it cannot be found any more, and who has it pinned is waited for (INV-1).
+    // After steal() has found nothing that is left, begin() has returned false, or end_early().
     void leave(Participant& self) noexcept {
-        {
-            section const held(m_lock);
-            if (self.prev == nullptr)
-                m_first.store(self.next);
-            else
-                self.prev->next = self.next;
-            if (self.next != nullptr) self.next->prev = self.prev;
-        }
-        self.range.wait_until_free();
+        section const held(m_lock);
+        if (self.prev == nullptr)
+            m_first.store(self.next);
+        else
+            self.prev->next = self.next;
+        if (self.next != nullptr) self.next->prev = self.prev;
     }
 
     // By a participant, of the whole at first, then of what it has stolen: makes it its range. False: there is nothing, or it is left out

@@ -125,33 +125,6 @@ TEST(loop_range, thieves_have_ranges_too) {
     expect_holds("loop_two", random(40000), {.count = 6, .chunk = 1, .thieves = 2, .steals = 2, .from_thieves = true});
 }
 
-// The owner leaves: nobody who has it pinned touches it after that.
-TEST(loop_range, the_owner_waits_until_it_is_free) {
-    model::result const r = model::explore("loop_free", exhaustive(3), [](model::test& t) {
-        auto& b = t.make<bench<model::machine>>(shape{.count = 2, .chunk = 1, .thieves = 1, .steals = 1});
-        auto& frame = t.make<model::plain<int>>(0); // stands for the frame that the range lies in
-        auto& listed = t.make<model::atomic<int>>(1);
-        auto& pinned = t.make<model::atomic<int>>(0);
-        t.thread([&] {
-            b.drain(b.all, {.count = 2, .chunk = 1, .thieves = 1, .steals = 1});
-            if (listed.exchange(0, acq_rel) == 2) // the list's lock, in production: a thief has found it
-                while (pinned.load(acquire) == 0) model::machine::pause();
-            b.all.wait_until_free();
-            frame.store(1);
-        });
-        t.thread([&] {
-            int one = 1;
-            if (!listed.compare_exchange_strong(one, 2, acq_rel, relaxed)) return;
-            bool const got = b.all.try_pin();
-            pinned.store(1, release);
-            if (!got) return;
-            model::check(frame.load() == 0, "the frame is there as long as its range is pinned");
-            b.run(b.all.steal(steal_effort::with_fence));
-        });
-    });
-    EXPECT_TRUE(r.passed()) << r;
-}
-
 // --- those who take part (loop/participants.hpp), with the ranges in their frames --------------------------------------------------
 
 struct member {
@@ -163,20 +136,27 @@ struct member {
 
 constexpr std::uint64_t k_never = k_most; // no iteration ends it early
 
-struct crew {
-    explicit crew(std::uint64_t ends) : ends_at(ends) {}
+struct early_end {
+    std::uint64_t at = k_never;
+    bool leaves = false; // like an exception; else like a flag, after which the participant looks for more
+};
 
-    void run_range(member& self, int& late) {
+struct crew {
+    explicit crew(early_end e) : end(e) {}
+
+    // False: it leaves.
+    [[nodiscard]] bool run_range(member& self, int& late) {
         for (;;) {
             std::uint64_t const first = self.range.begun();
             std::uint64_t const last = self.range.take(first, 1) ? first + 1 : self.range.take_cold(first, 1, 2);
-            if (last == first) return;
+            if (last == first) return true;
             model::check(runs.at(first).fetch_add(1, relaxed) == 0, "an iteration is begun once");
             late += static_cast<int>(has_ended.load(acquire)); // pairs with the store below
             model::check(late <= 1, "after the end a thread begins at most what it takes at that moment");
-            if (first != ends_at) continue;
+            if (first != end.at) continue;
             all.end_early();
             has_ended.store(true, release); // pairs with the load above
+            if (end.leaves) return false;
         }
     }
     iterations steal() {
@@ -191,7 +171,7 @@ struct crew {
         member& self = frames.at(who).emplace();
         int late = 0;
         all.enter(self);
-        for (bool some = all.begin(self, first); some; some = all.begin(self, steal())) run_range(self, late);
+        for (bool some = all.begin(self, first); some && run_range(self, late);) some = all.begin(self, steal());
         all.leave(self);
         frames.at(who).reset(); // an access after this is an error
     }
@@ -200,20 +180,20 @@ struct crew {
         if (!found.empty()) take_part(who, found);
     }
     void check_end(std::uint64_t count) const {
-        for (std::uint64_t i = 0; i < count; ++i) model::check(ends_at != k_never || runs.at(i).load(relaxed) == 1, "no iteration is lost");
-        model::check(all.has_ended_early() == (ends_at != k_never), "the end is known");
+        for (std::uint64_t i = 0; i < count; ++i) model::check(end.at != k_never || runs.at(i).load(relaxed) == 1, "no iteration is lost");
+        model::check(all.has_ended_early() == (end.at != k_never), "the end is known");
     }
 
-    std::uint64_t ends_at;
+    early_end end;
     loop::participants<model::machine, member> all;
     std::array<std::optional<member>, 3> frames; // the storage stays when a frame is gone
     std::array<model::atomic<int>, k_most> runs;
     model::atomic<bool> has_ended{false};
 };
 
-model::test_body crew_body(std::uint64_t count, std::size_t helpers, std::uint64_t ends_at = k_never) {
+model::test_body crew_body(std::uint64_t count, std::size_t helpers, early_end end = {}) {
     return [=](model::test& t) {
-        auto& c = t.make<crew>(ends_at);
+        auto& c = t.make<crew>(end);
         t.thread([&c, count] { c.take_part(0, {0, count}); });
         for (std::size_t who = 1; who <= helpers; ++who) t.thread([&c, who] { c.help(who); });
         t.at_end([&c, count] { c.check_end(count); });
@@ -227,11 +207,33 @@ TEST(participants, each_iteration_is_begun_once) {
     EXPECT_TRUE(more.passed()) << more;
 }
 
-TEST(participants, nothing_is_begun_after_an_early_end) {
-    model::result const r = model::explore("loop_early_end", random(40000), crew_body(6, 1, 0));
+// A thief has found its range, which looks as if something were left, when the owner leaves.
+model::test_body leaving_body() {
+    return [](model::test& t) {
+        auto& c = t.make<crew>(early_end{});
+        t.thread([&c] { c.take_part(0, {0, 1}); });
+        t.thread([&c] {
+            bool some_left = false;
+            iterations const found = c.all.steal(steal_effort::with_fence, some_left);
+            if (!found.empty()) c.take_part(1, found);
+        });
+        t.at_end([&c] { c.check_end(1); });
+    };
+}
+
+TEST(participants, nobody_has_the_range_of_an_owner_that_leaves) {
+    model::result const r = model::explore("loop_leave", exhaustive(2), leaving_body());
     EXPECT_TRUE(r.passed()) << r;
-    model::result const more = model::explore("loop_early_end_of_three", random(40000), crew_body(6, 2, 1));
-    EXPECT_TRUE(more.passed()) << more;
+}
+
+TEST(participants, nothing_is_begun_after_an_early_end) {
+    for (bool const leaves : {false, true}) {
+        model::result const r = model::explore(leaves ? "loop_throw" : "loop_flag", random(30000), crew_body(6, 1, {0, leaves}));
+        EXPECT_TRUE(r.passed()) << r;
+        char const* const name = leaves ? "loop_throw_of_three" : "loop_flag_of_three";
+        model::result const more = model::explore(name, random(30000), crew_body(6, 2, {1, leaves}));
+        EXPECT_TRUE(more.passed()) << more;
+    }
 }
 
 // --- that these tests can fail -------------------------------------------------------------------------------------------------
