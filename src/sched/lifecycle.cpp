@@ -191,12 +191,20 @@ void scheduler::place(worker& w) noexcept {
 
 int scheduler::start_os_thread(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
-    join_if_ended(w);
-    if (w.has_os_thread) return 0;
     if (int const error = os::start_thread(w.os_thread, &worker_main, &w)) return error;
     w.has_os_thread = true;
     place(w);
     return 0;
+}
+
+// An OS thread that is at its end still gives its last stack back: it is joined before its worker's lists are touched.
+int scheduler::revive(worker& w) {
+    if (w.kind != worker_kind::dedicated) return 0;
+    join_if_ended(w);
+    if (w.has_os_thread) return 0;
+    if (m_stacks->is_short()) count_stacks(w);
+    if (!reserve_spare(w) || !keep_emergency(w)) return ENOMEM;
+    return start_os_thread(w);
 }
 
 // From now on it runs, and others may change the number of workers.

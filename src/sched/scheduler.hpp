@@ -250,7 +250,8 @@ private:
     [[nodiscard]] bool guests_leave_work() noexcept;
     [[nodiscard]] bool placed_work_waits() noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;
-    [[nodiscard]] int start_os_thread(worker& w);
+    [[nodiscard]] int start_os_thread(worker& w); // has none, or is no dedicated one
+    [[nodiscard]] int revive(worker& w);          // likewise, or has one that runs or is at its end
     [[nodiscard]] int start_os_threads();
     [[nodiscard]] int make_ready(int wanted);
     void count_active(int wanted) noexcept;

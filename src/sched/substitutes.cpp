@@ -27,8 +27,7 @@ bool scheduler::add_substitute(shepherd& home) noexcept try {
         make_worker(&home);
         w = m_workers[m_workers.size() - 1].get();
     }
-    if (!w->has_os_thread && (!reserve_spare(*w) || !keep_emergency(*w))) return false;
-    if (start_os_thread(*w) != 0) return false;
+    if (revive(*w) != 0) return false;
     w->is_substitute.store(true, std::memory_order_relaxed); // relaxed: the change of m_limit follows
     count_active(m_limit.number());
     m_limit.tell_all();

@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::uint64_t k_stands_by_ns = 1'000'000'000; // before the OS thread of a worker ends
 
-bool runs_os_thread(worker const& w) noexcept {
-    return w.has_os_thread && !w.has_ended.load(std::memory_order_relaxed); // relaxed: under m_resizing
-}
-
 int shepherd_of(runnable const& r) noexcept {
     return r.kind == runnable_kind::fiber ? static_cast<fiber const&>(r).shepherd : static_cast<thread_record const&>(r).shepherd;
 }
@@ -71,11 +67,7 @@ int scheduler::make_ready(int wanted) {
     for (int k = m_limit.number(); k < wanted; ++k) {
         auto const index = static_cast<std::size_t>(k);
         if (index == m_workers.size()) make_worker(nullptr);
-        worker& w = *m_workers[index];
-        if (w.kind != worker_kind::dedicated || runs_os_thread(w)) continue;
-        if (m_stacks->is_short()) count_stacks(w);
-        if (!reserve_spare(w) || !keep_emergency(w)) return ENOMEM;
-        if (int const error = start_os_thread(w)) return error;
+        if (int const error = revive(*m_workers[index])) return error;
     }
     return 0;
 }

@@ -92,6 +92,16 @@ TEST_F(worker_count_test, any_number_up_to_the_maximum) {
     EXPECT_EQ(max_worker_count(), k_most);
 }
 
+// The OS thread of a worker that nobody has wanted for a second is at its end, and gives back the stack that it runs on, when it is wanted again.
+TEST_F(worker_count_test, one_that_is_about_to_end_comes_back) {
+    start(2);
+    auto const& last = *sched::scheduler::instance().workers()[1];
+    set_worker_count(1);
+    while (!last.has_ended.load(std::memory_order_relaxed)) std::this_thread::yield(); // relaxed: a test that hangs fails
+    set_worker_count(2);
+    spawn_on_another_worker([] { EXPECT_EQ(fib(15), 610); }).join();
+}
+
 TEST_F(worker_count_test, nonsense_is_an_error_and_changes_nothing) {
     start(2);
     for (int const bad : {-1, k_most + 1, 1 << 30, -(1 << 30)}) {
