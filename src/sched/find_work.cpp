@@ -109,9 +109,7 @@ record* scheduler::steal_record(worker& w) noexcept {
     return slot;
 }
 
-void scheduler::expire_timers() noexcept {
-    if (m_timers.next_deadline() != k_never) m_timers.expire(os::monotonic_ns());
-}
+std::size_t scheduler::expire_timers() noexcept { return m_timers.next_deadline() != k_never ? m_timers.expire(os::monotonic_ns()) : 0; }
 
 // relaxed: a hint.
 bool scheduler::has_other_work(worker& w) noexcept {

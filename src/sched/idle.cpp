@@ -38,7 +38,7 @@ struct work_of_others {
 work look_around(worker& w) noexcept {
     scheduler& s = *w.owner;
     if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
-    s.expire_timers();
+    if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.look(), fired);
     if (TULLE_UNLIKELY(!reserve_spare(w))) return as_work(s.take_started(w));
     if (runnable* const r = s.take_local(w)) return as_work(r);
     if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
@@ -197,9 +197,11 @@ bool stand_by_if_surplus(worker& w) noexcept {
 }
 
 // From searching to neither searching nor asleep, with work. Who has slept for as long as it wanted to, without being woken, need not
-// search for long: a look at the time, or at all threads, makes no work.
+// search for long: a look at the time, or at all threads, makes no work. Nor need who has done nothing but run threads whose time had come: they
+// have made no work that waits, and a search after each of many sleepers would keep the processors busy. It looks round once all the same, and
+// once more when it has announced its sleep.
 work search_and_sleep(worker& w) noexcept {
-    std::uint64_t const patience_ns = w.owner->chosen().spin_ns;
+    std::uint64_t const patience_ns = w.burst.is_all(w.decisions.look()) ? 0 : w.owner->chosen().spin_ns;
     bool woken = false;
     for (bool has_slept = false;; has_slept = true) {
         if (!stand_by_if_surplus(w)) return {nullptr, nullptr, true};
@@ -224,7 +226,7 @@ work look_far(worker& w) noexcept {
     if (s.is_surplus(w) && !s.stand_by(w)) return {nullptr, nullptr, true};
     w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
     if (!reserve_spare(w)) return {};
-    s.expire_timers();
+    static_cast<void>(s.expire_timers());
     if (runnable* const r = s.take_shared(w)) return as_work(r);
     if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
     base::idle_poller* const others = s.idle_poller();

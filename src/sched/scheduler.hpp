@@ -172,7 +172,7 @@ public:
     [[nodiscard]] runnable* take_local(worker& w) noexcept;
     [[nodiscard]] runnable* take_shared(worker& w) noexcept; // placed, injected, stolen from other ready queues
     [[nodiscard]] record* steal_record(worker& w) noexcept;
-    void expire_timers() noexcept;
+    std::size_t expire_timers() noexcept;                   // how many have fired
     [[nodiscard]] bool something_to_do(worker& w) noexcept; // by a worker that has announced its sleep (H2)
     void alarm_all() noexcept;                              // every deque's next publish wakes a sleeper
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }

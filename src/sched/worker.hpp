@@ -51,6 +51,22 @@ struct quiet_watch {
     std::uint64_t due = 0; // ns: of the look for a deadlock
 };
 
+// The threads whose time had come when the worker last expired timers in a search. A hint: others may have run some of them.
+class timed_burst {
+public:
+    // `decisions`: of the scheduler, so far (progress_count).
+    void fired(std::uint32_t decisions, std::size_t threads) noexcept {
+        m_began = decisions;
+        m_threads = static_cast<std::uint32_t>(threads);
+    }
+    // Whether the worker has done nothing since but run them: each takes a decision to start, and one to find what comes next.
+    [[nodiscard]] bool is_all(std::uint32_t decisions) const noexcept { return decisions - m_began <= 2 * m_threads; }
+
+private:
+    std::uint32_t m_began = 0;
+    std::uint32_t m_threads = 0;
+};
+
 // Counts up, by one thread; others see it change. relaxed: nothing is read on its strength.
 class progress_count {
 public:
@@ -112,6 +128,7 @@ struct alignas(128) worker {
     os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
     std::uint64_t steals = 0, suspends = 0;
     quiet_watch watch;                         // quiescence.cpp
+    timed_burst burst;                         // idle.cpp
     void const* on_system_stack = nullptr;     // adopted, guests: an address on the stack of the OS thread
     arch::place waits_at;                      // guests: of its wait; read by others while waits_forever
     wait::timer* own_timer = nullptr;          // guests: ends its wait; null: no time does

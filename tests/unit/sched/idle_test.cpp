@@ -76,6 +76,30 @@ TEST_P(idle_test, sleeper_is_woken_in_the_middle_of_a_nap) {
     t.join();
 }
 
+// A search lasts as long as the sleeps here, so that whoever searched after each would compute all the time.
+TEST(idle, who_only_runs_threads_whose_time_has_come_does_not_search) {
+    set_option("spin_us", "10000");
+    set_option("max_substitutes", "off");
+    initialize({.workers = 1});
+    this_thread::sleep_for(std::chrono::milliseconds(10)); // after other work
+    double const before = cpu_seconds();
+    for (int k = 0; k < 30; ++k) this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_LT(cpu_seconds() - before, 0.1); // of 0.3
+    finalize();
+}
+
+TEST(timed_burst, ends_with_any_other_decision) {
+    sched::timed_burst burst;
+    EXPECT_FALSE(burst.is_all(1)); // nothing has fired yet
+    burst.fired(100, 2);
+    EXPECT_TRUE(burst.is_all(100));
+    EXPECT_TRUE(burst.is_all(104));
+    EXPECT_FALSE(burst.is_all(105));
+    burst.fired(UINT32_MAX, 1); // the count begins anew
+    EXPECT_TRUE(burst.is_all(1));
+    EXPECT_FALSE(burst.is_all(2));
+}
+
 #if !defined(TULLE_ANNOTATE_ADDRESS) && !defined(TULLE_ANNOTATE_THREAD) // their shadow memory is not given back
 // A trim takes place 50 ms after the last work; the test waits for its effect, not for a time.
 bool falls_below(std::size_t limit) {
