@@ -73,7 +73,6 @@ void* worker_main(void* self) {
     w.exception_globals = arch::exception_globals();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: read by who sees it asleep, and by reports
     os::shorten_slice(k_slice_ns);
-    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: it may have before; see stand_by
     set_this_worker(&w);
     w.handlers.install();
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
@@ -191,7 +190,11 @@ void scheduler::place(worker& w) noexcept {
 
 int scheduler::start_os_thread(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
-    if (int const error = os::start_thread(w.os_thread, &worker_main, &w)) return error;
+    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers changes, or is as it was
+    if (int const error = os::start_thread(w.os_thread, &worker_main, &w)) {
+        w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
+        return error;
+    }
     w.has_os_thread = true;
     place(w);
     return 0;

@@ -90,7 +90,8 @@ struct alignas(128) worker {
           index(number),
           ready(asymmetric),
           keeps_spawned(k != worker_kind::guest),
-          random(static_cast<std::uint64_t>(number) + 1) {}
+          random(static_cast<std::uint64_t>(number) + 1),
+          stands_by(k == worker_kind::dedicated) {}
 
     [[nodiscard]] bool is_guest() const noexcept { return kind == worker_kind::guest; }
 
@@ -142,7 +143,7 @@ struct alignas(128) worker {
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
     pthread_t os_thread{};
     std::atomic<int> tid{0};                           // of its OS thread, as the system numbers them; 0: none
-    std::atomic<bool> stands_by{false};                // it is not active, and runs nothing any more
+    std::atomic<bool> stands_by;                       // it is not active, and runs nothing: not yet, or not any more
     progress_count decisions;                          // of the scheduler; written by the worker only
     std::atomic<bool> is_idle{false};                  // it searches, sleeps or stands by; written by the worker only
     std::atomic<bool> is_substitute{false};            // it runs in place of one that is stuck; written under scheduler::m_resizing

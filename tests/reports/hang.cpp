@@ -245,6 +245,15 @@ void more_threads_than_stacks() {
     for (auto& t : threads) t.join();
 }
 
+// Main sleeps in the kernel while there is no stack for a substitute of its worker.
+void more_threads_than_stacks_beside_a_blocked_worker() {
+    tulle::barrier all(300);
+    std::vector<tulle::thread<void>> threads;
+    for (int k = 0; k < 300; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    std::this_thread::sleep_for(100ms);
+    for (auto& t : threads) t.join();
+}
+
 void more_forks_than_stacks() {
     tulle::barrier all(301);
     tulle::scope children;
@@ -484,6 +493,7 @@ std::map<std::string, void (*)()> const k_ways{
     {"computes", &computes},
     {"surplus_worker_computes", &surplus_worker_computes},
     {"more_threads_than_stacks", &more_threads_than_stacks},
+    {"more_threads_than_stacks_beside_a_blocked_worker", &more_threads_than_stacks_beside_a_blocked_worker},
     {"more_forks_than_stacks", &more_forks_than_stacks},
     {"chain_of_promises", &chain_of_promises},
     {"more_threads_than_memory", &more_threads_than_memory},

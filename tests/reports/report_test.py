@@ -229,6 +229,11 @@ class NoStack(unittest.TestCase):
         text, waiting, _ = self.report("more_threads_than_stacks", TULLE_MAX_STACKS="30", TULLE_MAX_SUBSTITUTES="64")
         self.check_rest(text, waiting)
 
+    # Its record is there, and never runs.
+    def test_a_substitute_that_finds_no_stack_is_not_waited_for(self):
+        _, waiting, unstarted = self.report("more_threads_than_stacks_beside_a_blocked_worker", TULLE_MAX_STACKS="30", TULLE_MAX_SUBSTITUTES="64")
+        self.assertEqual(waiting + unstarted, 301)
+
     # Who waits for whom takes more memory than is kept for reports.
     @unittest.skipIf(SANITIZER, "a sanitizer needs the address space itself")
     def test_what_there_is_no_memory_for_is_left_out(self):
