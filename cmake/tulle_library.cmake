@@ -38,10 +38,10 @@ foreach(source IN LISTS library_sources)
     math(EXPR count "${count} + 1")
 endforeach()
 set_target_properties(tulle_objects PROPERTIES UNITY_BUILD_MODE GROUP)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/diag/fault_handler.cpp ${PROJECT_SOURCE_DIR}/src/runtime/c_shepherd.cpp
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/diag/fault_handler.cpp ${PROJECT_SOURCE_DIR}/src/capi/shepherd.cpp
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Debuggers and reports name the function that a thread waits in: it stays on the stack.
-tulle_glob(waiting_sources src/sync/*.cpp)
+tulle_glob(waiting_sources src/sync/*.cpp src/capi/*.cpp)
 set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS -fno-optimize-sibling-calls)
 
 function(tulle_add_library target kind)

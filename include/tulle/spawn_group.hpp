@@ -110,7 +110,7 @@ template <class F> struct group_body {
     }
 };
 
-struct group_access; // src/group/c_api.cpp
+struct group_access; // src/capi/group.cpp
 
 // The body of a thread whose result is a full/empty word, empty meanwhile.
 template <feb::word T, class F> struct word_filler {

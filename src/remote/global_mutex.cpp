@@ -4,9 +4,9 @@
 // thread, and who unlocks counts turns, so that the place gives it back even if its threads never let the recall through.
 #include "remote/death_watch.hpp"
 
+#include <tulle/c/place.h>
 #include <tulle/condition_variable.hpp>
 #include <tulle/detail/collective.hpp>
-#include <tulle/detail/place.h>
 #include <tulle/finish.hpp>
 #include <tulle/global_mutex.hpp>
 #include <tulle/mutex.hpp>

@@ -6,7 +6,7 @@
 #include "remote/memory.hpp"
 
 #include <tulle/at_home.hpp>
-#include <tulle/detail/place.h>
+#include <tulle/c/place.h>
 #include <tulle/wait_limit.hpp>
 
 #include <cerrno>

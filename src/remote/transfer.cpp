@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// I-lets, and regions of memory that are copied from place to place: what the C interface has (<tulle/detail/place.h>).
+// I-lets, and regions of memory that are copied from place to place: what the C interface has (<tulle/c/place.h>).
 #include "remote/image.hpp"
 #include "remote/pending.hpp"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The C functions of synchronisation in C11: static objects, foreign threads, errors as values. */
-#include <tulle/detail/sync.h>
+#include <tulle/c/sync.h>
 
 #include <errno.h>
 #include <pthread.h>

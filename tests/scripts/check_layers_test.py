@@ -54,8 +54,8 @@ class CheckLayers(planted.PlantedProject):
         self.assert_fails("src/sync/mutex.cpp:1: includes src/net/transport.hpp", "threads (sync)")
 
     def test_finds_threads_in_remote_memory(self):
-        self.plant("src/dsm/line.cpp", '#include "sched/worker.hpp"')
-        self.assert_fails("src/dsm/line.cpp:1: includes src/sched/worker.hpp", "remote memory (dsm)")
+        self.plant("src/gmem/line.cpp", '#include "sched/worker.hpp"')
+        self.assert_fails("src/gmem/line.cpp:1: includes src/sched/worker.hpp", "remote memory (gmem)")
 
     def test_finds_a_folder_without_a_layer(self):
         self.plant("src/misc/stuff.cpp", "int x;")

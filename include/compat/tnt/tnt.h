@@ -46,7 +46,7 @@ TULLE_API void tnt_exit(void* result) __attribute__((noreturn));
 TULLE_API tnt_t tnt_self(void); /* 0: not made by tnt_create */
 TULLE_API int tnt_node_of(tnt_t thread);
 
-/* --- shared memory: addresses mean the same at all nodes; <tulle/detail/global_memory.h> has more --------------------------- */
+/* --- shared memory: addresses mean the same at all nodes; <tulle/c/global_memory.h> has more --------------------------- */
 
 TULLE_API void* tnt_malloc(size_t size); /* null: errno says why */
 TULLE_API void* tnt_calloc(size_t count, size_t size);

@@ -5,7 +5,7 @@
 #include "compat/parmacs/program_reader.hpp"
 #include "os/touched_pages.hpp"
 
-#include <tulle/detail/place.h>
+#include <tulle/c/place.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -3,9 +3,9 @@
 
 #include "compat/parmacs/failure.hpp"
 
-#include <tulle/detail/global_memory.h>
+#include <tulle/c/global_memory.h>
+#include <tulle/c/place.h>
 #include <tulle/detail/machine.hpp>
-#include <tulle/detail/place.h>
 
 #include <cerrno>
 #include <cstring>

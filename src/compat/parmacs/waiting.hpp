@@ -6,7 +6,7 @@
 
 #include "base/spin_lock.hpp"
 
-#include <tulle/detail/sync.h>
+#include <tulle/c/sync.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory: global memory, with positive errno values.
 #include <tnt.h>
-#include <tulle/detail/global_memory.h>
+#include <tulle/c/global_memory.h>
 
 #include <cerrno>
 

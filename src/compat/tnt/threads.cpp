@@ -4,7 +4,7 @@
 #include "compat/tnt/registry.hpp"
 
 #include <tnt.h>
-#include <tulle/detail/global_memory.h>
+#include <tulle/c/global_memory.h>
 #include <tulle/detail/remote.hpp>
 #include <tulle/latch.hpp>
 #include <tulle/runtime.hpp>

@@ -6,7 +6,7 @@
 #include "loopback_places.hpp"
 
 #include <tulle/at_home.hpp>
-#include <tulle/detail/global_sync.h>
+#include <tulle/c/global_sync.h>
 #include <tulle/tulle.hpp>
 
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
 
+#include <tulle/c/place.h>
 #include <tulle/clock.hpp>
-#include <tulle/detail/place.h>
 #include <tulle/finish.hpp>
 #include <tulle/global_memory.hpp>
 #include <tulle/global_mutex.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tulle/detail/sync.h>
+#include <tulle/c/sync.h>
 #include <tulle/tulle.hpp>
 
 #include <gtest/gtest.h>

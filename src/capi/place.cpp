@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions of <tulle/c/place.h>. At the caller's own place they do without messages.
+#include "base/error.hpp"
+#include "remote/calls.hpp"
+#include "remote/engine.hpp"
+#include "remote/governor.hpp"
+#include "remote/image.hpp"
+
+#include <tulle/c/place.h>
+#include <tulle/thread.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <system_error>
+
+namespace tulle::capi {
+namespace {
+
+using namespace remote;
+
+bool is_place(int index) { return index >= 0 && index < detail::place_count(); }
+bool is_here(int index) { return index == detail::here_index(); }
+bool is_dead(int index) { return detail::is_dead_place(index); }
+rank as_rank(int index) { return static_cast<rank>(index); }
+
+engine::ilet named(tulle_ilet_t const* what) noexcept {
+    if (what == nullptr || what->run == nullptr) return {};
+    return {name_of(reinterpret_cast<void const*>(what->run)), what->a, what->b};
+}
+// A function that another place could not find.
+bool is_unknown(tulle_ilet_t const* what) noexcept { return what != nullptr && what->run != nullptr && named(what).code == 0; }
+
+void start_here(tulle_ilet_t const* what) {
+    if (what == nullptr || what->run == nullptr) return;
+    spawn_detached([it = *what, at = engine_of_caller()] {
+        standing where{at, nullptr};
+        stand const for_this_thread(where);
+        it.run(it.a, it.b);
+    });
+}
+
+void notify(std::uint64_t signal, std::uint64_t /*unused*/) {
+    if (int const error = tulle_signal_notify(&object_at<tulle_signal_t>(signal)))
+        base::fatal("a signal of place %d cannot be notified from another one: %s", detail::here_index(), std::strerror(-error));
+}
+
+int push_here(void* to, void const* from, std::size_t size, tulle_ilet_t const* first, tulle_ilet_t const* second) {
+    if (size != 0) std::memmove(to, from, size);
+    start_here(first);
+    start_here(second);
+    return 0;
+}
+
+// What `action` returns, or the negative errno for what it throws.
+template <class Action> int guarded(Action action) noexcept try { return action(); } catch (std::system_error const& e) {
+    return -e.code().value();
+} catch (std::bad_alloc const&) {
+    return -ENOMEM;
+}
+
+} // namespace
+} // namespace tulle::capi
+
+using namespace tulle::capi;
+
+int tulle_place_count(void) { return tulle::detail::place_count(); }
+int tulle_here(void) { return tulle::detail::here_index(); }
+int tulle_place_is_dead(int place) { return is_place(place) ? static_cast<int>(is_dead(place)) : -EINVAL; }
+
+int tulle_start_at(int place, tulle_ilet_t what) {
+    if (!is_place(place) || what.run == nullptr) return -EINVAL;
+    if (is_unknown(&what)) return -ENOENT;
+    if (is_dead(place)) return -EHOSTDOWN;
+    return guarded([&] {
+        if (is_here(place))
+            start_here(&what);
+        else
+            engine_of_caller()->start(as_rank(place), named(&what));
+        return 0;
+    });
+}
+
+int tulle_signal_notify_at(int place, tulle_signal_t* signal) {
+    if (!is_place(place) || signal == nullptr) return -EINVAL;
+    if (is_here(place)) return tulle_signal_notify(signal);
+    if (is_dead(place)) return -EHOSTDOWN;
+    engine_of_caller()->start(as_rank(place),
+                              {name_of(reinterpret_cast<void const*>(&notify)), reinterpret_cast<std::uintptr_t>(signal), 0});
+    return 0;
+}
+
+int tulle_push(int place, void* to, const void* from, size_t size, const tulle_ilet_t* then_here, const tulle_ilet_t* then_there) {
+    if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
+    if (is_unknown(then_here) || is_unknown(then_there)) return -ENOENT;
+    if (is_dead(place)) return -EHOSTDOWN;
+    return guarded([&] {
+        if (is_here(place)) return push_here(to, from, size, then_here, then_there);
+        engine_of_caller()->push(as_rank(place), reinterpret_cast<std::uintptr_t>(to), {static_cast<std::byte const*>(from), size},
+                                 named(then_here), named(then_there));
+        return 0;
+    });
+}
+
+int tulle_pull(void* to, int place, const void* from, size_t size) {
+    if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
+    if (size == 0) return 0;
+    if (!is_here(place))
+        return -engine_of_caller()->pull(as_rank(place), reinterpret_cast<std::uintptr_t>(from), {static_cast<std::byte*>(to), size});
+    std::memmove(to, from, size);
+    return 0;
+}
