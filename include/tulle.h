@@ -24,7 +24,7 @@
 #include <tulle/c/shepherd.h>
 #include <tulle/c/sync.h>
 #include <tulle/c/team.h>
-#include <tulle/detail/version.h>
+#include <tulle/c/version.h>
 #include <tulle/detail/visibility.h>
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
 // The version of the library that the program runs with; TULLE_VERSION_* are those of the headers it was compiled with.
 #pragma once
 
-#include <tulle/detail/version.h>
+#include <tulle/c/version.h>
 #include <tulle/detail/visibility.h>
 
 namespace tulle {

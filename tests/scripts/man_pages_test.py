@@ -8,7 +8,7 @@ import unittest
 import planted
 
 HEADERS = ("include/tulle.h",
-           *(f"include/tulle/detail/{name}.h" for name in ("activity", "atomic_block", "cancel", "channel", "clock", "feb", "global_memory",
+           *(f"include/tulle/c/{name}.h" for name in ("activity", "atomic_block", "cancel", "channel", "clock", "feb", "global_memory",
                                                            "global_sync", "group", "locks", "loop", "phases", "place", "place_local",
                                                            "shepherd", "sync", "team", "version")))
 PAGES = sorted((planted.PROJECT / "docs/man").glob("tulle_*.3"))
