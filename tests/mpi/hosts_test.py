@@ -19,7 +19,7 @@ TWO_HOSTS = os.path.join(HERE, "..", "..", "scripts", "two-hosts")
 CANNOT_BE_MADE = 125
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpi  # noqa: E402
-from processes import MARK, processes, processor_seconds  # noqa: E402
+from processes import MARK, command_line, processes, processor_seconds  # noqa: E402
 
 MPIRUN = sys.argv.pop()
 FOLDER = os.path.abspath(sys.argv.pop())
@@ -29,7 +29,7 @@ OPEN_MPI = mpi.is_open_mpi(MPIRUN)
 FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
 SURVIVES = mpi.survives_deaths(MPIRUN)
 BUILT_BENCH = os.path.join(os.path.dirname(os.path.dirname(TULLE)), "libexec", "tulle", "bench-tulle")
-MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # sanitizers take time
+MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # beside other tests, or where a sanitizer takes time
 PATIENCE = 60  # seconds, for what must not hang
 IDLE_SHARE = 0.05  # of a processor; less than half of it on a quiet machine
 
@@ -140,7 +140,7 @@ class Mpirun(MpiTest):
         self.assertRegex(err, rf"libtulle-mpi-{FLAVOUR}\.so.*Debian: lib{FLAVOUR}-dev.*TULLE_TRANSPORT=none")
 
 
-@unittest.skipUnless(MEASURES, "a build with a sanitizer")
+@unittest.skipUnless(MEASURES, "beside other tests, or a build with a sanitizer")
 class Idle(MpiTest):
     def test_places_use_hardly_any_processor_time(self):
         seconds = 2
@@ -470,7 +470,7 @@ def cable(state):
         end = time.monotonic() + seconds
         while processes(self.mark) and time.monotonic() < end:
             time.sleep(0.05)
-        self.assertEqual(processes(self.mark), [])
+        self.assertEqual({each: command_line(each) for each in processes(self.mark)}, {})
 
     def test_a_cable_that_is_cut_while_places_start_ends_the_job(self):
         """Whoever waits at that moment: the launcher, its daemons, or the MPI of the places."""
@@ -562,12 +562,12 @@ sys.exit(job.returncode)
             out, _ = self.on_two(4, CONDUCT, "survives", str(dead), "is-killed", TULLE_ON_PLACE_DEATH="throw")
             self.assertEqual(out, survivors_say(dead, 30, " ".join(str(k) for k in range(4) if k != dead)))
 
-    @unittest.skipUnless(MEASURES, "a build with a sanitizer")
+    @unittest.skipUnless(MEASURES, "beside other tests, or a build with a sanitizer")
     def test_who_computes_answers(self):
         out, _ = self.on_two(2, WORK, "compute", "300", TULLE_WORKERS="1")
         self.assertLess(float(re.search(r"median (\S+) us", out)[1]), 5000, out)
 
-    @unittest.skipUnless(MEASURES, "a build with a sanitizer")
+    @unittest.skipUnless(MEASURES, "beside other tests, or a build with a sanitizer")
     def test_idle_places_use_hardly_any_processor_time(self):
         seconds = 2
         used = self.on_two(4, CONDUCT, "idle-time", str(seconds))[0].split()

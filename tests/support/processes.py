@@ -19,6 +19,15 @@ def processes(mark, name=None):
     return found
 
 
+def command_line(process):
+    """For people; what the kernel waits in as well. Nothing of a process that has ended."""
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as words, open(f"/proc/{process}/wchan", encoding="ascii") as where:
+            return words.read().replace(b"\0", b" ").decode(errors="replace") + f"[{where.read()}]"
+    except OSError:
+        return ""
+
+
 def processor_seconds(process):
     with open(f"/proc/{process}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
