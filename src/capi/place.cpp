@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "remote/calls.hpp"
 #include "remote/engine.hpp"
-#include "remote/governor.hpp"
 #include "remote/image.hpp"
 
 #include <tulle/c/place.h>

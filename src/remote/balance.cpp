@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "remote/calls.hpp"
 #include "remote/exception_wire.hpp"
-#include "remote/governor.hpp"
+#include "remote/finish_service.hpp"
 #include "remote/image.hpp"
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
@@ -33,7 +33,7 @@ constexpr int k_activities_between_yields = 32; // while other threads of this p
 // Of a process that is no place: what workers without work look at.
 class lone_poller final : public base::idle_poller {
 public:
-    lone_poller() : m_work(nullptr, nullptr) {}
+    lone_poller() : m_work(nullptr) {}
     [[nodiscard]] balance& work() noexcept { return m_work; }
 
     bool poll() noexcept override { return false; }
@@ -66,16 +66,22 @@ std::vector<rank> neighbours(rank here, rank count) {
 
 } // namespace
 
+balance& work_of(engine const& e) noexcept { return *static_cast<balance*>(e.handler_of(message_kind::work)); }
+
 balance& balance_of_caller() {
-    engine* const e = engine_of_caller();
-    return e != nullptr ? e->work() : alone().work();
+    engine const* const e = engine_of_caller();
+    return e != nullptr ? work_of(*e) : alone().work();
 }
 
-balance::balance(engine* carrier, net::transport* over)
-    : m_carrier(carrier), m_transport(over), m_count(over != nullptr ? over->count() : 1) {
-    if (over == nullptr) return;
-    for (rank const end : neighbours(over->here(), m_count)) m_lifelines.push_back(std::make_unique<lifeline>(end));
+balance::balance(engine* carrier)
+    : m_carrier(carrier),
+      m_transport(carrier != nullptr ? &carrier->transport() : nullptr),
+      m_count(carrier != nullptr ? carrier->count() : 1) {
+    if (carrier == nullptr) return;
+    for (rank const end : neighbours(here(), m_count)) m_lifelines.push_back(std::make_unique<lifeline>(end));
     m_waiting.reserve(m_lifelines.size());
+    carrier->handle<&balance::serve>(message_kind::work, *this);
+    carrier->set_idle_work(*this);
 }
 
 rank balance::here() const noexcept { return m_transport != nullptr ? m_transport->here() : 0; }
@@ -346,7 +352,7 @@ void balance::call(global_record& of) const {
 namespace tulle::detail {
 
 void start_anywhere(std::unique_ptr<any_activity> what) {
-    if (what->of->at != nullptr) what->of->at->refuse_addresses({}, what->arguments);
+    if (what->of->at != nullptr) what->of->at->carrier().refuse_addresses({}, what->arguments);
     remote::begin(*what->of);
     remote::balance_of_caller().add(std::move(what));
 }

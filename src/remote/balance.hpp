@@ -14,6 +14,7 @@
 #include "remote/activity_bag.hpp"
 #include "remote/awaited.hpp"
 #include "remote/global_deque.hpp"
+#include "remote/idle_work.hpp"
 #include "remote/work_message.hpp"
 
 #include <array>
@@ -31,10 +32,10 @@ using net::rank;
 
 class engine;
 
-class balance {
+class balance final : public idle_work {
 public:
-    // Null, both: there is one place. Throws std::bad_alloc.
-    balance(engine* carrier, net::transport* over);
+    // Null: there is one place. Throws std::bad_alloc.
+    explicit balance(engine* carrier);
     balance(balance const&) = delete;
     balance& operator=(balance const&) = delete;
 
@@ -45,15 +46,12 @@ public:
     void published(global_deque& of) noexcept; // after a publish() that was false
     void add(std::unique_ptr<any_activity> what) noexcept;
 
-    // --- by its workers (base::idle_poller) --------------------------------------------------------------------------
-    [[nodiscard]] bool take(bool is_idle) noexcept;
-    void alarm() noexcept;
-    [[nodiscard]] bool is_there() const noexcept;
-    void rest() noexcept;    // a search was in vain
-    void wake_up() noexcept; // or was not
-
-    // --- by who polls --------------------------------------------------------------------------------------------------
-    void serve(packet const& head, std::byte const* payload) noexcept;
+    // --- by its workers: idle_work -----------------------------------------------------------------------------------
+    [[nodiscard]] bool take(bool is_idle) noexcept override;
+    void alarm() noexcept override;
+    [[nodiscard]] bool is_there() const noexcept override;
+    void rest() noexcept override;
+    void wake_up() noexcept override;
 
 private:
     // One that has been taken and will run at this place.
@@ -81,6 +79,7 @@ private:
         std::atomic<bool> is_told{false};
     };
 
+    void serve(packet const& head, std::byte const* payload) noexcept; // the handler of messages
     [[nodiscard]] rank here() const noexcept;
     [[nodiscard]] bool is_asymmetric() const noexcept;
     [[nodiscard]] shelf& own_shelf() noexcept;
@@ -148,6 +147,8 @@ private:
     std::atomic<std::size_t> m_waiting_count{0};
 };
 
+// Of the place whose messages these are.
+[[nodiscard]] balance& work_of(engine const& e) noexcept;
 // That of the calling thread's place; starts the run time if need be.
 [[nodiscard]] balance& balance_of_caller();
 

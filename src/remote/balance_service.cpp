@@ -6,7 +6,7 @@
 #include "base/sanitize.hpp"
 #include "remote/calls.hpp"
 #include "remote/exception_wire.hpp"
-#include "remote/governor.hpp"
+#include "remote/finish_service.hpp"
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
 
@@ -68,7 +68,7 @@ void balance::tell(rank to, work_message what, std::uint64_t a, std::uint64_t b,
     head.handler = static_cast<std::uint64_t>(what);
     head.a = a;
     head.b = b;
-    m_carrier->send_about_work(to, head, nullptr, answer);
+    m_carrier->send(to, {message_kind::work}, head, nullptr, answer);
 }
 
 void balance::serve(packet const& head, std::byte const* payload) noexcept {
@@ -163,7 +163,7 @@ void balance::keep(std::unique_ptr<any_activity> what) noexcept {
 
 // False: no memory; it stays.
 bool balance::pass_on(std::unique_ptr<any_activity> what, rank to) noexcept try {
-    m_carrier->pass_on(*what->of, to, what->code, what->arguments);
+    what->of->at->pass_on(*what->of, to, what->code, what->arguments);
     return true;
 } catch (dead_place const&) { // who has asked
     keep(std::move(what));
@@ -195,7 +195,7 @@ bool balance::give_record(rank to, bool by_lifeline) noexcept {
     if (taker != nullptr) taker->record = found.here;
     given* const answer = taker.release();
     found.here->given = reinterpret_cast<std::uintptr_t>(answer);
-    m_carrier->send_about_work(to, head, found.here->body, answer);
+    m_carrier->send(to, {message_kind::work}, head, found.here->body, answer);
     return true;
 }
 
@@ -236,7 +236,7 @@ void balance::tell_end(stolen const& what) noexcept {
     head.handler = static_cast<std::uint64_t>(work_message::result);
     head.a = what.there;
     head.size = detail::k_global_body_size;
-    m_carrier->send_about_work(what.from, head, what.here->body);
+    m_carrier->send(what.from, {message_kind::work}, head, what.here->body);
 }
 
 void balance::tell_failure(stolen const& what, std::exception_ptr const& e) noexcept try {
@@ -251,7 +251,7 @@ void balance::tell_failure(stolen const& what, std::exception_ptr const& e) noex
     head.handler = static_cast<std::uint64_t>(work_message::failure);
     head.a = what.there;
     head.size = static_cast<std::uint32_t>(text.size());
-    m_carrier->send_about_work(what.from, head, text.data());
+    m_carrier->send(what.from, {message_kind::work}, head, text.data());
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for an exception that has left a thread");
 }

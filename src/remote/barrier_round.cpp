@@ -4,6 +4,7 @@
 #include "os/clock.hpp"
 #include "os/machine.hpp"
 #include "remote/calls.hpp"
+#include "remote/place_state.hpp"
 #include "sync/parking.hpp"
 
 #include <tulle/detail/collective.hpp>
@@ -58,7 +59,7 @@ public:
     meeting(engine& here, barrier_round const& what) noexcept : m_here(here), m_what(what), m_absent(what.others) {}
 
     [[nodiscard]] std::uint32_t tell(shared_arrivals& own) noexcept {
-        m_here.order().before_send();
+        state_of(m_here).order().before_send();
         own.come_to(point_of(m_what));
         own.before_notes();
         std::uint32_t letters = 0;
@@ -77,14 +78,14 @@ public:
             if ((m_absent >> k) % 2 != 0 && arrivals_before(k)->leave_note(waiter(m_what, k), point_of(m_what))) m_letters |= 1U << k;
     }
     [[nodiscard]] std::uint32_t letters() const noexcept {
-        m_here.order().before_delivery();
+        state_of(m_here).order().before_delivery();
         return m_letters;
     }
 
 private:
     [[nodiscard]] rank steps_to(unsigned k) const noexcept { return (k + 1) * static_cast<rank>(m_what.distance); }
     [[nodiscard]] shared_arrivals* arrivals_at(rank further) const noexcept {
-        return m_here.arrivals_of((m_here.here() + further) % m_here.count());
+        return m_here.transport().arrivals_of((m_here.here() + further) % m_here.count());
     }
     [[nodiscard]] shared_arrivals* arrivals_after(unsigned k) const noexcept { return arrivals_at(steps_to(k)); }
     [[nodiscard]] shared_arrivals* arrivals_before(unsigned k) const noexcept { return arrivals_at(m_here.count() - steps_to(k)); }
@@ -112,7 +113,7 @@ using namespace remote;
 
 std::uint32_t come_to(barrier_round const& which, bool has_failed) {
     engine& here = *engine_of_caller();
-    shared_arrivals* const own = here.arrivals_of(here.here());
+    shared_arrivals* const own = here.transport().arrivals_of(here.here());
     if (own == nullptr) return which.others;
     if (has_failed) own->write_from_now_on();
     if (own->writes()) return which.others;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library calls of <tulle/detail/collective.hpp>.
+// Messages of collective operations, and the library calls of <tulle/detail/collective.hpp>.
 #include "base/error.hpp"
 #include "remote/calls.hpp"
 #include "remote/death_watch.hpp"
-#include "remote/pending.hpp"
+#include "remote/place_state.hpp"
 
 #include <tulle/detail/collective.hpp>
+#include <tulle/thread.hpp>
 
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <new>
@@ -15,34 +17,50 @@
 
 namespace tulle::remote {
 
-void engine::post(rank to, detail::letter const& what, wire_writer& bytes) {
+place_state::place_state(engine& carrier) : m_carrier(&carrier) {
+    carrier.handle<&place_state::take_letter>(message_kind::letter, *this);
+    carrier.on_death<&place_state::place_died>(*this);
+}
+
+void place_state::post(rank to, detail::letter const& what, wire_writer& bytes) {
     packet head;
     head.handler = what.team;
     head.a = what.number;
     head.b = what.step;
     message_tag tag{message_kind::letter};
-    enclosure const enclosed = enclose(to, tag, bytes);
-    send(to, tag, head, enclosed);
-    let_others_catch_up();
+    engine::enclosure const enclosed = m_carrier->enclose(to, tag, bytes);
+    m_carrier->send(to, tag, head, enclosed);
+    m_carrier->let_others_catch_up();
 }
 
-void engine::take_letter(packet const& head, std::byte const* payload) noexcept try {
+void place_state::take_letter(packet const& head, std::byte const* payload) noexcept try {
     letter_body body{message_tag::decode(head.kind).by_reference, detail::remote_result(head.size)};
     if (head.size != 0) std::memcpy(body.bytes.data(), payload, head.size);
     m_letters.arrive({{head.handler, head.a, head.b}, head.from}, std::move(body));
 } catch (std::bad_alloc const&) {
-    base::fatal("no memory for a message of %u bytes from place %u", head.size, static_cast<unsigned>(head.from));
+    no_memory_for(head);
 }
 
-detail::remote_result engine::take(rank from, detail::letter const& what) {
+detail::remote_result place_state::take(rank from, detail::letter const& what) {
     std::optional<letter_body> body = m_letters.take({what, from});
-    if (!body) throw_death(from);
-    return body->by_reference ? fetch(from, reference_in(body->bytes.data())) : std::move(body->bytes);
+    if (!body) m_carrier->throw_death(from);
+    return body->by_reference ? m_carrier->fetch(from, reference_in(body->bytes.data())) : std::move(body->bytes);
+}
+
+// By whoever polls. What is to be told may wait, so a thread tells it.
+void place_state::place_died(rank dead) {
+    m_letters.lose(dead);
+    m_carrier->begin_use();
+    spawn_detached([this, dead] {
+        waits.lose(static_cast<int>(dead));
+        deaths->tell(static_cast<int>(dead));
+        m_carrier->end_use();
+    });
 }
 
 place_state& state_here() {
-    engine* const e = engine_of_caller();
-    if (e != nullptr) return e->state();
+    engine const* const e = engine_of_caller();
+    if (e != nullptr) return state_of(*e);
     static auto* const s_alone = new place_state; // threads may use it until the process has gone
     return *s_alone;
 }
@@ -58,11 +76,9 @@ namespace tulle::detail {
 
 using remote::state_here;
 
-void post_letter(int to, letter const& what, wire_writer& bytes) {
-    remote::engine_of_caller()->post(static_cast<remote::rank>(to), what, bytes);
-}
+void post_letter(int to, letter const& what, wire_writer& bytes) { state_here().post(static_cast<remote::rank>(to), what, bytes); }
 
-remote_result take_letter(int from, letter const& what) { return remote::engine_of_caller()->take(static_cast<remote::rank>(from), what); }
+remote_result take_letter(int from, letter const& what) { return state_here().take(static_cast<remote::rank>(from), what); }
 
 std::uint64_t new_name() {
     constexpr unsigned k_bits_of_count = 48;
@@ -95,8 +111,6 @@ std::shared_ptr<void> local_object(std::uint64_t name) {
     auto const found = s.objects.find(name);
     return found != s.objects.end() ? found->second : nullptr;
 }
-
-void throw_dead_place(int index) { remote::engine_of_caller()->throw_death(static_cast<remote::rank>(index)); }
 
 mutex& lock_of_atomic_blocks() { return state_here().atomic_blocks; }
 condition_variable& end_of_atomic_block() { return state_here().block_has_ended; }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this place does when another one has died and it is to go on: docs/protocols/place_death.md.
-#include "remote/calls.hpp"
-#include "remote/pending.hpp"
+// What becomes of messages when a place has died and this one is to go on: docs/protocols/place_death.md.
+#include "remote/engine.hpp"
 
 #include "base/error.hpp"
 
 #include <tulle/place.hpp>
-#include <tulle/thread.hpp>
 
 #include <cstring>
 #include <mutex>
@@ -42,17 +40,8 @@ void engine::place_died(rank which, int wait_status) noexcept try {
     m_deaths[which].is_dead.store(true, std::memory_order_release); // pairs with is_dead
     awaited_list lost = close_outbox(which);
     forget_what_is_lent(which);
-    mourn(which);
-    tell_accounts(which);
-    stop_orphans(which);
-    m_letters.lose(which);
+    for (mourner const& one : m_mourners) one.told(one.object, which);
     while (awaited* const one = lost.take()) one->is_lost(*one);
-    m_running.fetch_add(1, std::memory_order_relaxed); // relaxed: only its end matters
-    spawn_detached([this, which] {
-        m_state.waits.lose(static_cast<int>(which));
-        m_state.deaths->tell(static_cast<int>(which));
-        m_running.fetch_sub(1, std::memory_order_release); // pairs with ~engine
-    });
 } catch (...) {
     base::fatal("no memory to go on without place %u", which);
 }
@@ -78,90 +67,6 @@ void engine::drop(message_tag tag, std::byte const* payload, awaited* answer) no
     if (tag.by_reference)
         if (auto const where = reference_in(payload); where.lent != payload_reference::k_staged) take_back(here(), where);
     if (answer != nullptr) answer->is_lost(*answer);
-}
-
-// --- finishes of this place ------------------------------------------------------------------------------------------------
-
-// From its first message to another place on.
-void engine::enroll(finish_root& root) {
-    std::lock_guard const held(m_roots_lock);
-    if (root.is_enrolled.load(std::memory_order_relaxed)) return; // relaxed: under the lock
-    m_roots.insert(&root);
-    {
-        std::lock_guard const its(root.lock);
-        for (auto const& [dead, number] : m_accounts.numbers()) root.count.lose(dead, 0);
-    }
-    root.born = m_accounts.deaths();
-    root.is_enrolled.store(true, std::memory_order_relaxed); // relaxed: set and read by threads of the finish, in order of its messages
-}
-
-void engine::withdraw(finish_root& root) noexcept {
-    std::lock_guard const held(m_roots_lock);
-    m_roots.erase(&root);
-}
-
-void engine::mourn(rank dead) {
-    std::lock_guard const held(m_roots_lock);
-    std::vector<rank> survivors;
-    for (rank r = 0; r < count(); ++r)
-        if (r != here() && !is_dead(r)) survivors.push_back(r);
-    m_accounts.die(dead, survivors);
-    for (finish_root* const root : m_roots) change(*root, [&](finish_root& of) { of.count.lose(dead, survivors.size()); });
-    settle_accounts();
-}
-
-// Under m_roots_lock.
-void engine::settle_accounts() {
-    while (auto const done = m_accounts.take_complete()) {
-        std::uint32_t const number = m_accounts.numbers().at(done->dead);
-        for (finish_root* const root : m_roots)
-            if (root->born <= number) change(*root, [&](finish_root& of) { add_account(of, *done); });
-    }
-}
-
-void engine::add_account(finish_root& root, account_book::entry const& of) {
-    for (account::part const& part : of.alive)
-        if (part.root == root.root) root.count.losses().adopt({of.from, part.epoch});
-    root.count.losses().account_complete();
-}
-
-void engine::take_account(packet const& head, std::span<std::byte const> parts) noexcept try {
-    account told{static_cast<rank>(head.a), static_cast<std::uint32_t>(head.c), head.b, {}};
-    told.alive.resize(parts.size() / sizeof(account::part));
-    if (!parts.empty()) std::memcpy(told.alive.data(), parts.data(), parts.size());
-    std::lock_guard const held(m_roots_lock);
-    m_accounts.receive(head.from, std::move(told));
-    settle_accounts();
-} catch (std::bad_alloc const&) {
-    base::fatal("no memory for what place %u tells of its activities", static_cast<unsigned>(head.from));
-}
-
-void engine::fetch_account(arrived* message) noexcept try {
-    detail::remote_result const parts = fetch(message->head.from, reference_in(message->payload()));
-    take_account(message->head, parts.bytes());
-} catch (dead_place const&) { // its account is not needed any more
-} catch (std::bad_alloc const&) {
-    base::fatal("no memory for what place %u tells of its activities", static_cast<unsigned>(message->head.from));
-}
-
-// --- parts of other places' finishes -----------------------------------------------------------------------------------
-
-void engine::tell_accounts(rank dead) {
-    std::map<rank, std::vector<account::part>> alive;
-    std::vector<std::uint64_t> reports;
-    packet head;
-    head.a = dead;
-    {
-        std::lock_guard const held(m_parts_lock);
-        head.c = ++m_deaths_known; // with what follows: tells the reports before from those after it
-        reports = m_reports;
-        for (auto const& [key, part] : m_parts) alive[key.first].push_back({part->root, part->share.epoch()});
-    }
-    for (rank home = 0; home < count(); ++home) {
-        if (home == here() || is_dead(home)) continue;
-        head.b = reports[home];
-        send_lent(home, {message_kind::account}, head, std::as_bytes(std::span(alive[home])));
-    }
 }
 
 } // namespace tulle::remote

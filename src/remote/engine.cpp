@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Life, progress and sending. What arrives: deliver.cpp; accounts of activities: accounts.cpp.
+// Life, progress and sending. What arrives: deliver.cpp; large payloads: payloads.cpp.
 #include "remote/engine.hpp"
 
 #include "base/error.hpp"
 #include "os/clock.hpp"
 #include "os/machine.hpp"
 #include "os/thread.hpp"
-#include "remote/payload_store.hpp"
-#include "remote/pending.hpp"
 
 #include <tulle/this_thread.hpp>
 
 #include <cstddef>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -32,24 +31,17 @@ constexpr std::size_t k_most_kept = 1024;  // then threads that send wait
 
 std::atomic<engine*> s_engine{nullptr};
 
-void unstage(detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
-    static_cast<net::transport*>(self.at)->unstage(static_cast<rank>(self.place), self.number);
-}
-
 } // namespace
 
 engine* engine_of_process() noexcept { return s_engine.load(std::memory_order_acquire); }        // pairs with the next
 void set_engine_of_process(engine* e) noexcept { s_engine.store(e, std::memory_order_release); } // pairs with engine_of_process
 
-engine::engine(std::unique_ptr<net::transport> over, memory_settings const& chosen)
-    : m_transport(std::move(over)),
-      m_memory(this, m_transport.get(), chosen),
-      m_work(this, m_transport.get()),
-      m_reports(m_transport->count()),
-      m_deaths(std::make_unique<death[]>(m_transport->count())) {
+engine::engine(std::unique_ptr<net::transport> over)
+    : m_transport(std::move(over)), m_deaths(std::make_unique<death[]>(m_transport->count())) {
     if (m_transport->most_bytes() < k_least_bytes)
         throw std::invalid_argument("tulle: messages of " + std::to_string(m_transport->most_bytes()) + " bytes are too small");
     for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
+    enter_handlers();
 }
 
 void engine::start() {
@@ -66,14 +58,14 @@ void engine::place_service(pthread_t thread) const noexcept {
     if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1})); // a refusal does no harm
 }
 
-engine::~engine() {
+void engine::stop() noexcept {
     wait_for_threads();
     stop_service();
     wait_for_threads(); // that the last poll has started
 }
 
-void engine::wait_for_threads() const {
-    while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with ~in_use
+void engine::wait_for_threads() const noexcept {
+    while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with end_use
 }
 
 // --- progress --------------------------------------------------------------------------------------------------------
@@ -121,7 +113,7 @@ bool engine::poll_in_turn() noexcept {
 // in between a system call, and a thread that wakes up for nothing. So its watch is kept, and the service thread looks from time to time
 // whether it has come back. Only where messages come densely, since that takes processor time.
 void engine::end_watch(bool has_work) noexcept {
-    has_work ? m_work.wake_up() : m_work.rest();
+    if (m_idle_work != nullptr) has_work ? m_idle_work->wake_up() : m_idle_work->rest();
     if (polls_always()) return;
     // relaxed: a hint, which the exchange settles
     if (has_work && !m_watch_is_kept.load(std::memory_order_relaxed) && m_traffic.is_dense() &&
@@ -196,7 +188,6 @@ void engine::close() noexcept {
 
 // --- sending ---------------------------------------------------------------------------------------------------------
 
-// `answer`: who waits for it, in the sender's frame; told if the receiver dies.
 void engine::send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer) noexcept {
     head.kind = tag.encode();
     {
@@ -244,71 +235,6 @@ void engine::let_others_catch_up() noexcept {
         static_cast<void>(poll());
         this_thread::yield();
     }
-}
-
-// Where the receiver reads it without further help, or else here.
-detail::payload_bytes engine::room_for_large(rank reader, std::size_t bytes) {
-    auto const there = bytes > m_transport->most_bytes_to(reader) ? m_transport->stage(reader, bytes) : net::transport::staged();
-    if (there.bytes == nullptr) return take_block(bytes);
-    return {there.bytes, {&unstage, m_transport.get(), there.name, static_cast<int>(reader)}};
-}
-
-// It is the receiver's then.
-std::optional<payload_reference> engine::lend_staged(detail::payload_bytes& bytes, std::size_t size) noexcept {
-    if (bytes == nullptr || bytes.get_deleter().give_up != &unstage) return std::nullopt;
-    static_cast<void>(bytes.release());
-    return payload_reference{bytes.get_deleter().number, size, payload_reference::k_staged};
-}
-
-payload_reference engine::lend(rank to, detail::payload_bytes bytes, std::size_t size) {
-    if (auto const staged = lend_staged(bytes, size)) return *staged;
-    std::uint64_t const address = reinterpret_cast<std::uintptr_t>(bytes.get());
-    std::lock_guard const held(m_lent_lock);
-    m_lent.emplace(m_lent_so_far + 1, lent_payload{to, std::move(bytes)});
-    return {address, size, ++m_lent_so_far};
-}
-
-payload_reference engine::lend(rank to, std::span<std::byte const> payload) {
-    detail::payload_bytes room = room_for_large(to, payload.size());
-    std::memcpy(room.get(), payload.data(), payload.size());
-    return lend(to, std::move(room), payload.size());
-}
-
-void engine::take_back(rank from, payload_reference const& what) noexcept {
-    if (what.lent == payload_reference::k_staged) return m_transport->unstage(from, what.address);
-    detail::payload_bytes freed; // after the lock
-    std::lock_guard const held(m_lent_lock);
-    auto const found = m_lent.find(what.lent);
-    if (found == m_lent.end()) return;
-    freed = std::move(found->second.bytes);
-    m_lent.erase(found);
-}
-
-// A payload that the receiver gives back if it is large.
-engine::enclosure engine::enclose(rank to, message_tag& tag, wire_writer& payload) {
-    tag.by_reference = payload.size() > m_transport->most_bytes_to(to);
-    if (!tag.by_reference) return {{}, {payload.data(), payload.size()}};
-    return {lend(to, std::move(payload.storage()), payload.size()), {}};
-}
-
-void engine::send(rank to, message_tag tag, packet head, enclosure const& enclosed, awaited* answer) noexcept {
-    auto const bytes = tag.by_reference ? std::as_bytes(std::span(&enclosed.where, 1)) : enclosed.bytes;
-    head.size = static_cast<std::uint32_t>(bytes.size());
-    send(to, tag, head, bytes.data(), answer);
-}
-
-void engine::send_lent(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) {
-    tag.by_reference = payload.size() > m_transport->most_bytes_to(to);
-    send(to, tag, head, tag.by_reference ? enclosure{lend(to, payload), {}} : enclosure{{}, payload});
-}
-
-// A payload that stays until the receiver has answered, unless it is the receiver's already.
-void engine::send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload, awaited* answer) noexcept {
-    std::size_t const size = payload.size();
-    tag.by_reference = size > m_transport->most_bytes_to(to);
-    enclosure enclosed{{reinterpret_cast<std::uintptr_t>(payload.data()), size, 0}, {payload.data(), size}};
-    if (tag.by_reference) enclosed.where = lend_staged(payload.storage(), size).value_or(enclosed.where);
-    send(to, tag, head, enclosed, answer);
 }
 
 } // namespace tulle::remote

@@ -4,11 +4,11 @@
 
 #include "base/spin_lock.hpp"
 #include "remote/batch_count.hpp"
+#include "remote/standing.hpp"
 #include "wait/cancellation_core.hpp"
 
 #include <tulle/cancellation.hpp>
 #include <tulle/detail/remote.hpp>
-#include <tulle/detail/standing.hpp>
 #include <tulle/signal.hpp>
 
 #include <atomic>
@@ -21,16 +21,17 @@
 
 namespace tulle::remote {
 
-class engine;
+class finish_service;
 
 } // namespace tulle::remote
 
 namespace tulle::detail {
 
 struct governor {
-    governor(remote::engine* of, remote::rank its_home, std::uint64_t root_address) noexcept : at(of), home(its_home), root(root_address) {}
+    governor(remote::finish_service* of, remote::rank its_home, std::uint64_t root_address) noexcept
+        : at(of), home(its_home), root(root_address) {}
 
-    remote::engine* at; // the place that this object is at; null: there is only one
+    remote::finish_service* at; // of the place that this object is at; null: there is only one
     remote::rank home;
     std::uint64_t root;          // address of the finish_root there; k_can_stop is added if the finish can be cancelled
     cancellation_reference stop; // then: what its activities here see
@@ -48,7 +49,7 @@ using detail::governor;
 
 // In the frame of whoever waits for it.
 struct finish_root : governor {
-    finish_root(engine* of, rank here) noexcept : governor(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
+    finish_root(finish_service* of, rank here) noexcept : governor(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
     finish_root(finish_root const&) = delete;
     finish_root& operator=(finish_root const&) = delete;
     ~finish_root();
@@ -65,7 +66,7 @@ struct finish_root : governor {
     bool has_told_stop = false; // so who begins is told at once
     std::set<rank> parts;       // that are to be told
     std::vector<std::exception_ptr> thrown;
-    std::atomic<bool> is_enrolled{false}; // by the engine, and then
+    std::atomic<bool> is_enrolled{false}; // by the service, and then
     std::uint32_t born = 0;               // how many deaths its place knew of
     signal over{1};                       // notified by whoever makes the count zero, outside the lock
     cancellation_reference watch;         // part of `stop`; requested alone, it ends the watch
@@ -80,38 +81,13 @@ private:
     link m_link;                    // in it
 };
 
-// Lives in its engine's table while an activity of the finish lives there; guarded by the table's lock.
+// Lives in its service's table while an activity of the finish lives there; guarded by the table's lock.
 struct finish_part : governor {
-    finish_part(engine& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch, std::uint32_t deaths)
+    finish_part(finish_service& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch, std::uint32_t deaths)
         : governor(&of, its_home, root_address), share(epoch), born(deaths) {}
 
     finish_share share;
     std::uint32_t born; // how many deaths its place knew of
-};
-
-// Where a thread is and what it belongs to.
-struct standing {
-    engine* at = nullptr;
-    governor* of = nullptr;
-};
-
-// Attached to the calling thread's stack; null: at the place of this process, of no finish.
-[[nodiscard]] inline standing* current_standing() noexcept {
-    return static_cast<standing*>(detail::attachment(detail::attachment_of::activity));
-}
-
-// The calling thread stands somewhere else as long as this exists.
-class stand {
-public:
-    explicit stand(standing& where) noexcept : m_outer(current_standing()) {
-        detail::set_attachment(detail::attachment_of::activity, &where);
-    }
-    stand(stand const&) = delete;
-    stand& operator=(stand const&) = delete;
-    ~stand() { detail::set_attachment(detail::attachment_of::activity, m_outer); }
-
-private:
-    standing* m_outer;
 };
 
 // The change may have been the last one; then the root may be gone afterwards.

@@ -3,7 +3,8 @@
 
 #include "base/error.hpp"
 #include "remote/calls.hpp"
-#include "remote/memory.hpp"
+#include "remote/finish_service.hpp"
+#include "remote/place_state.hpp"
 
 #include <tulle/at_home.hpp>
 #include <tulle/c/place.h>
@@ -160,7 +161,7 @@ remote_result call_within(int place, remote_code code, wire_writer& arguments, s
     remote::engine& here = *remote::engine_of_caller();
     auto const to = static_cast<remote::rank>(place);
     here.refuse_addresses(to, arguments);
-    auto const call = [&](remote::call_limit* within) { return here.call(to, code, arguments, within); };
+    auto const call = [&](remote::call_limit* within) { return finishes_of(here).call(to, code, arguments, within); };
     if (number == 0) return call(nullptr);
     remote::told_limit within(place, number, until);
     return call(&within);

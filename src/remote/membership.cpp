@@ -10,7 +10,10 @@
 #include "remote/image.hpp"
 #include "remote/mpi_job.hpp"
 #include "remote/place_report.hpp"
+#include "remote/place_services.hpp"
 #include "sched/scheduler.hpp"
+
+#include <tulle/detail/remote.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -40,8 +43,8 @@ struct assignment {
 };
 
 // Never destroyed: its service thread runs until the process ends, or leave().
-std::unique_ptr<engine>& own_engine() {
-    static auto* const s_own = new std::unique_ptr<engine>;
+std::unique_ptr<place_services>& own_services() {
+    static auto* const s_own = new std::unique_ptr<place_services>;
     return *s_own;
 }
 bool s_survives = false;
@@ -126,7 +129,7 @@ void say_goodbye(engine& e) noexcept {
 // Any other place.
 [[noreturn]] void serve(engine& e) {
     e.told_end().wait();
-    e.memory().report();
+    memory_of(e).report();
     say_goodbye(e);
     std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe)
 }
@@ -141,11 +144,12 @@ bool have_too_few_processors(net::session const& all) {
 
 engine& become_engine(std::unique_ptr<net::transport> over) {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama restricts who may read our memory: the other places may
-    own_engine() = std::make_unique<engine>(std::move(over), memory_settings_of_process());
-    own_engine()->reserve_processor(s_reserved_cpu);
-    if (s_searches) own_engine()->search_for_addresses();
-    set_engine_of_process(own_engine().get());
-    return *own_engine();
+    own_services() = std::make_unique<place_services>(std::move(over), memory_settings_of_process());
+    engine& e = own_services()->messages;
+    e.reserve_processor(s_reserved_cpu);
+    if (s_searches) e.search_for_addresses();
+    set_engine_of_process(&e);
+    return e;
 }
 
 void take_part(engine& e) {
@@ -214,7 +218,7 @@ void leave() noexcept {
     engine* const e = engine_of_process();
     if (e == nullptr) return forget_memory_of_process();
     if (e->here() != 0) return;
-    e->memory().report();
+    memory_of(*e).report();
     e->tell_end();
     say_goodbye(*e);
     sched::scheduler::instance().set_idle_poller(nullptr);
@@ -226,7 +230,13 @@ void forget() noexcept {
     detail::set_attachment(detail::attachment_of::global_deque, nullptr); // on the parent's shelf
     sched::scheduler::instance().set_idle_poller(nullptr);
     set_engine_of_process(nullptr);
-    static_cast<void>(own_engine().release()); // the service thread is the parent's
+    static_cast<void>(own_services().release()); // the service thread is the parent's
 }
 
 } // namespace tulle::remote
+
+namespace tulle::detail {
+
+bool is_asked_to_join() noexcept { return remote::is_asked_to_join(); }
+
+} // namespace tulle::detail

@@ -3,6 +3,7 @@
 #include "remote/memory.hpp"
 
 #include "remote/calls.hpp"
+#include "remote/engine.hpp"
 #include "remote/memory_request.hpp"
 
 #include <algorithm>
@@ -20,12 +21,21 @@ constexpr std::uint64_t k_part = 64 * 1024; // segments are multiples of it: who
 
 } // namespace
 
-global_memory::global_memory(engine* carrier, net::transport* over, memory_settings const& chosen) noexcept
+global_memory::global_memory(engine* carrier, memory_settings const& chosen) noexcept
     : m_carrier(carrier),
-      m_transport(over),
+      m_transport(carrier != nullptr ? &carrier->transport() : nullptr),
       m_settings(chosen),
-      m_here(over != nullptr ? over->here() : 0),
-      m_count(over != nullptr ? over->count() : 1) {}
+      m_here(carrier != nullptr ? carrier->here() : 0),
+      m_count(carrier != nullptr ? carrier->count() : 1) {
+    if (carrier == nullptr) return;
+    carrier->handle<&global_memory::serve>(message_kind::memory, *this);
+    carrier->handle<&global_memory::take_answer>(message_kind::memory_answer, *this);
+    carrier->set_common_addresses({[](void* memory, std::uint64_t address) noexcept {
+                                       auto const* const table = static_cast<global_memory*>(memory)->table();
+                                       return table != nullptr && table->contains(address, 1);
+                                   },
+                                   this});
+}
 
 global_memory::~global_memory() = default;
 

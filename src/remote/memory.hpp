@@ -36,7 +36,7 @@ enum class memory_operation : std::uint8_t { get, put, fill, add, exchange, comp
 class global_memory {
 public:
     // Null: there is one place. Throws nothing; what cannot be had is told at first use.
-    global_memory(engine* carrier, net::transport* over, memory_settings const& chosen) noexcept;
+    global_memory(engine* carrier, memory_settings const& chosen) noexcept;
     global_memory(global_memory const&) = delete;
     global_memory& operator=(global_memory const&) = delete;
     ~global_memory();
@@ -70,10 +70,6 @@ public:
     // At the end, if it was asked for: what is allocated in the group that this place leads.
     void report() noexcept;
 
-    // --- by who polls ------------------------------------------------------------------------------------------------
-    void serve(packet const& head, std::byte const* payload) noexcept;
-    void take_answer(packet const& head, std::byte const* payload) noexcept;
-
 private:
     struct waiting;
     struct asked;
@@ -95,6 +91,9 @@ private:
     void send(rank to, request const& what, asked& answer) noexcept;
     [[nodiscard]] std::uint64_t operate(memory_operation what, std::uint64_t address, unsigned width, std::uint64_t value,
                                         std::uint64_t expected) noexcept;
+    // Handlers of messages.
+    void serve(packet const& head, std::byte const* payload) noexcept;
+    void take_answer(packet const& head, std::byte const* payload) noexcept;
     void serve_memory(packet const& head, std::byte const* payload) noexcept;
     void serve_manager(packet const& head) noexcept;
     void answer(rank to, packet const& head, int error, std::uint64_t value, std::byte const* bytes = nullptr,
@@ -114,6 +113,8 @@ private:
     std::unique_ptr<gmem::manager> m_manager;
 };
 
+// Of the place whose messages these are.
+[[nodiscard]] global_memory& memory_of(engine const& e) noexcept;
 // Of the caller's place; starts the run time if need be.
 [[nodiscard]] global_memory& memory_of_caller();
 // What the options say: before the process becomes a place, or uses global memory.

@@ -78,7 +78,7 @@ void report_alone() {
 global_memory& memory_alone() {
     std::lock_guard const held(s_process_lock);
     if (s_alone != nullptr) return *s_alone;
-    s_alone = new global_memory(nullptr, nullptr, s_settings);
+    s_alone = new global_memory(nullptr, s_settings);
     if (s_settings.reports) std::atexit(&report_alone);
     return *s_alone;
 }
@@ -93,9 +93,11 @@ memory_operation operation_of(detail::global_change what) noexcept {
 
 } // namespace
 
+global_memory& memory_of(engine const& e) noexcept { return *static_cast<global_memory*>(e.handler_of(message_kind::memory)); }
+
 global_memory& memory_of_caller() {
-    engine* const e = engine_of_caller();
-    return e != nullptr ? e->memory() : memory_alone();
+    engine const* const e = engine_of_caller();
+    return e != nullptr ? memory_of(*e) : memory_alone();
 }
 
 void set_memory_settings(memory_settings const& chosen) noexcept {

@@ -50,7 +50,7 @@ void global_memory::send(rank to, request const& what, asked& answer) noexcept {
             break;
         default: break;
     }
-    m_carrier->send_about_memory(to, message_kind::memory, head, bytes, &answer);
+    m_carrier->send(to, {message_kind::memory}, head, bytes, &answer);
     m_carrier->let_others_catch_up();
 }
 
@@ -84,7 +84,7 @@ void global_memory::answer(rank to, packet const& head, int error, std::uint64_t
     back.b = head.b;
     back.c = head.c;
     back.size = size;
-    m_carrier->send_about_memory(to, message_kind::memory_answer, back, bytes);
+    m_carrier->send(to, {message_kind::memory_answer}, back, bytes);
 }
 
 void global_memory::serve(packet const& head, std::byte const* payload) noexcept {

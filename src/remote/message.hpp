@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What places tell each other. In the packet's `kind`: the kind, whether the bytes that follow only say where the payload is, and the home of
-// the finish; `b` is the finish (its address at home) or 0, `c` the epoch of the sender that the message belongs to.
+// What places tell each other. The packet's `kind` has the kind of the message (message_tag), whether the bytes that
+// follow only say where the payload is, and the home of the finish that the message belongs to.
 #pragma once
 
 #include "net/packet.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tulle::remote {
@@ -12,28 +13,36 @@ namespace tulle::remote {
 using net::packet;
 using net::rank;
 
+// The numbers are given out here; who takes which is entered in the table of handlers.
 enum class message_kind : std::uint8_t {
-    call,      // handler: code, a: the pending_call to answer, payload: arguments
-    activity,  // handler: code, payload: arguments
-    ilet,      // handler: code, a, b: its words
-    offer,     // handler, a, b: the ilet to run there then, payload: push_offer, perhaps bytes
-    result,    // a: the pending_call, payload: result
-    failure,   // a: the pending_call, payload: exception
-    report,    // a: the epoch that has ended, c: part_age, payload: batch_changes
-    exception, // of an activity, payload: exception
-    release,   // a: the number of a payload that was lent and has been read, or k_staged, b: then its name
-    push, // a: address of a payload that cannot be read, b: the transfer to push it into, c: number of a stream, or 0, payload: its size
+    // --- of the messenger itself
+    call,     // handler: code, a: the pending_call to answer, payload: arguments
+    ilet,     // handler: code, a, b: its words
+    offer,    // handler, a, b: the ilet to run there then, payload: push_offer, perhaps bytes
+    result,   // a: the pending_call, payload: result
+    failure,  // a: the pending_call, payload: exception
+    release,  // a: the number of a payload that was lent and has been read, or k_staged, b: then its name
+    push,     // a: address of a payload that cannot be read, b: the transfer to push it into,
+              // c: number of a stream, or 0, payload: its size
     fragment, // a: the transfer, b: offset, payload: some of it; no payload: the sender of the stream is done
     end,      // place 0 ends
-    letter,   // handler, a, b: the letter (detail/collective.hpp), payload: its bytes
-    memory,   // a request about global memory (memory_request.hpp)
+    // --- of finishes; b: the finish (its address at home), c: the epoch of the sender, or 0
+    counted_call, // a call by an activity
+    activity,     // handler: code, payload: arguments
+    report,       // a: the epoch that has ended, c: part_age, payload: batch_changes
+    exception,    // of an activity, payload: exception
+    account,      // of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the
+                  // sender knows of, payload: parts that live
+    begun,        // b: a finish that can be cancelled, c: the epoch that has begun
+    stop,         // b: it is cancelled, says its home; another place: is to be
+    // --- of global memory
+    memory, // a request (memory_request.hpp)
     memory_answer,
-    account, // of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the sender knows of, payload: parts that live
-    begun,   // b: a finish that can be cancelled, c: the epoch that has begun
-    stop,    // b: it is cancelled, says its home; another place: is to be
-    work     // a: what about work that may run at any place (work_message.hpp)
+    // --- of work that may run at any place
+    work, // handler: what about it (work_message.hpp)
+    // --- of teams
+    letter // handler, a, b: the letter (detail/collective.hpp), payload: its bytes
 };
-static_assert(static_cast<unsigned>(message_kind::work) < 32);
 
 // In place of a payload that is larger than what may follow a packet.
 struct payload_reference {
@@ -58,6 +67,8 @@ struct message_tag {
     bool by_reference = false;
     rank home = 0;
 
+    static constexpr std::size_t k_kinds = 32;
+
     [[nodiscard]] std::uint16_t encode() const noexcept {
         return static_cast<std::uint16_t>(static_cast<unsigned>(kind) | (by_reference ? 32U : 0U) | (home << 6U));
     }
@@ -66,5 +77,14 @@ struct message_tag {
     }
 };
 static_assert(net::k_most_places <= (1U << 10U));
+static_assert(static_cast<std::size_t>(message_kind::letter) < message_tag::k_kinds);
+
+// What a client that counts calls sends with one of them: the kind by which it takes it, and words of its own.
+struct call_stamp {
+    message_kind kind = message_kind::call;
+    rank home = 0;
+    std::uint64_t b = 0;
+    std::uint64_t c = 0;
+};
 
 } // namespace tulle::remote

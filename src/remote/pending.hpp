@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine has under way: calls that wait for their answer, messages that wait for a thread, payloads that others read.
+// What an engine waits for: answers to calls, and payloads that come in pieces.
 #pragma once
 
-#include "remote/calls.hpp"
 #include "remote/engine.hpp"
-#include "remote/image.hpp"
 
-#include <cstring>
-#include <exception>
+#include <tulle/signal.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 
 namespace tulle::remote {
 
@@ -27,17 +28,8 @@ struct engine::pending_call : awaited {
     signal answered{1};
 };
 
-// A message for a thread of its own; the payload lies behind it, aligned as it was written.
-struct alignas(wire_writer::k_alignment) engine::arrived {
-    engine& at;
-    packet head;
-    governor* of; // that its end is to be told to, or null
-
-    [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-    [[nodiscard]] std::byte const* payload() const noexcept { return reinterpret_cast<std::byte const*>(this + 1); }
-};
-
-// A payload that comes piece by piece, or as a stream: then what is missing is that it arrives, and that the sender is done with its bytes. In the frame of the thread that waits for it.
+// A payload that comes piece by piece, or as a stream: then what is missing is that it arrives, and that the sender is
+// done with its bytes. In the frame of the thread that waits for it.
 struct engine::transfer : awaited {
     transfer(std::byte* into, std::uint64_t bytes) noexcept
         : awaited([](awaited& self) noexcept {
@@ -53,11 +45,5 @@ struct engine::transfer : awaited {
     bool has_died = false; // the place that was to send it
     signal complete{1};
 };
-
-inline payload_reference reference_in(std::byte const* payload) noexcept {
-    payload_reference where;
-    std::memcpy(&where, payload, sizeof where);
-    return where;
-}
 
 } // namespace tulle::remote

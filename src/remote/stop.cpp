@@ -3,7 +3,7 @@
 // at once. All of these messages are counted like activities, so the finish is not over before they have come: docs/protocols/finish.md.
 #include "base/error.hpp"
 #include "remote/calls.hpp"
-#include "remote/governor.hpp"
+#include "remote/finish_service.hpp"
 #include "sched/cancellation.hpp"
 
 #include <tulle/place.hpp>
@@ -62,48 +62,48 @@ bool request_stop(governor& of) {
     return detail::request_cancellation(*of.stop.get()) || is_part;
 }
 
-void engine::send_stop(finish_part& of) try {
+void finish_service::send_stop(finish_part& of) try {
     packet head;
     head.b = of.root;
     head.c = account_send(of, of.home);
-    send(of.home, {message_kind::stop, false, of.home}, head, nullptr);
+    m_carrier.send(of.home, {message_kind::stop, false, of.home}, head, nullptr);
 } catch (dead_place const&) { // nobody waits for the others
 }
 
 // --- at home -----------------------------------------------------------------------------------------------------------------
 
 // Counted as an activity that comes and ends. Who is told later is counted in the same step, so that it is not over in between.
-void engine::take_begun(packet const& head) noexcept try {
+void finish_service::take_begun(packet const& head, std::byte const* /*payload*/) noexcept try {
     finish_root& root = root_named(head.b);
     bool tells = false;
     bool is_first = false;
     change(root, [&](finish_root& of) {
-        of.count.arrive_and_end({head.from, here(), head.c});
-        tells = of.has_told_stop && !is_dead(head.from);
-        if (tells) return of.count.send(here(), head.from);
+        of.count.arrive_and_end({head.from, m_here, head.c});
+        tells = of.has_told_stop && !m_carrier.is_dead(head.from);
+        if (tells) return of.count.send(m_here, head.from);
         of.parts.insert(head.from);
         is_first = !std::exchange(of.is_watched, true);
         if (is_first) of.count.begin(); // until it is watched
     });
     packet out;
     out.b = head.b;
-    if (tells) send(head.from, {message_kind::stop, false, here()}, out, nullptr);
+    if (tells) m_carrier.send(head.from, {message_kind::stop, false, m_here}, out, nullptr);
     if (is_first) watch(root);
 } catch (...) {
     base::fatal("no memory to tell place %u that its activities are cancelled", static_cast<unsigned>(head.from));
 }
 
-void engine::watch(finish_root& root) {
-    begin_use();
+void finish_service::watch(finish_root& root) {
+    m_carrier.begin_use();
     spawn_detached([this, &root]() noexcept {
         tell_stop(root);
-        end_use();
+        m_carrier.end_use();
     });
     end(root);
 }
 
 // Waits until it is cancelled, or over.
-void engine::tell_stop(finish_root& root) noexcept try {
+void finish_service::tell_stop(finish_root& root) noexcept try {
     static_cast<void>(detail::wait_for_cancellation({detail::k_no_deadline, root.watch.get()}));
     bool const stopped = is_stopped(root); // not under the lock: a deterministic run may go on with another thread here
     std::set<rank> parts;
@@ -114,11 +114,11 @@ void engine::tell_stop(finish_root& root) noexcept try {
         if (!root.is_told && stopped) {
             root.has_told_stop = true;
             parts.swap(root.parts);
-            std::erase_if(parts, [this](rank r) { return is_dead(r); });
-            for (rank const r : parts) root.count.send(here(), r);
+            std::erase_if(parts, [this](rank r) { return m_carrier.is_dead(r); });
+            for (rank const r : parts) root.count.send(m_here, r);
         }
     }
-    for (rank const r : parts) send(r, {message_kind::stop, false, here()}, out, nullptr);
+    for (rank const r : parts) m_carrier.send(r, {message_kind::stop, false, m_here}, out, nullptr);
     root.watch_has_ended.notify();
 } catch (std::bad_alloc const&) {
     base::fatal("no memory to tell other places that their activities are cancelled");
@@ -126,17 +126,18 @@ void engine::tell_stop(finish_root& root) noexcept try {
 
 // --- what arrives --------------------------------------------------------------------------------------------------------------
 
-void engine::take_stop(packet const& head, message_tag tag) noexcept try {
-    if (tag.home != here()) return stop_part(head, tag.home);
+void finish_service::take_stop(packet const& head, std::byte const* /*payload*/) noexcept try {
+    message_tag const tag = message_tag::decode(head.kind);
+    if (tag.home != m_here) return stop_part(head, tag.home);
     finish_root& root = root_named(head.b);
     detail::request_cancellation(*root.stop.get()); // before it may be over
-    change(root, [&](finish_root& of) { of.count.arrive_and_end({head.from, here(), head.c}); });
+    change(root, [&](finish_root& of) { of.count.arrive_and_end({head.from, m_here, head.c}); });
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for the cancellation of activities by place %u", static_cast<unsigned>(head.from));
 }
 
 // Parts whose home has died: nobody can cancel them any more, nor waits for them. Those that begin later: arrive().
-void engine::stop_orphans(rank dead) {
+void finish_service::stop_orphans(rank dead) {
     std::vector<cancellation_reference> orphans;
     {
         std::lock_guard const held(m_parts_lock);
@@ -147,13 +148,13 @@ void engine::stop_orphans(rank dead) {
 }
 
 // Like an activity that ends at once. A part that begins with it need not tell that it has begun.
-void engine::stop_part(packet const& head, rank home) {
+void finish_service::stop_part(packet const& head, rank home) {
     governor* of = nullptr;
     {
         bool is_new = false;
         std::lock_guard const held(m_parts_lock);
         finish_part& part = part_of(home, head.b, is_new);
-        part.share.arrive({head.from, here(), head.c});
+        part.share.arrive({head.from, m_here, head.c});
         of = &part;
     }
     detail::request_cancellation(*of->stop.get());

@@ -30,7 +30,7 @@ struct stray_address {
 
 class address_search {
 public:
-    explicit address_search(global_memory& reachable) noexcept : m_reachable(reachable) {}
+    explicit address_search(address_test common) noexcept : m_common(common) {}
 
     // Bytes are packed when they are sent, so an address may begin at any of them.
     [[nodiscard]] std::optional<stray_address> look_at(wire_writer const& sent) {
@@ -46,15 +46,14 @@ private:
     [[nodiscard]] bool is_of_this_process(std::uint64_t address) {
         if (!m_mapped) m_mapped = os::private_mappings();
         for (auto const& range : *m_mapped)
-            if (range.contains(address)) return range.high - range.low < k_most_bytes && !is_global(address);
+            if (range.contains(address)) return range.high - range.low < k_most_bytes && !is_common(address);
         return false;
     }
-    [[nodiscard]] bool is_global(std::uint64_t address) noexcept {
-        auto const* const table = m_reachable.table();
-        return table != nullptr && table->contains(address, 1);
+    [[nodiscard]] bool is_common(std::uint64_t address) noexcept {
+        return m_common.holds != nullptr && m_common.holds(m_common.object, address);
     }
 
-    global_memory& m_reachable;
+    address_test m_common;
     std::optional<std::vector<os::address_range>> m_mapped; // read once there is something to look up
 };
 
@@ -67,7 +66,7 @@ char const* kind_of(std::uint64_t address) noexcept {
 } // namespace
 
 void engine::search(std::optional<rank> to, wire_writer const& sent) {
-    auto const found = address_search(m_memory).look_at(sent);
+    auto const found = address_search(m_common_addresses).look_at(sent);
     if (!found) return;
     char text[32];
     std::snprintf(text, sizeof text, "0x%" PRIx64, found->value);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // I-lets, and regions of memory that are copied from place to place: what the C interface has (<tulle/c/place.h>).
+#include "remote/calls.hpp"
+#include "remote/engine.hpp"
 #include "remote/image.hpp"
-#include "remote/pending.hpp"
 
 #include "base/error.hpp"
 
@@ -32,9 +33,11 @@ void engine::start(rank at, ilet const& what) noexcept {
     let_others_catch_up();
 }
 
-void engine::run_ilet(arrived* message) noexcept {
-    packet const& head = message->head;
-    run_here(head.handler, head.a, head.b, head.from);
+void engine::take_ilet(packet const& one, std::byte const* payload) noexcept {
+    start_thread(one, payload, [](arrived& message) noexcept {
+        packet const& head = message.head;
+        run_here(head.handler, head.a, head.b, head.from);
+    });
 }
 
 // Small regions go with the message, and their source is free at once.
@@ -57,13 +60,17 @@ void engine::push(rank at, std::uint64_t to, std::span<std::byte const> from, il
 }
 
 // By the receiver.
-void engine::take_offer(arrived* message) noexcept {
-    packet const& head = message->head;
+void engine::take_offer(packet const& head, std::byte const* payload) noexcept {
+    start_thread(head, payload, [](arrived& message) noexcept { message.at.receive_offer(message); });
+}
+
+void engine::receive_offer(arrived const& message) noexcept {
+    packet const& head = message.head;
     push_offer offer;
-    std::memcpy(&offer, message->payload(), sizeof offer);
+    std::memcpy(&offer, message.payload(), sizeof offer);
     auto* const to = &object_at<std::byte>(offer.to);
     if (offer.source == 0) {
-        if (offer.size != 0) std::memcpy(to, message->payload() + sizeof offer, offer.size);
+        if (offer.size != 0) std::memcpy(to, message.payload() + sizeof offer, offer.size);
     } else if (int const error = copy_from(head.from, offer.source, {to, offer.size}); error != 0) {
         if (error == EHOSTDOWN) return;
         base::fatal("place %u pushes %llu bytes that it does not have", static_cast<unsigned>(head.from),

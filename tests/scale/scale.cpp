@@ -6,8 +6,8 @@
 #include "net/loopback_transport.hpp"
 #include "net/session.hpp"
 #include "net/shm_transport.hpp"
-#include "remote/engine.hpp"
-#include "remote/governor.hpp"
+#include "remote/place_services.hpp"
+#include "remote/standing.hpp"
 
 #include <tulle/clock.hpp>
 #include <tulle/place_local.hpp>
@@ -28,7 +28,7 @@
 
 namespace {
 
-using tulle::remote::engine;
+using tulle::remote::place_services;
 using u64 = std::uint64_t;
 
 // --- many places in one process ----------------------------------------------------------------------------------------
@@ -38,17 +38,17 @@ std::size_t heap_in_use() {
     return all.uordblks + all.hblkhd;
 }
 
-// One OS thread moves the messages of all places; each has but its engine. The thread that makes them stands at place 0.
+// One OS thread moves the messages of all places; each has but its services. The thread that makes them stands at place 0.
 class simulation {
 public:
     explicit simulation(int places) : m_network(static_cast<tulle::net::rank>(places)), m_counts(static_cast<std::size_t>(places)) {
         std::size_t const before = heap_in_use();
         for (tulle::net::rank r = 0; r < m_network.count(); ++r) {
             auto transport = std::make_unique<counting_transport>(m_network.join(r), m_counts[r]);
-            m_engines.push_back(std::make_unique<engine>(std::move(transport)));
+            m_services.push_back(std::make_unique<place_services>(std::move(transport)));
         }
-        m_bytes_of_place = (heap_in_use() - before) / m_engines.size();
-        m_standing.at = m_engines.front().get();
+        m_bytes_of_place = (heap_in_use() - before) / m_services.size();
+        m_standing.at = &m_services.front()->messages;
         m_stand.emplace(m_standing);
         m_driver = std::thread([this] { drive(); });
     }
@@ -59,7 +59,7 @@ public:
     simulation(simulation const&) = delete;
     simulation& operator=(simulation const&) = delete;
 
-    [[nodiscard]] int places() const noexcept { return static_cast<int>(m_engines.size()); }
+    [[nodiscard]] int places() const noexcept { return static_cast<int>(m_services.size()); }
     [[nodiscard]] std::size_t bytes_of_place() const noexcept { return m_bytes_of_place; }
 
     struct count {
@@ -75,14 +75,14 @@ private:
     void drive() noexcept {
         while (!m_stopping) {
             bool found = false;
-            for (auto const& e : m_engines) found |= e->poll();
+            for (auto const& one : m_services) found |= one->messages.poll();
             if (!found) std::this_thread::yield();
         }
     }
 
     tulle::net::loopback_network m_network;
     std::vector<message_counts> m_counts;
-    std::vector<std::unique_ptr<engine>> m_engines;
+    std::vector<std::unique_ptr<place_services>> m_services;
     std::size_t m_bytes_of_place = 0;
     tulle::remote::standing m_standing;
     std::optional<tulle::remote::stand> m_stand;

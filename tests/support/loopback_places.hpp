@@ -5,8 +5,8 @@
 
 #include "net/loopback_transport.hpp"
 #include "refusing_transport.hpp"
-#include "remote/engine.hpp"
-#include "remote/governor.hpp"
+#include "remote/place_services.hpp"
+#include "remote/standing.hpp"
 
 #include <tulle/place.hpp>
 #include <tulle/runtime.hpp>
@@ -38,32 +38,34 @@ class loopback_places {
 public:
     explicit loopback_places(int count, tulle::net::loopback_options const& options = {}, loopback_settings const& chosen = {})
         : m_network(static_cast<tulle::net::rank>(count), options),
-          m_engines(make_engines(m_network, chosen)),
-          m_standing{m_engines.front().get(), nullptr},
+          m_places(make_places(m_network, chosen)),
+          m_standing{&m_places.front()->messages, nullptr},
           m_stand(m_standing) {}
 
     [[nodiscard]] tulle::net::loopback_network& network() noexcept { return m_network; }
-    [[nodiscard]] tulle::remote::engine& engine(int index) noexcept { return *m_engines[static_cast<std::size_t>(index)]; }
+    [[nodiscard]] tulle::remote::place_services& services(int index) noexcept { return *m_places[static_cast<std::size_t>(index)]; }
+    [[nodiscard]] tulle::remote::engine& engine(int index) noexcept { return services(index).messages; }
 
 private:
-    using engines = std::vector<std::unique_ptr<tulle::remote::engine>>;
+    using all_places = std::vector<std::unique_ptr<tulle::remote::place_services>>;
 
-    static engines make_engines(tulle::net::loopback_network& network, loopback_settings const& chosen) {
-        engines all;
+    static all_places make_places(tulle::net::loopback_network& network, loopback_settings const& chosen) {
+        all_places all;
         refusals refused = chosen.refused;
         for (tulle::net::rank r = 0; r < network.count(); ++r, ++refused.seed) {
             auto transport = std::make_unique<refusing_transport>(network.join(r), refused);
-            all.push_back(std::make_unique<tulle::remote::engine>(std::move(transport), chosen.memory));
-            if (chosen.survives) all.back()->survive_deaths();
-            if (chosen.searches) all.back()->search_for_addresses();
-            all.back()->reserve_processor(chosen.reserved_cpu);
+            all.push_back(std::make_unique<tulle::remote::place_services>(std::move(transport), chosen.memory));
+            tulle::remote::engine& made = all.back()->messages;
+            if (chosen.survives) made.survive_deaths();
+            if (chosen.searches) made.search_for_addresses();
+            made.reserve_processor(chosen.reserved_cpu);
         }
-        for (auto const& one : all) one->start();
+        for (auto const& one : all) one->messages.start();
         return all;
     }
 
     tulle::net::loopback_network m_network;
-    engines m_engines;
+    all_places m_places;
     tulle::remote::standing m_standing;
     tulle::remote::stand m_stand;
 };

@@ -52,7 +52,7 @@ private:
         int const count = static_cast<int>(m_all->network().count());
         int const first = ++m_turn;
         for (int k = 0; k < count; ++k) {
-            if (f(m_all->engine((first + k) % count).work())) return true;
+            if (f(m_all->services((first + k) % count).work)) return true;
         }
         return false;
     }

@@ -5,7 +5,6 @@
 
 #include "program.hpp"
 #include "remote/calls.hpp"
-#include "remote/governor.hpp"
 
 #include <tulle/global_memory.hpp>
 #include <tulle/global_mutex.hpp>

@@ -51,7 +51,7 @@ class sync_at_home : started, public testing::TestWithParam<sync_world> {
 protected:
     // Nothing stays behind at any place.
     void expect_idle() {
-        for (place const p : tulle::places()) yield_until([&] { return m_places.engine(p.index()).state().waits.is_idle(); });
+        for (place const p : tulle::places()) yield_until([&] { return m_places.services(p.index()).state.waits.is_idle(); });
     }
     loopback_places m_places{3, GetParam().options};
 };
@@ -418,7 +418,7 @@ protected:
     }
     template <class F> auto start_lonely(int at, F f) { return start_cut_off(at, f); }
     void wait_for_waits_at(int place) {
-        yield_until([&] { return !m_places.engine(place).state().waits.is_idle(); });
+        yield_until([&] { return !m_places.services(place).state.waits.is_idle(); });
     }
 
     loopback_places m_places{4, GetParam().options, {.survives = true}};
@@ -467,7 +467,7 @@ TEST_P(sync_and_deaths, of_a_waiter_takes_nothing) {
     auto writer = start_lonely(3, [=] { feb::write_ef(word, 7); });
     wait_for_waits_at(1);
     bury(3);
-    yield_until([&] { return m_places.engine(1).state().waits.is_idle(); });
+    yield_until([&] { return m_places.services(1).state.waits.is_idle(); });
     EXPECT_EQ(feb::read_fe(word), 6);
     EXPECT_FALSE(feb::is_full(word)) << "what the dead wanted to write it has not";
     writer.join();
@@ -502,7 +502,7 @@ TEST_P(sync_and_deaths, of_who_waits_for_a_mutex_leaves_it_to_the_others) {
     at_home const m(p);
     m.lock();
     auto dying = start_lonely(2, [=] { m.lock(); });
-    yield_until([&] { return !m_places.engine(1).state().waits.is_idle(); });
+    yield_until([&] { return !m_places.services(1).state.waits.is_idle(); });
     bury(2);
     auto other = start(3, [=] {
         m.lock();
@@ -530,7 +530,7 @@ TEST_P(sync_and_deaths, of_who_holds_a_mutex_is_told_to_all_that_want_it) {
     EXPECT_THROW(static_cast<void>(m.try_lock()), tulle::dead_place);
     m.unlock(); // what it guards has been seen to
     start(3, [=] { m.lock(), m.unlock(); }).join();
-    EXPECT_TRUE(m_places.engine(1).state().waits.is_idle());
+    EXPECT_TRUE(m_places.services(1).state.waits.is_idle());
     tulle::destroy_global(p);
 }
 
@@ -540,7 +540,7 @@ TEST_P(sync_and_deaths, of_who_waits_at_a_barrier_takes_its_arrival_back) {
     auto dying = start_lonely(2, [=] { b.arrive_and_wait(); });
     wait_for_waits_at(1);
     bury(2);
-    yield_until([&] { return m_places.engine(1).state().waits.is_idle(); });
+    yield_until([&] { return m_places.services(1).state.waits.is_idle(); });
     EXPECT_FALSE(b.try_arrive_and_wait());
     auto other = start(3, [=] { b.arrive_and_wait(); });
     b.arrive_and_wait();
@@ -569,7 +569,7 @@ TEST_P(sync_and_deaths, of_callers_at_any_moment) {
         kill(at);
     }
     for (auto& one : dying) one.join();
-    yield_until([&] { return m_places.engine(1).state().waits.is_idle(); });
+    yield_until([&] { return m_places.services(1).state.waits.is_idle(); });
     feb::write_ef(word, 9);
     EXPECT_EQ(feb::read_fe(word), 9) << "seed " << seed;
     free_word(word);

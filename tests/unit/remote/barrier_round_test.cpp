@@ -43,11 +43,11 @@ public:
         for (rank h = 0; h < hosts; ++h) m_sessions.push_back(session::create(std::max<rank>((count - h + hosts - 1) / hosts, 1)));
         for (rank r = 0; r < count; ++r) {
             auto counting = std::make_unique<counting_transport>(join(r, count, hosts), m_counts[r]);
-            m_engines.push_back(std::make_unique<tulle::remote::engine>(std::move(counting)));
-            if (survives) m_engines.back()->survive_deaths();
+            m_places.push_back(std::make_unique<tulle::remote::place_services>(std::move(counting)));
+            if (survives) m_places.back()->messages.survive_deaths();
         }
-        for (auto const& one : m_engines) one->start();
-        m_standing.at = m_engines.front().get();
+        for (auto const& one : m_places) one->messages.start();
+        m_standing.at = &m_places.front()->messages;
         m_stand.emplace(m_standing);
     }
     // On the only host.
@@ -73,7 +73,7 @@ private:
     fake_mpi m_network;
     std::vector<session> m_sessions;
     std::vector<message_counts> m_counts;
-    std::vector<std::unique_ptr<tulle::remote::engine>> m_engines;
+    std::vector<std::unique_ptr<tulle::remote::place_services>> m_places;
     tulle::remote::standing m_standing;
     std::optional<tulle::remote::stand> m_stand;
 };

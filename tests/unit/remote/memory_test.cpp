@@ -227,7 +227,7 @@ TEST_P(global_memory_test, cleared_memory_is_zeros_and_reallocated_memory_keeps_
 // --- reading and writing ---------------------------------------------------------------------------------------------------
 
 TEST_P(global_memory_test, a_range_may_span_places) {
-    auto const low = global_ptr<std::uint8_t>::at(m_places->engine(0).memory().table()->low());
+    auto const low = global_ptr<std::uint8_t>::at(m_places->services(0).memory.table()->low());
     for (std::size_t const size : {1U, 2U, 7U, 511U, 512U, 4097U, 100'000U}) {
         auto const at = low + static_cast<std::ptrdiff_t>(k_each - size / 2);
         auto const bytes = pattern<std::uint8_t>(size, static_cast<std::uint8_t>(size));
@@ -249,7 +249,7 @@ TEST_P(global_memory_test, a_range_may_span_places) {
 }
 
 TEST_P(global_memory_test, all_of_it_is_written_and_read_at_once) {
-    auto const low = global_ptr<std::uint8_t>::at(m_places->engine(0).memory().table()->low());
+    auto const low = global_ptr<std::uint8_t>::at(m_places->services(0).memory.table()->low());
     tulle::base::rng random(9);
     std::vector<std::uint8_t> bytes(4 * k_each);
     for (auto& b : bytes) b = static_cast<std::uint8_t>(random.below(256));
@@ -373,7 +373,7 @@ TEST_P(global_memory_test, blocks_of_an_array_go_round) {
     for (std::size_t const size : {1U, 4U, 5U, 37U, 1000U})
         for (std::size_t const block : {1U, 3U, 64U}) {
             auto array = tulle::global_array<std::uint64_t>::allocate(size, block);
-            std::uint64_t const low = m_places->engine(0).memory().table()->low();
+            std::uint64_t const low = m_places->services(0).memory.table()->low();
             for (std::size_t i = 0; i < size; ++i) {
                 EXPECT_EQ(array.pointer(i).home().index(), static_cast<int>(i / block % 4)) << size << " " << block << " " << i;
                 EXPECT_EQ(array.get(i), 0U);
