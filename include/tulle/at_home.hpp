@@ -54,7 +54,7 @@ template <class T> void destroy_global(global_ptr<T> p) {
 
 namespace detail {
 
-// For the objects that are no templates (src/remote/at_home.cpp). What has a limit returns false when that was reached.
+// For the objects that are no templates (src/team/at_home.cpp). What has a limit returns false when that was reached.
 [[nodiscard]] TULLE_API bool lock_at(int home, location<mutex> there, limit until);
 TULLE_API void unlock_at(int home, location<mutex> there);
 [[nodiscard]] TULLE_API bool arrive_at(int home, location<barrier> there, limit until);

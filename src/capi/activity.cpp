@@ -4,7 +4,7 @@
 #include "capi/bytes.hpp"
 #include "capi/limit.hpp"
 #include "capi/without_exceptions.hpp"
-#include "remote/calls.hpp"
+#include "messenger/calls.hpp"
 
 #include <tulle/c/activity.h>
 #include <tulle/finish.hpp>
@@ -23,7 +23,8 @@ struct tulle_call {
 namespace tulle::capi {
 namespace {
 
-using namespace remote;
+using messenger::code_name;
+using messenger::object_at;
 
 using finish_body = void (*)(tulle_activities_t*, void*);
 

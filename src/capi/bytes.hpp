@@ -2,7 +2,7 @@
 // Functions and bytes of C that travel.
 #pragma once
 
-#include "remote/image.hpp"
+#include "messenger/image.hpp"
 
 #include <tulle/detail/remote.hpp>
 
@@ -14,9 +14,9 @@
 
 namespace tulle::capi {
 
-using remote::code_name;
-using remote::code_of;
-using remote::name_of;
+using messenger::code_name;
+using messenger::code_of;
+using messenger::name_of;
 using byte_block = std::vector<std::byte>; // aligned for any object
 
 // As tulle::view, where it is read aligned for any object.

@@ -14,8 +14,6 @@
 namespace tulle::capi {
 namespace {
 
-using namespace remote;
-
 // A clock as its members lie; its home is a place by then.
 struct clock_image {
     int home;

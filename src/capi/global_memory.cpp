@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/global_memory.h>.
 #include "capi/without_exceptions.hpp"
-#include "remote/calls.hpp"
-#include "remote/memory.hpp"
+#include "gmem_access/memory.hpp"
+#include "messenger/calls.hpp"
 
 #include <tulle/c/global_memory.h>
 #include <tulle/global_memory.hpp>
@@ -13,7 +13,8 @@
 namespace tulle::capi {
 namespace {
 
-using namespace remote;
+using namespace gmem_access;
+using messenger::object_at;
 
 std::uint64_t word_at(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
 

@@ -21,8 +21,6 @@
 namespace tulle::capi {
 namespace {
 
-using namespace remote;
-
 using detail::feb_operation;
 using detail::home_request;
 using detail::location;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/place.h>. At the caller's own place they do without messages.
 #include "base/error.hpp"
-#include "remote/calls.hpp"
-#include "remote/engine.hpp"
-#include "remote/image.hpp"
+#include "messenger/calls.hpp"
+#include "messenger/engine.hpp"
+#include "messenger/image.hpp"
 
 #include <tulle/c/place.h>
 #include <tulle/thread.hpp>
@@ -16,7 +16,7 @@
 namespace tulle::capi {
 namespace {
 
-using namespace remote;
+using namespace messenger;
 
 bool is_place(int index) { return index >= 0 && index < detail::place_count(); }
 bool is_here(int index) { return index == detail::here_index(); }

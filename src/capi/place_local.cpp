@@ -16,8 +16,6 @@
 namespace tulle::capi {
 namespace {
 
-using namespace remote;
-
 using make_function = void*(void const*, std::size_t);
 using destroy_function = void(void*);
 

@@ -21,8 +21,6 @@
 namespace tulle::capi {
 namespace {
 
-using namespace remote;
-
 using team_pointer = std::shared_ptr<team const>;
 
 // Throws std::logic_error: it is not known here.

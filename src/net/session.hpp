@@ -57,7 +57,7 @@ struct session_head {
     std::uint32_t places = 0;
     std::uint32_t lines = 0;                     // of each ring
     std::uint32_t processors = 0;                // of all places together; 0: those that each finds
-    std::atomic<std::uint64_t> program{0};       // what the first place that joins runs (remote/image.hpp)
+    std::atomic<std::uint64_t> program{0};       // what the first place that joins runs (messenger/image.hpp)
     std::atomic<std::uint32_t> deaths{0};        // entries that have become dead
     std::atomic<std::uint64_t> segments_size{0}; // once a place has mapped them
     std::atomic<bool> survives_deaths{false};    // the places go on when one of them dies, but for place 0

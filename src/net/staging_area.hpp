@@ -23,7 +23,7 @@ public:
     }
 
     // For that place; by any OS thread. Null: there is not so much in one piece, or that place has died. Not at the beginning of a page:
-    // remote/payload_store.hpp has the reason.
+    // messenger/payload_store.hpp has the reason.
     [[nodiscard]] std::byte* take(rank whose, std::size_t bytes) noexcept;
     // What take() has returned. Nothing happens when that place has died.
     void give_back(rank whose, std::byte* taken) noexcept;

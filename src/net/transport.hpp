@@ -67,7 +67,7 @@ public:
     [[nodiscard]] virtual bool reaches(rank place) const noexcept { return place == here(); }
 
     // Memory of that place, zeros at first, that loads, stores and atomic operations of both places act on; each may have it at another address.
-    // What places may take from each other lies there (remote/global_deque.hpp). Empty: there is none.
+    // What places may take from each other lies there (balance/global_deque.hpp). Empty: there is none.
     [[nodiscard]] virtual std::span<std::byte> shelf(rank /*of*/) noexcept { return {}; }
 
     // How far that place has come in barriers. Null: it tells so by messages alone; then this place does, too.

@@ -8,11 +8,11 @@
 #include "diag/fault_handler.hpp"
 #include "diag/stack_use_report.hpp"
 #include "diag/watch.hpp"
+#include "gmem_access/memory.hpp"
+#include "membership/host_silence.hpp"
+#include "membership/membership.hpp"
+#include "membership/mpi_job.hpp"
 #include "os/thread.hpp"
-#include "remote/host_silence.hpp"
-#include "remote/membership.hpp"
-#include "remote/memory.hpp"
-#include "remote/mpi_job.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
@@ -71,7 +71,7 @@ diag::deadlock_action deadlock_action_of(std::uint64_t word) noexcept {
     }
 }
 
-remote::memory_settings memory_settings_of(base::option_table const& options) noexcept {
+gmem_access::memory_settings memory_settings_of(base::option_table const& options) noexcept {
     return {options.number(option_id::global_memory), static_cast<net::rank>(options.number(option_id::global_group)),
             static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)), options.number(option_id::global_report) != 0};
 }
@@ -121,7 +121,7 @@ std::optional<worker_limits> limits_of(base::option_table const& options, os::to
 std::uint64_t spin_us(base::option_table const& options) {
     constexpr std::uint64_t k_round_trip_us = 100;
     auto const said = options.get(option_id::spin_us);
-    return said.source == base::option_source::built_in && remote::is_in_mpi_job() ? k_round_trip_us : said.number;
+    return said.source == base::option_source::built_in && membership::is_in_mpi_job() ? k_round_trip_us : said.number;
 }
 
 std::optional<sched::settings> settings_of(base::option_table const& options, bool adopt_caller) {
@@ -129,7 +129,7 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     s.seed = options.number(option_id::seed);
     s.machine = s.seed == 0 ? os::discover() : os::undivided(); // a deterministic run has one worker
     reserve_cpu(s.machine, s.seed == 0 ? options.number(option_id::reserve_cpu) : 0);
-    int const share = std::max(1, (s.machine.machine_cpus - (s.machine.reserved_cpu >= 0 ? 1 : 0)) / remote::places_of_host());
+    int const share = std::max(1, (s.machine.machine_cpus - (s.machine.reserved_cpu >= 0 ? 1 : 0)) / membership::places_of_host());
     s.machine.default_workers = std::min(s.machine.default_workers, share);
     auto const limits = limits_of(options, s.machine);
     if (!limits) return std::nullopt;
@@ -179,7 +179,7 @@ void instance::after_process_fork(bool in_child) noexcept {
     auto& s = sched::scheduler::instance();
     in_child ? s.after_process_fork_in_child() : s.after_process_fork_in_parent();
     if (in_child) m_owes_report = false; // the parent's
-    if (in_child) remote::forget();
+    if (in_child) membership::forget();
     m_cpus.after_process_fork(in_child);
     m_lock.unlock();
 }
@@ -200,12 +200,12 @@ int instance::start(bool adopt_caller) {
 
 // Without the lock: at other places than the first it does not return.
 void instance::join_places() {
-    if (!remote::is_asked_to_join()) return;
+    if (!membership::is_asked_to_join()) return;
     if (!is_main_thread())
         base::fatal("with several places the main thread must be the first that uses Tulle: call tulle::initialize() there");
     if (sched::scheduler::instance().is_deterministic())
         base::fatal("a deterministic run has one place: leave out the seed, or the places");
-    remote::join_from_environment();
+    membership::join_from_environment();
 }
 
 int instance::start_as(base::option_table const& options, bool adopt_caller) {
@@ -216,12 +216,12 @@ int instance::start_as(base::option_table const& options, bool adopt_caller) {
     int const error = sched::scheduler::instance().start(*chosen);
     if (error != 0 && chosen->adopt_caller) use_cpus(chosen->machine, true);
     if (error == 0) diag::explain_overflows();
-    if (error == 0) remote::reserve_processor(chosen->machine.reserved_cpu);
+    if (error == 0) membership::reserve_processor(chosen->machine.reserved_cpu);
     if (error == 0 && options.number(option_id::share_cpus) != 0 && chosen->seed == 0) m_cpus.join(*chosen);
-    if (error == 0) remote::set_memory_settings(memory_settings_of(options));
-    if (error == 0) remote::set_survival(options.number(option_id::on_place_death) == base::k_on_place_death_throw);
-    if (error == 0) remote::set_host_limits(options.number(option_id::host_timeout), options.number(option_id::start_timeout));
-    if (error == 0) remote::set_check(options.number(option_id::check) != 0);
+    if (error == 0) gmem_access::set_memory_settings(memory_settings_of(options));
+    if (error == 0) membership::set_survival(options.number(option_id::on_place_death) == base::k_on_place_death_throw);
+    if (error == 0) membership::set_host_limits(options.number(option_id::host_timeout), options.number(option_id::start_timeout));
+    if (error == 0) membership::set_check(options.number(option_id::check) != 0);
     if (error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
     if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
     return error;
@@ -268,7 +268,7 @@ int instance::stop() {
         int const error = s.may_stop();
         if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
         if (error == 0 && !s.caller_has_end()) {
-            remote::leave();
+            membership::leave();
             diag::stop_answering();
             diag::stop_explaining_overflows();
             m_cpus.leave();

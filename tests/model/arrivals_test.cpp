@@ -21,7 +21,7 @@ using net::sight;
 
 constexpr std::uint64_t k_points = 2;
 
-// One letter for each point, as remote/letters.hpp keeps them.
+// One letter for each point, as team/letters.hpp keeps them.
 class letter_box {
 public:
     void post(std::uint64_t point) {

@@ -3,7 +3,7 @@
 // The cancellation of a finish over places (docs/protocols/finish.md, rules 7 to 11): all orders in which activities step, messages arrive and the finish is
 // cancelled, for small trees of activities that end only when they are cancelled. When nothing can happen any more, all have ended, and the finish is
 // over; at no moment is it over before. Each rule that is left out is missed.
-#include "remote/batch_count.hpp"
+#include "finish/batch_count.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +16,11 @@
 
 namespace {
 
-using tulle::remote::batch;
-using tulle::remote::batch_change;
-using tulle::remote::finish_count;
-using tulle::remote::finish_share;
-using tulle::remote::rank;
+using tulle::finishes::batch;
+using tulle::finishes::batch_change;
+using tulle::finishes::finish_count;
+using tulle::finishes::finish_share;
+using tulle::finishes::rank;
 
 constexpr rank k_home_of_stop = 0;
 

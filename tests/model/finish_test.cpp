@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The counting of a finish over places (remote/batch_count.hpp): all orders in which activities step and messages arrive, for small trees of
+// The counting of a finish over places (finish/batch_count.hpp): all orders in which activities step and messages arrive, for small trees of
 // activities. At no moment is the finish over while an activity lives or a message is under way; when nothing can happen any more, it is over;
 // and every exception has come home then. Messages overtake each other as they like. States that were seen are not visited again, so the search is complete.
-#include "remote/batch_count.hpp"
+#include "finish/batch_count.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +18,11 @@
 
 namespace {
 
-using tulle::remote::batch;
-using tulle::remote::batch_report;
-using tulle::remote::finish_count;
-using tulle::remote::finish_share;
-using tulle::remote::rank;
+using tulle::finishes::batch;
+using tulle::finishes::batch_report;
+using tulle::finishes::finish_count;
+using tulle::finishes::finish_share;
+using tulle::finishes::rank;
 
 constexpr rank k_home = 0;
 

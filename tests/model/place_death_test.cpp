@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A finish over places of which one dies (remote/losses.hpp): all orders in which activities step, messages arrive or are lost with the dead place,
+// A finish over places of which one dies (finish/losses.hpp): all orders in which activities step, messages arrive or are lost with the dead place,
 // the place dies, and the others learn of it. The finish is never over while an activity lives at a survivor or is on its way to one; when
 // nothing can happen any more, it is over. States that were seen are not visited again, so the search is complete.
 #include "base/sanitize.hpp"
-#include "remote/batch_count.hpp"
-#include "remote/losses.hpp"
+#include "finish/batch_count.hpp"
+#include "finish/losses.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 
 namespace {
 
-using namespace tulle::remote;
+using namespace tulle::finishes;
 
 constexpr rank k_first = 0; // the home
 constexpr bool k_takes_samples = tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer;

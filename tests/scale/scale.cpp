@@ -3,11 +3,11 @@
 // scale [--memory] PLACES...: what operations of that many places cost, in messages, on a virtual network of this process, and what a place takes in memory.
 // Prints the tables of docs/scale.md, with --memory only the last one, and fails if a count is not what the formula there says.
 #include "counting_transport.hpp"
+#include "membership/place_services.hpp"
+#include "messenger/standing.hpp"
 #include "net/loopback_transport.hpp"
 #include "net/session.hpp"
 #include "net/shm_transport.hpp"
-#include "remote/place_services.hpp"
-#include "remote/standing.hpp"
 
 #include <tulle/clock.hpp>
 #include <tulle/place_local.hpp>
@@ -28,7 +28,7 @@
 
 namespace {
 
-using tulle::remote::place_services;
+using tulle::membership::place_services;
 using u64 = std::uint64_t;
 
 // --- many places in one process ----------------------------------------------------------------------------------------
@@ -84,8 +84,8 @@ private:
     std::vector<message_counts> m_counts;
     std::vector<std::unique_ptr<place_services>> m_services;
     std::size_t m_bytes_of_place = 0;
-    tulle::remote::standing m_standing;
-    std::optional<tulle::remote::stand> m_stand;
+    tulle::messenger::standing m_standing;
+    std::optional<tulle::messenger::stand> m_stand;
     std::atomic<bool> m_stopping{false};
     std::thread m_driver;
 };

@@ -57,6 +57,16 @@ class CheckLayers(planted.PlantedProject):
         self.plant("src/gmem/line.cpp", '#include "sched/worker.hpp"')
         self.assert_fails("src/gmem/line.cpp:1: includes src/sched/worker.hpp", "remote memory (gmem)")
 
+    def test_finds_a_client_in_the_messenger(self):
+        self.plant("src/finish/finish_service.hpp", "#pragma once")
+        self.plant("src/messenger/endpoint.hpp", '#include "finish/finish_service.hpp"')
+        self.assert_fails("src/messenger/endpoint.hpp:1: includes src/finish/finish_service.hpp", "above")
+
+    def test_finds_finishes_in_global_memory(self):
+        self.plant("src/finish/finish_service.hpp", "#pragma once")
+        self.plant("src/gmem_access/memory.hpp", '#include "finish/finish_service.hpp"')
+        self.assert_fails("src/gmem_access/memory.hpp:1: includes src/finish/finish_service.hpp", "beside")
+
     def test_finds_a_folder_without_a_layer(self):
         self.plant("src/misc/stuff.cpp", "int x;")
         self.assert_fails("src/misc/stuff.cpp: its folder has no layer")

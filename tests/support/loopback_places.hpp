@@ -3,10 +3,10 @@
 // Several places in this process, over a virtual network. The thread that makes them stands at place 0.
 #pragma once
 
+#include "membership/place_services.hpp"
+#include "messenger/standing.hpp"
 #include "net/loopback_transport.hpp"
 #include "refusing_transport.hpp"
-#include "remote/place_services.hpp"
-#include "remote/standing.hpp"
 
 #include <tulle/place.hpp>
 #include <tulle/runtime.hpp>
@@ -27,7 +27,7 @@ protected:
 };
 
 struct loopback_settings {
-    tulle::remote::memory_settings memory{};
+    tulle::gmem_access::memory_settings memory{};
     refusals refused{};
     bool survives = false; // the others, when one is killed
     bool searches = false; // for addresses in what is sent
@@ -43,19 +43,19 @@ public:
           m_stand(m_standing) {}
 
     [[nodiscard]] tulle::net::loopback_network& network() noexcept { return m_network; }
-    [[nodiscard]] tulle::remote::place_services& services(int index) noexcept { return *m_places[static_cast<std::size_t>(index)]; }
-    [[nodiscard]] tulle::remote::engine& engine(int index) noexcept { return services(index).messages; }
+    [[nodiscard]] tulle::membership::place_services& services(int index) noexcept { return *m_places[static_cast<std::size_t>(index)]; }
+    [[nodiscard]] tulle::messenger::engine& engine(int index) noexcept { return services(index).messages; }
 
 private:
-    using all_places = std::vector<std::unique_ptr<tulle::remote::place_services>>;
+    using all_places = std::vector<std::unique_ptr<tulle::membership::place_services>>;
 
     static all_places make_places(tulle::net::loopback_network& network, loopback_settings const& chosen) {
         all_places all;
         refusals refused = chosen.refused;
         for (tulle::net::rank r = 0; r < network.count(); ++r, ++refused.seed) {
             auto transport = std::make_unique<refusing_transport>(network.join(r), refused);
-            all.push_back(std::make_unique<tulle::remote::place_services>(std::move(transport), chosen.memory));
-            tulle::remote::engine& made = all.back()->messages;
+            all.push_back(std::make_unique<tulle::membership::place_services>(std::move(transport), chosen.memory));
+            tulle::messenger::engine& made = all.back()->messages;
             if (chosen.survives) made.survive_deaths();
             if (chosen.searches) made.search_for_addresses();
             made.reserve_processor(chosen.reserved_cpu);
@@ -66,6 +66,6 @@ private:
 
     tulle::net::loopback_network m_network;
     all_places m_places;
-    tulle::remote::standing m_standing;
-    tulle::remote::stand m_stand;
+    tulle::messenger::standing m_standing;
+    tulle::messenger::stand m_stand;
 };

@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 #include "job_words.hpp"
-#include "remote/place_report.hpp"
+#include "membership/place_report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ namespace tulle::tool {
 
 namespace {
 
-using news_of_place = remote::place_news;
+using news_of_place = membership::place_news;
 
 constexpr int k_signals_begin = 128; // as the shell has it
 constexpr int k_cannot_run = 126;
@@ -216,7 +216,7 @@ private:
     bool m_whole_lines;
     sigset_t m_mask_before{};
     descriptor m_signals;
-    descriptor m_report; // what the library tells (remote/place_report.hpp)
+    descriptor m_report; // what the library tells (membership/place_report.hpp)
     std::string m_news;  // of this
     pid_t m_process = 0;
     std::vector<tagged_output> m_outputs;

@@ -24,7 +24,7 @@ struct alignas(64) global_record {
     std::uint64_t code;                // its name; k_joined
     std::atomic<std::uintptr_t> state; // k_running, k_done, or the address of the signal that the parent waits for (sched/join_word.hpp)
     std::exception_ptr exception;      // of its own process
-    std::uint64_t given;               // of its own process: the thief by message, where deaths are survived (remote/balance_service.cpp)
+    std::uint64_t given;               // of its own process: the thief by message, where deaths are survived (balance/balance_service.cpp)
     alignas(k_global_alignment) std::byte body[k_global_body_size]; // arguments, then the result
 
     static constexpr std::uint64_t k_joined = ~std::uint64_t{0}; // nothing is to be done

@@ -2,7 +2,7 @@
 // Operations that may wait, on an object of another place: they run there, in a thread that waits as any thread of that place does, and the caller waits for the
 // answer. A limit is watched where it was given: when it is reached, home is told to end the wait, and its answer says which was first. So clocks need
 // not agree, and nothing that has been done is reported as not done.
-// What home keeps of such waits, and why nothing is lost with a caller that dies: src/remote/home_waits.hpp.
+// What home keeps of such waits, and why nothing is lost with a caller that dies: src/team/home_waits.hpp.
 #pragma once
 
 #include <tulle/cancellation.hpp>
@@ -18,7 +18,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tulle::remote {
+namespace tulle::teams {
 class home_waits;
 }
 
@@ -46,7 +46,7 @@ public:
     TULLE_API void check_holder() const;
 
 private:
-    friend class remote::home_waits;
+    friend class teams::home_waits;
 
     cancellation_reference m_over;
     std::uint64_t m_deadline;

@@ -88,7 +88,7 @@ TULLE_API remote_result call_at(int place, remote_code code, wire_writer& argume
 struct governor;
 [[nodiscard]] TULLE_API governor* current_governor() noexcept;
 
-// Where the calling thread is, and which governor it belongs to; in its frame (src/remote/governor.hpp).
+// Where the calling thread is, and which governor it belongs to; in its frame (src/finish/governor.hpp).
 struct standing_frame {
     void* at;
     governor* of;
@@ -130,7 +130,7 @@ TULLE_API void cancel_local(governor& of) noexcept;
 struct any_activity {
     any_activity(governor& its_governor, remote_code what) noexcept : of(&its_governor), code(what) {}
 
-    any_activity* older = nullptr; // in the bag of its place (remote/activity_bag.hpp)
+    any_activity* older = nullptr; // in the bag of its place (balance/activity_bag.hpp)
     any_activity* younger = nullptr;
     governor* of;
     remote_code code;

@@ -3,8 +3,8 @@
 // Runs a program over places of this process, so that bodies may travel as their addresses.
 #pragma once
 
+#include "messenger/calls.hpp"
 #include "program.hpp"
-#include "remote/calls.hpp"
 
 #include <tulle/global_memory.hpp>
 #include <tulle/global_mutex.hpp>
@@ -71,9 +71,9 @@ private:
 
 // A thread of the caller's place; here the process has several, and a spawned thread belongs to none of them.
 template <class F> [[nodiscard]] auto async_here(F f) {
-    return tulle::async([f, at = tulle::remote::engine_of_caller()] {
-        tulle::remote::standing where{at, nullptr};
-        tulle::remote::stand const here(where);
+    return tulle::async([f, at = tulle::messenger::engine_of_caller()] {
+        tulle::messenger::standing where{at, nullptr};
+        tulle::messenger::stand const here(where);
         return f();
     });
 }

@@ -42,7 +42,7 @@ struct world {
     }
     int places, workers;
     tulle::net::loopback_options network;
-    tulle::remote::memory_settings memory;
+    tulle::gmem_access::memory_settings memory;
     refusals refused;
 };
 

@@ -43,7 +43,7 @@ public:
         for (rank h = 0; h < hosts; ++h) m_sessions.push_back(session::create(std::max<rank>((count - h + hosts - 1) / hosts, 1)));
         for (rank r = 0; r < count; ++r) {
             auto counting = std::make_unique<counting_transport>(join(r, count, hosts), m_counts[r]);
-            m_places.push_back(std::make_unique<tulle::remote::place_services>(std::move(counting)));
+            m_places.push_back(std::make_unique<tulle::membership::place_services>(std::move(counting)));
             if (survives) m_places.back()->messages.survive_deaths();
         }
         for (auto const& one : m_places) one->messages.start();
@@ -73,9 +73,9 @@ private:
     fake_mpi m_network;
     std::vector<session> m_sessions;
     std::vector<message_counts> m_counts;
-    std::vector<std::unique_ptr<tulle::remote::place_services>> m_places;
-    tulle::remote::standing m_standing;
-    std::optional<tulle::remote::stand> m_stand;
+    std::vector<std::unique_ptr<tulle::membership::place_services>> m_places;
+    tulle::messenger::standing m_standing;
+    std::optional<tulle::messenger::stand> m_stand;
 };
 
 template <class F, class... A> void at_all_of_team(F f, A const&... arguments) {

@@ -65,8 +65,8 @@ TEST_P(blocking_call, two_threads_wait_at_most) {
     s_counted = &counted;
     auto* const from = &m_places.engine(0);
     auto caller = tulle::spawn([from, size = GetParam().size] {
-        tulle::remote::standing here{from, nullptr};
-        tulle::remote::stand const stands(here);
+        tulle::messenger::standing here{from, nullptr};
+        tulle::messenger::stand const stands(here);
         auto const echo = [](std::vector<std::uint8_t> bytes) {
             s_counted->wait();
             return bytes;

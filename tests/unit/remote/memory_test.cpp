@@ -27,8 +27,8 @@ namespace {
 
 using tulle::global_ptr;
 using tulle::gmem::algorithm;
+using tulle::gmem_access::memory_settings;
 using tulle::net::loopback_options;
-using tulle::remote::memory_settings;
 
 constexpr std::size_t k_each = 1U << 20U; // bytes of a segment
 
@@ -347,8 +347,8 @@ TEST_P(global_memory_test, is_served_while_the_other_place_computes) {
     // Both workers compute until they see what another OS thread adds; the messages are taken by the service thread.
     std::thread adder([&] {
         static_cast<void>(tulle::here()); // becomes a guest
-        tulle::remote::standing here{&m_places->engine(0), nullptr};
-        tulle::remote::stand const for_this_thread(here);
+        tulle::messenger::standing here{&m_places->engine(0), nullptr};
+        tulle::messenger::stand const for_this_thread(here);
         while (tulle::fetch_add(word, 0) < 2) std::this_thread::yield();
         for (int k = 0; k < 3; ++k) tulle::fetch_add(word, 1);
     });

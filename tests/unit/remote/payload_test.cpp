@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of large payloads: blocks that are kept, payloads that are written where the receiver reads them, views of them there.
 #include "loopback_places.hpp"
-#include "remote/payload_store.hpp"
+#include "messenger/payload_store.hpp"
 
 #include <tulle.h>
 #include <tulle/finish.hpp>
@@ -23,8 +23,8 @@
 
 namespace {
 
-using tulle::remote::kept_bytes;
-using tulle::remote::take_block;
+using tulle::messenger::kept_bytes;
+using tulle::messenger::take_block;
 
 // Nothing is kept while one lives, but what has been used since: it holds what others have left.
 class empty_store {
@@ -72,8 +72,8 @@ TEST(payload_store, keeps_so_much_and_no_more) {
     std::vector<tulle::detail::payload_bytes> all;
     for (int k = 0; k < 20; ++k) all.push_back(take_block(std::size_t{4} << 20U));
     all.clear();
-    EXPECT_LE(kept_bytes(), tulle::remote::k_most_kept_bytes);
-    EXPECT_GT(kept_bytes(), tulle::remote::k_most_kept_bytes / 2);
+    EXPECT_LE(kept_bytes(), tulle::messenger::k_most_kept_bytes);
+    EXPECT_GT(kept_bytes(), tulle::messenger::k_most_kept_bytes / 2);
 }
 
 TEST(payload_store, what_is_small_or_huge_is_left_to_the_heap) {

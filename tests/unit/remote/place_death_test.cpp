@@ -92,8 +92,8 @@ protected:
     // f(arguments...) by a thread of place 0.
     template <class F, class... A> auto start(F f, A... arguments) {
         return tulle::spawn([this, f, arguments...]() mutable {
-            tulle::remote::standing where{&m_places.engine(0), nullptr};
-            tulle::remote::stand const here(where);
+            tulle::messenger::standing where{&m_places.engine(0), nullptr};
+            tulle::messenger::stand const here(where);
             return f(arguments...);
         });
     }

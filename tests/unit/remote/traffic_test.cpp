@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "remote/traffic.hpp"
+#include "messenger/traffic.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 
-namespace tulle::remote {
+namespace tulle::messenger {
 namespace {
 
 // Messages one right after the other, until that is noticed. False: it never is.
@@ -76,4 +76,4 @@ TEST(traffic, slow_yields_are_forgotten) {
 }
 
 } // namespace
-} // namespace tulle::remote
+} // namespace tulle::messenger

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of a place that any place may run, and how a place without work gets some of another one's. Records of global forks lie on a shelf, from which
+// places of the same host take them without its help; activities, and records for other hosts, are asked for. Who is refused by some victims
+// chosen at random tells its lifelines, its neighbours in a hypercube of all places, and then sleeps: each of them sends it work when it has
+// any. Places that know of no such work send nothing. Protocol: docs/protocols/global_steal.md.
+// Source: Saraswat and others, "Lifeline-based global load balancing", PPoPP 2011. There all work is of one kind and in one bag.
+#pragma once
+
+#include "balance/activity_bag.hpp"
+#include "balance/global_deque.hpp"
+#include "balance/work_message.hpp"
+#include "base/idle_poller.hpp"
+#include "base/spin_lock.hpp"
+#include "messenger/awaited.hpp"
+#include "messenger/idle_work.hpp"
+#include "net/packet.hpp"
+#include "net/transport.hpp"
+#include "os/fixed_range.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace tulle::messenger {
+
+class engine;
+
+} // namespace tulle::messenger
+
+namespace tulle::balance {
+
+using messenger::awaited;
+using messenger::engine;
+using net::packet;
+using net::rank;
+
+class balance final : public messenger::idle_work {
+public:
+    // Null: there is one place. Throws std::bad_alloc.
+    explicit balance(engine* carrier);
+    balance(balance const&) = delete;
+    balance& operator=(balance const&) = delete;
+
+    // --- by threads of this place ------------------------------------------------------------------------------------
+    // An empty deque for the caller's stack; null: there are no more.
+    [[nodiscard]] global_deque* open() noexcept;
+    void close(global_deque& empty) noexcept;
+    void published(global_deque& of) noexcept; // after a publish() that was false
+    void add(std::unique_ptr<any_activity> what) noexcept;
+
+    // --- by its workers: idle_work -----------------------------------------------------------------------------------
+    [[nodiscard]] bool take(bool is_idle) noexcept override;
+    void alarm() noexcept override;
+    [[nodiscard]] bool is_there() const noexcept override;
+    void rest() noexcept override;
+    void wake_up() noexcept override;
+
+private:
+    // One that has been taken and will run at this place.
+    struct stolen {
+        rank from;
+        std::uint64_t there;                     // its address at its own place
+        global_record* here;                     // where its body is
+        std::unique_ptr<global_record> own_copy; // or null: it lies on a shelf
+    };
+    // A record of this place that another one has got by a message. Only where deaths are survived.
+    struct given;
+    // The one that has not been answered yet.
+    struct question : awaited {
+        explicit question(std::atomic<bool>& asked) noexcept
+            : awaited([](awaited& self) noexcept {
+                  static_cast<question&>(self).has_asked.store(false, std::memory_order_release); // pairs with ask
+              }),
+              has_asked(asked) {}
+        std::atomic<bool>& has_asked;
+    };
+    // What others are told of, or asked for, at most once at a time.
+    struct lifeline {
+        explicit lifeline(rank its_end) noexcept : end(its_end) {}
+        rank end;
+        std::atomic<bool> is_told{false};
+    };
+
+    void serve(packet const& head, std::byte const* payload) noexcept; // the handler of messages
+    [[nodiscard]] rank here() const noexcept;
+    [[nodiscard]] bool is_asymmetric() const noexcept;
+    [[nodiscard]] shelf& own_shelf() noexcept;
+    [[nodiscard]] std::uint32_t draw() noexcept;
+    void begin() noexcept;
+    static void install() noexcept;
+    void count_activities() noexcept;
+
+    [[nodiscard]] bool start_activities(bool is_idle) noexcept;
+    [[nodiscard]] bool look_elsewhere() noexcept;
+    [[nodiscard]] bool look_at(rank victim) noexcept;
+    void ask(rank victim) noexcept;
+    void got_answer(rank from, bool by_lifeline, bool has_work) noexcept;
+    void set_hungry(bool is_hungry) noexcept;
+
+    void run_activities() noexcept;
+    void run(std::unique_ptr<any_activity> what) noexcept;
+    [[nodiscard]] std::unique_ptr<any_activity> take_youngest() noexcept;
+    void start(stolen what) noexcept;
+    void start(std::unique_ptr<any_activity> what) noexcept;
+    void run(stolen const& what) noexcept;
+    void call(global_record& of) const;
+    void tell_end(stolen const& what) noexcept;
+    void tell_failure(stolen const& what, std::exception_ptr const& e) noexcept;
+
+    [[nodiscard]] bool survives_deaths() const noexcept;
+    void greet() noexcept;
+    void serve_request(rank from, bool is_lifeline) noexcept;
+    void take_record(packet const& head, std::byte const* payload) noexcept;
+    void take_result(packet const& head, std::byte const* payload) noexcept;
+    void take_failure(packet const& head, std::byte const* payload) noexcept;
+    void cross_off(rank from, global_record& of) noexcept;
+    [[nodiscard]] bool give(rank to, bool by_lifeline) noexcept;
+    [[nodiscard]] bool give_activities(rank to, bool by_lifeline) noexcept;
+    [[nodiscard]] bool give_record(rank to, bool by_lifeline) noexcept;
+    void keep(std::unique_ptr<any_activity> what) noexcept;
+    [[nodiscard]] bool pass_on(std::unique_ptr<any_activity> what, rank to) noexcept;
+    void remember(rank who) noexcept;
+    [[nodiscard]] bool is_still_hungry(rank who) const noexcept;
+    [[nodiscard]] bool forget_one(rank& who) noexcept;
+    void serve_lifelines() noexcept;
+    void tell(rank to, work_message what, std::uint64_t a = 0, std::uint64_t b = 0, awaited* answer = nullptr) noexcept;
+
+    engine* m_carrier;
+    net::transport* m_transport;
+    rank m_count;
+    std::vector<std::unique_ptr<lifeline>> m_lifelines;
+    std::atomic<bool> m_is_used{false};   // somewhere there is, or was, such work
+    std::atomic<bool> m_has_asked{false}; // and no answer has come
+    question m_question{m_has_asked};
+    std::atomic<bool> m_is_hungry{false}; // a worker has rested since all had something to do
+    std::atomic<std::uint32_t> m_refusals{0};
+    std::atomic<std::uint32_t> m_draws{0};
+
+    base::spin_lock m_lock; // guards the rest
+    shelf m_shelf;
+    std::atomic<bool> m_has_shelf{false};
+    os::fixed_range m_own; // without a transport's
+    global_deque* m_free = nullptr;
+    activity_bag m_bag;
+    std::atomic<std::size_t> m_activities{0}; // in the bag; written under the lock
+    std::atomic<std::uint64_t> m_begun{0};    // taken out of it by this place; written under the lock
+    std::atomic<std::uint64_t> m_begun_then{0};
+    std::vector<rank> m_waiting; // places whose lifelines end here, and that have been refused; room for all
+    std::atomic<std::size_t> m_waiting_count{0};
+};
+
+// Of the place whose messages these are.
+[[nodiscard]] balance& work_of(engine const& e) noexcept;
+// That of the calling thread's place; starts the run time if need be.
+[[nodiscard]] balance& balance_of_caller();
+
+} // namespace tulle::balance

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who belongs to which finish, and how many are left: the cores of batch_count.hpp with locks and messages.
+#include "finish/finish_service.hpp"
+#include "messenger/calls.hpp"
+#include "messenger/exception_wire.hpp"
+
+#include "base/error.hpp"
+
+#include <tulle/place.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace tulle::finishes {
+
+using messenger::get_exception;
+using messenger::no_memory_for;
+using messenger::object_at;
+using messenger::put_exception;
+using messenger::reference_in;
+using messenger::shortened;
+
+namespace {
+
+finish_root& root_of(governor& of) noexcept { return static_cast<finish_root&>(of); }
+finish_root& root_at(std::uint64_t word) noexcept {
+    return object_at<finish_root>(word & ~(governor::k_can_stop | governor::k_is_stopped));
+}
+
+// As a cancellable_scope; one that is only a part of another one goes on.
+void stop_by_exception(finish_root& root) noexcept {
+    if (root.is_limited) detail::request_cancellation(*root.stop.get());
+}
+
+batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
+
+bool is_at_home(governor const& of) noexcept { return of.at == nullptr || of.home == of.at->here(); }
+
+} // namespace
+
+finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new) {
+    auto& found = m_parts[{home, root}];
+    is_new = found == nullptr;
+    if (is_new) found = std::make_unique<finish_part>(*this, home, root, ++m_epochs, m_deaths_known);
+    if (is_new && (root & governor::k_can_stop) != 0) found->stop = cancellation_reference(detail::open_cancellation(nullptr));
+    return *found;
+}
+
+// A message that belongs to a finish: the governor of the thread that it becomes.
+governor& finish_service::arrive(packet const& head) {
+    governor& of = count_arrival(head, message_tag::decode(head.kind));
+    bool const is_orphan = of.stop.get() != nullptr && m_carrier.is_dead(of.home);
+    if (is_orphan || (head.b & governor::k_is_stopped) != 0) detail::request_cancellation(*of.stop.get());
+    return of;
+}
+
+governor& finish_service::count_arrival(packet const& head, message_tag tag) {
+    if (tag.home == m_here) {
+        finish_root& root = root_at(head.b);
+        std::lock_guard const held(root.lock);
+        root.count.arrive(batch_of(head, m_here));
+        return root;
+    }
+    packet begun;
+    finish_part& part = arrive_at_part(head, tag.home, begun);
+    if (begun.b != 0) m_carrier.send(tag.home, {message_kind::begun}, begun, nullptr);
+    return part;
+}
+
+// A part that can be cancelled, and is not, tells its home that it has begun: `begun`, with the finish in it.
+finish_part& finish_service::arrive_at_part(packet const& head, rank home, packet& begun) {
+    bool is_new = false;
+    std::lock_guard const held(m_parts_lock);
+    finish_part& part = part_of(home, head.b & ~governor::k_is_stopped, is_new);
+    part.share.arrive(batch_of(head, m_here));
+    if (!is_new || (head.b & governor::k_is_stopped) != 0 || part.stop.get() == nullptr || m_carrier.is_dead(home)) return part;
+    part.share.send(m_here, home);
+    begun.b = part.root;
+    begun.c = part.share.epoch();
+    return part;
+}
+
+std::uint64_t finish_service::account_send(governor& of, rank to) {
+    if (is_at_home(of)) {
+        finish_root& root = root_of(of);
+        if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed)) enroll(root); // relaxed: enroll looks again
+        std::lock_guard const held(root.lock);
+        if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
+        root.count.send(m_here, to);
+        return 0;
+    }
+    std::lock_guard const held(m_parts_lock);
+    if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
+    finish_share& share = static_cast<finish_part&>(of).share;
+    share.send(m_here, to);
+    return share.epoch();
+}
+
+void begin(governor& of) noexcept {
+    if (!is_at_home(of)) return of.at->begin_here(static_cast<finish_part&>(of));
+    finish_root& root = root_of(of);
+    std::lock_guard const held(root.lock);
+    root.count.begin();
+}
+
+void end(governor& of) noexcept {
+    if (!is_at_home(of)) return of.at->end_here(static_cast<finish_part&>(of));
+    change(root_of(of), [](finish_root& root) { root.count.end(); });
+}
+
+void add_exception(governor& of, std::exception_ptr const& e) noexcept try {
+    if (!is_at_home(of)) return of.at->send_exception(static_cast<finish_part&>(of), e);
+    finish_root& root = root_of(of);
+    stop_by_exception(root);
+    std::lock_guard const held(root.lock);
+    root.thrown.push_back(e);
+} catch (dead_place const&) { // home, so nobody catches it
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for an exception that has left an activity");
+}
+
+void finish_service::begin_here(finish_part& of) noexcept {
+    std::lock_guard const held(m_parts_lock);
+    of.share.begin();
+}
+
+// The last one here ends the epoch; a part that begins later is another one.
+void finish_service::end_here(finish_part& of) noexcept try {
+    engine::in_use const stay(m_carrier); // the report may be the last thing that anybody waits for
+    std::unique_ptr<finish_part> ended;
+    packet head;
+    {
+        std::lock_guard const held(m_parts_lock);
+        if (!of.share.end()) return;
+        auto const found = m_parts.find({of.home, of.root});
+        ended = std::move(found->second);
+        m_parts.erase(found);
+        ++m_reports[ended->home];
+        head.c = part_age{ended->born, m_deaths_known}.encode();
+    }
+    batch_report const told = ended->share.report();
+    head.a = ended->share.epoch();
+    head.b = ended->root;
+    m_carrier.send_copy(ended->home, {message_kind::report}, head, std::as_bytes(std::span(told)));
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory to tell place %u that its activities have ended", of.home);
+}
+
+void finish_service::take_report(packet const& head, std::byte const* payload) noexcept {
+    if (!message_tag::decode(head.kind).by_reference) return apply_report(head, {payload, head.size});
+    m_carrier.start_thread(head, payload, [](arrived& message) noexcept { finishes_of(message.at).fetch_report(message); });
+}
+
+// One that is too large for a message.
+void finish_service::fetch_report(arrived const& message) noexcept try {
+    detail::remote_result const told = m_carrier.fetch(message.head.from, reference_in(message.payload()));
+    apply_report(message.head, told.bytes());
+} catch (dead_place const&) { // nobody counts on it any more
+} catch (std::bad_alloc const&) {
+    no_memory_for(message.head);
+}
+
+// As a whole: what it says is true together.
+void finish_service::apply_report(packet const& head, std::span<std::byte const> told) noexcept try {
+    part_age const age = part_age::decode(head.c);
+    finish_root& root = root_at(head.b);
+    auto const apply = [&](finish_root& of) {
+        for (auto left = told; left.size() >= sizeof(batch_change); left = left.subspan(sizeof(batch_change))) {
+            batch_change one;
+            std::memcpy(&one, left.data(), sizeof one);
+            of.count.apply(one);
+        }
+        of.count.losses().part_told({head.from, head.a}, age);
+    };
+    if (!m_carrier.survives_deaths()) return change(root, apply);
+    std::lock_guard const held(m_roots_lock);
+    if (m_roots.contains(&root)) change(root, apply); // that of a dead place may come after the end
+    m_accounts.count_report(head.from, age);
+    settle_accounts();
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for what another place tells of its activities");
+}
+
+// An exception counts like an activity that is sent home, so it is there before the finish is over.
+void finish_service::send_exception(finish_part& of, std::exception_ptr const& e) {
+    wire_writer text;
+    put_exception(text, e, static_cast<int>(m_here));
+    if (text.size() > m_carrier.most_bytes()) return send_exception(of, shortened(e, static_cast<int>(m_here)));
+    packet head;
+    head.b = of.root;
+    head.c = account_send(of, of.home);
+    head.size = static_cast<std::uint32_t>(text.size());
+    m_carrier.send(of.home, {message_kind::exception}, head, text.data());
+}
+
+void finish_service::take_exception(packet const& head, std::byte const* payload) noexcept try {
+    std::exception_ptr thrown;
+    try {
+        wire_reader in({payload, head.size});
+        thrown = get_exception(in);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    finish_root& of = root_at(head.b);
+    stop_by_exception(of); // before it may be over
+    change(of, [&](finish_root& root) {
+        root.thrown.push_back(std::move(thrown)); // who polls keeps no part of it
+        root.count.arrive_and_end(batch_of(head, m_here));
+    });
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for an exception that has left an activity");
+}
+
+} // namespace tulle::finishes

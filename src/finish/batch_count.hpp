@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a finish over places knows that nothing of it is left. The time in which activities of the finish live at a place is an epoch of that
+// place; what it sends during one to another place is a batch. At the end of an epoch, when none lives there any more, the place tells home, in one
+// message, how large its batches are, and how many messages of which batches have arrived. The finish is over when no activity lives at home and
+// every batch that it has heard of has arrived as a whole: docs/protocols/finish.md has the argument.
+// Batches are what makes it right when messages overtake each other: with one number for each pair of places, or for each place, the size
+// of a batch that is told late is mistaken for that of another (tests/model/finish_test.cpp finds it).
+// Both classes are plain data; their users lock.
+// Source: X10's counting finish (Tardieu and others, "X10 and APGAS at petascale", PPoPP 2014); the batches are ours.
+#pragma once
+
+#include "finish/batch.hpp"
+#include "finish/losses.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace tulle::finishes {
+
+// Messages sent less messages arrived.
+struct batch_change {
+    batch of;
+    std::int32_t by;
+    std::int32_t unused = 0;
+};
+using batch_report = std::vector<batch_change>;
+
+// One epoch of a place that is not home. All that throws is std::bad_alloc, with nothing changed.
+class finish_share {
+public:
+    explicit finish_share(std::uint64_t epoch) noexcept : m_epoch(epoch) {}
+
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return m_epoch; }
+
+    void begin() noexcept { ++m_live; } // an activity that was started here
+    void arrive(batch const& of) {
+        --m_changes[of];
+        ++m_live;
+    }
+    // Before the message leaves.
+    void send(rank here, rank to) { ++m_changes[batch{here, to, m_epoch}]; }
+    // True: it was the last one, and the epoch is over. report() is due then.
+    [[nodiscard]] bool end() noexcept { return --m_live == 0; }
+    [[nodiscard]] batch_report report() const {
+        batch_report told;
+        told.reserve(m_changes.size());
+        for (auto const& [of, by] : m_changes) told.push_back({of, by});
+        return told;
+    }
+    friend auto operator<=>(finish_share const&, finish_share const&) = default;
+
+private:
+    std::uint64_t m_epoch;
+    std::uint32_t m_live = 0;
+    std::map<batch, std::int32_t> m_changes;
+};
+
+// The finish itself, at its home. Its body counts as one activity from the start. All that throws is std::bad_alloc, with nothing changed.
+class finish_count {
+public:
+    [[nodiscard]] bool is_over() const noexcept { return m_live == 0 && m_counts.empty() && m_losses.is_settled(); }
+
+    void begin() noexcept { ++m_live; }
+    void end() noexcept { --m_live; }
+    // Before the message leaves.
+    void send(rank home, rank to) { add({home, to, 0}, 1); }
+    void arrive(batch const& of) {
+        add(of, -1);
+        ++m_live;
+    }
+    void arrive_and_end(batch const& of) { add(of, -1); }
+    void apply(batch_change const& told) { add(told.of, told.by); }
+
+    // A place has died (losses.hpp).
+    void lose(rank dead, std::size_t survivors) {
+        m_losses.begin(dead, survivors);
+        for (auto const& [of, by] : m_counts)
+            if (m_losses.concern(of)) m_losses.add(of, by);
+        std::erase_if(m_counts, [this](auto const& one) { return m_losses.concern(one.first); });
+    }
+    [[nodiscard]] finish_losses& losses() noexcept { return m_losses; }
+    [[nodiscard]] finish_losses const& losses() const noexcept { return m_losses; }
+    friend auto operator<=>(finish_count const&, finish_count const&) = default;
+
+private:
+    void add(batch const& of, std::int32_t by) {
+        if (m_losses.concern(of)) return m_losses.add(of, by);
+        auto const found = m_counts.try_emplace(of, 0).first;
+        if ((found->second += by) == 0) m_counts.erase(found);
+    }
+
+    std::uint32_t m_live = 1;
+    std::map<batch, std::int32_t> m_counts; // those that are not zero
+    finish_losses m_losses;
+};
+
+} // namespace tulle::finishes

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library calls under <tulle/finish.hpp>, and calls at other places, which belong to finishes.
+#include "messenger/calls.hpp"
+#include "finish/finish_service.hpp"
+
+#include <tulle/finish.hpp>
+#include <tulle/place.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace tulle::detail {
+
+using finishes::finish_root;
+using finishes::finish_service;
+
+namespace {
+
+constexpr auto k_slot = attachment_of::activity;
+
+// A standing_frame begins with a messenger::standing.
+void enter(standing_frame& frame, messenger::engine* at, governor& of) noexcept {
+    static_assert(offsetof(standing_frame, of) == offsetof(messenger::standing, of) && sizeof(void*) == sizeof(messenger::engine*));
+    frame = {at, &of, attachment(k_slot)};
+    set_attachment(k_slot, &frame);
+}
+
+// The root may still hear of deaths.
+void add_losses(finish_root& root) {
+    std::lock_guard const held(root.lock);
+    for (net::rank const dead : root.count.losses().dead()) {
+        std::uint64_t const lost = root.count.losses().lost_by(dead);
+        if (lost == 0) continue;
+        try {
+            root.at->carrier().throw_death(dead, lost);
+        } catch (dead_place const&) {
+            root.thrown.push_back(std::current_exception());
+        }
+    }
+}
+
+// Of an activity for which nobody waits if the home of its finish dies; null: its finish waits for it.
+finish_service* service_that_stays(governor const& of) noexcept { return of.at != nullptr && of.home != of.at->here() ? of.at : nullptr; }
+
+} // namespace
+
+// Not from here to here, so there are other places.
+remote_result call_at(int place, remote_code code, wire_writer& arguments) {
+    auto const to = static_cast<net::rank>(place);
+    messenger::engine& here = *messenger::engine_of_caller();
+    here.refuse_addresses(to, arguments);
+    return finishes::finishes_of(here).call(to, code, arguments);
+}
+
+governor* current_governor() noexcept {
+    messenger::standing const* const s = messenger::current_standing();
+    return s != nullptr ? s->of : nullptr;
+}
+
+finish_frame::finish_frame(limit const* until) : m_standing{} {
+    messenger::engine* const here = messenger::engine_of_caller();
+    governor const* const outer = current_governor();
+    finish_service* const counted_by = here != nullptr ? &finishes::finishes_of(*here) : nullptr;
+    auto made = std::make_unique<finish_root>(counted_by, here != nullptr ? here->here() : 0);
+    if (until != nullptr || (outer != nullptr && outer->stop.get() != nullptr)) made->make_cancellable(until, outer);
+    m_governor = made.release();
+    enter(m_standing, here, *m_governor);
+}
+
+finish_frame::~finish_frame() {
+    auto* const root = static_cast<finish_root*>(m_governor);
+    set_attachment(k_slot, m_standing.outer);
+    if (root->is_enrolled.load(std::memory_order_relaxed)) root->at->withdraw(*root); // relaxed: all activities have ended
+    delete root;
+}
+
+void finish_frame::add_exception(std::exception_ptr const& e) noexcept { finishes::add_exception(*m_governor, e); }
+
+void finish_frame::end() {
+    auto& root = static_cast<finish_root&>(*m_governor);
+    finishes::end(root); // the body
+    root.over.wait();
+    root.end_watch();
+    add_losses(root);
+    if (root.thrown.empty()) return;
+    if (root.thrown.size() == 1) std::rethrow_exception(std::exchange(root.thrown.front(), nullptr));
+    throw exception_list(std::move(root.thrown));
+}
+
+void start_at(governor& of, int place, remote_code code, wire_writer& arguments) {
+    auto const to = static_cast<net::rank>(place);
+    of.at->carrier().refuse_addresses(to, arguments);
+    of.at->start_activity(of, to, code, arguments);
+}
+
+cancellation* stop_of(governor const& of) noexcept { return of.stop.get(); }
+bool request_stop(governor& of) { return finishes::request_stop(of); }
+
+void begin_local(governor& of) noexcept {
+    if (finish_service* const used = service_that_stays(of)) used->carrier().begin_use();
+    finishes::begin(of);
+}
+void cancel_local(governor& of) noexcept {
+    finish_service* const used = service_that_stays(of); // `of` may be gone soon
+    finishes::end(of);
+    if (used != nullptr) used->carrier().end_use();
+}
+
+local_activity::local_activity(governor& of) noexcept : m_standing{} {
+    enter(m_standing, of.at != nullptr ? &of.at->carrier() : nullptr, of);
+}
+
+local_activity::~local_activity() {
+    set_attachment(k_slot, m_standing.outer);
+    cancel_local(*m_standing.of);
+}
+
+void local_activity::add_exception(std::exception_ptr const& e) noexcept { finishes::add_exception(*m_standing.of, e); }
+
+} // namespace tulle::detail

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of finishes when a place has died and this one is to go on: docs/protocols/place_death.md.
+#include "finish/finish_service.hpp"
+
+#include "base/error.hpp"
+
+#include <tulle/place.hpp>
+
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace tulle::finishes {
+
+using messenger::reference_in;
+
+void finish_service::place_died(rank which) {
+    mourn(which);
+    tell_accounts(which);
+    stop_orphans(which);
+}
+
+// --- finishes of this place ------------------------------------------------------------------------------------------------
+
+// From its first message to another place on.
+void finish_service::enroll(finish_root& root) {
+    std::lock_guard const held(m_roots_lock);
+    if (root.is_enrolled.load(std::memory_order_relaxed)) return; // relaxed: under the lock
+    m_roots.insert(&root);
+    {
+        std::lock_guard const its(root.lock);
+        for (auto const& [dead, number] : m_accounts.numbers()) root.count.lose(dead, 0);
+    }
+    root.born = m_accounts.deaths();
+    root.is_enrolled.store(true, std::memory_order_relaxed); // relaxed: set and read by threads of the finish, in order of its messages
+}
+
+void finish_service::withdraw(finish_root& root) noexcept {
+    std::lock_guard const held(m_roots_lock);
+    m_roots.erase(&root);
+}
+
+void finish_service::mourn(rank dead) {
+    std::lock_guard const held(m_roots_lock);
+    std::vector<rank> survivors;
+    for (rank r = 0; r < m_carrier.count(); ++r)
+        if (r != m_here && !m_carrier.is_dead(r)) survivors.push_back(r);
+    m_accounts.die(dead, survivors);
+    for (finish_root* const root : m_roots) change(*root, [&](finish_root& of) { of.count.lose(dead, survivors.size()); });
+    settle_accounts();
+}
+
+// Under m_roots_lock.
+void finish_service::settle_accounts() {
+    while (auto const done = m_accounts.take_complete()) {
+        std::uint32_t const number = m_accounts.numbers().at(done->dead);
+        for (finish_root* const root : m_roots)
+            if (root->born <= number) change(*root, [&](finish_root& of) { add_account(of, *done); });
+    }
+}
+
+void finish_service::add_account(finish_root& root, account_book::entry const& of) {
+    for (account::part const& part : of.alive)
+        if (part.root == root.root) root.count.losses().adopt({of.from, part.epoch});
+    root.count.losses().account_complete();
+}
+
+void finish_service::take_account(packet const& head, std::byte const* payload) noexcept {
+    if (!message_tag::decode(head.kind).by_reference) return apply_account(head, {payload, head.size});
+    m_carrier.start_thread(head, payload, [](arrived& message) noexcept { finishes_of(message.at).fetch_account(message); });
+}
+
+// One that is too large for a message.
+void finish_service::fetch_account(arrived const& message) noexcept try {
+    detail::remote_result const parts = m_carrier.fetch(message.head.from, reference_in(message.payload()));
+    apply_account(message.head, parts.bytes());
+} catch (dead_place const&) { // its account is not needed any more
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for what place %u tells of its activities", static_cast<unsigned>(message.head.from));
+}
+
+void finish_service::apply_account(packet const& head, std::span<std::byte const> parts) noexcept try {
+    account told{static_cast<rank>(head.a), static_cast<std::uint32_t>(head.c), head.b, {}};
+    told.alive.resize(parts.size() / sizeof(account::part));
+    if (!parts.empty()) std::memcpy(told.alive.data(), parts.data(), parts.size());
+    std::lock_guard const held(m_roots_lock);
+    m_accounts.receive(head.from, std::move(told));
+    settle_accounts();
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for what place %u tells of its activities", static_cast<unsigned>(head.from));
+}
+
+// --- parts of other places' finishes -----------------------------------------------------------------------------------
+
+void finish_service::tell_accounts(rank dead) {
+    std::map<rank, std::vector<account::part>> alive;
+    std::vector<std::uint64_t> reports;
+    packet head;
+    head.a = dead;
+    {
+        std::lock_guard const held(m_parts_lock);
+        head.c = ++m_deaths_known; // with what follows: tells the reports before from those after it
+        reports = m_reports;
+        for (auto const& [key, part] : m_parts) alive[key.first].push_back({part->root, part->share.epoch()});
+    }
+    for (rank home = 0; home < m_carrier.count(); ++home) {
+        if (home == m_here || m_carrier.is_dead(home)) continue;
+        head.b = reports[home];
+        m_carrier.send_copy(home, {message_kind::account}, head, std::as_bytes(std::span(alive[home])));
+    }
+}
+
+} // namespace tulle::finishes

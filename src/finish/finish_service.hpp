@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The finishes of a place: counts activities and their messages, stops them, and goes on when places die. Calls and activities
+// carry the finish that they belong to and the epoch of their sender, which are counted here before the message leaves
+// and by the handler before its thread begins. Protocols: docs/protocols/finish.md, docs/protocols/place_death.md.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "finish/governor.hpp"
+#include "finish/losses.hpp"
+#include "messenger/engine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace tulle::finishes {
+
+using messenger::arrived;
+using messenger::call_limit;
+using messenger::call_stamp;
+using messenger::engine;
+using messenger::message_kind;
+using messenger::message_tag;
+using net::packet;
+
+class finish_service {
+public:
+    explicit finish_service(engine& carrier); // throws std::bad_alloc
+    finish_service(finish_service const&) = delete;
+    finish_service& operator=(finish_service const&) = delete;
+
+    [[nodiscard]] rank here() const noexcept { return m_here; }
+    [[nodiscard]] engine& carrier() noexcept { return m_carrier; }
+
+    // --- by threads; they throw std::bad_alloc, dead_place ------------------------------------------------------------
+    // The calling thread's governor goes with it.
+    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within = nullptr);
+    void start_activity(governor& of, rank to, detail::remote_code code, wire_writer& arguments);
+    // An activity that lives here goes there instead; `of` may be gone then. If it throws, nothing is done.
+    void pass_on(governor& of, rank to, detail::remote_code code, wire_writer& arguments);
+
+    // --- accounts of activities (governor.hpp) ------------------------------------------------------------------------
+    void begin_here(finish_part& of) noexcept;
+    void end_here(finish_part& of) noexcept;
+    void send_exception(finish_part& of, std::exception_ptr const& e); // throws std::bad_alloc
+    void send_stop(finish_part& of);                                   // the same
+    void withdraw(finish_root& root) noexcept;                         // it ends
+
+private:
+    using part_key = std::pair<rank, std::uint64_t>;
+
+    void take_call(packet const& head, std::byte const* payload) noexcept;
+    void take_activity(packet const& head, std::byte const* payload) noexcept;
+    void take_report(packet const& head, std::byte const* payload) noexcept;
+    void take_exception(packet const& head, std::byte const* payload) noexcept;
+    void take_account(packet const& head, std::byte const* payload) noexcept;
+    void take_begun(packet const& head, std::byte const* payload) noexcept;
+    void take_stop(packet const& head, std::byte const* payload) noexcept;
+    void place_died(rank which);
+
+    void send_activity(governor& of, rank to, detail::remote_code code, wire_writer& arguments); // throws std::bad_alloc
+    void fetch_report(arrived const& message) noexcept;
+    void fetch_account(arrived const& message) noexcept;
+    void apply_report(packet const& head, std::span<std::byte const> told) noexcept;
+    void apply_account(packet const& head, std::span<std::byte const> parts) noexcept;
+
+    void enroll(finish_root& root);
+    void mourn(rank dead);
+    void settle_accounts();
+    static void add_account(finish_root& root, account_book::entry const& of);
+    void tell_accounts(rank dead);
+
+    [[nodiscard]] governor& arrive(packet const& head);
+    [[nodiscard]] governor& count_arrival(packet const& head, message_tag tag);
+    [[nodiscard]] std::uint64_t account_send(governor& of, rank to); // the epoch that the message belongs to
+    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
+    [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
+    void stop_part(packet const& head, rank home);
+    void stop_orphans(rank dead);
+    void watch(finish_root& root);
+    void tell_stop(finish_root& root) noexcept;
+
+    engine& m_carrier;
+    rank m_here;
+    base::spin_lock m_parts_lock; // guards the next four, and what is in the parts
+    std::uint64_t m_epochs = 0;   // of this place, so far
+    std::map<part_key, std::unique_ptr<finish_part>> m_parts;
+    std::vector<std::uint64_t> m_reports; // by their homes, so far
+    std::uint32_t m_deaths_known = 0;     // when parts begin and end
+    base::spin_lock m_roots_lock;         // guards the next two; before the lock of a root
+    std::set<finish_root*> m_roots;       // finishes of this place that have sent messages; only if deaths are survived
+    account_book m_accounts;
+};
+
+// Of the place whose messages these are.
+[[nodiscard]] inline finish_service& finishes_of(engine const& e) noexcept {
+    return *static_cast<finish_service*>(e.handler_of(message_kind::activity));
+}
+
+} // namespace tulle::finishes

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What governs activities: a finish at its home, or another place's share of it.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "finish/batch_count.hpp"
+#include "messenger/standing.hpp"
+#include "os/machine.hpp"
+#include "wait/cancellation_core.hpp"
+
+#include <tulle/cancellation.hpp>
+#include <tulle/detail/remote.hpp>
+#include <tulle/signal.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace tulle::finishes {
+
+class finish_service;
+
+} // namespace tulle::finishes
+
+namespace tulle::detail {
+
+struct governor {
+    governor(finishes::finish_service* of, net::rank its_home, std::uint64_t root_address) noexcept
+        : at(of), home(its_home), root(root_address) {}
+
+    finishes::finish_service* at; // of the place that this object is at; null: there is only one
+    net::rank home;
+    std::uint64_t root;          // address of the finish_root there; k_can_stop is added if the finish can be cancelled
+    cancellation_reference stop; // then: what its activities here see
+
+    static constexpr std::uint64_t k_can_stop = 1;
+    static constexpr std::uint64_t k_is_stopped = 2; // in a message besides: to the knowledge of the sender
+};
+
+} // namespace tulle::detail
+
+namespace tulle::finishes {
+
+using detail::cancellation_reference;
+using detail::governor;
+
+// In the frame of whoever waits for it.
+struct finish_root : governor {
+    finish_root(finish_service* of, rank here) noexcept : governor(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
+    finish_root(finish_root const&) = delete;
+    finish_root& operator=(finish_root const&) = delete;
+    ~finish_root();
+
+    // With the limit, if there is one, and with the finish that the caller belongs to. Throws std::bad_alloc.
+    void make_cancellable(detail::limit const* until, governor const* outer);
+    // By who waits, once it is over.
+    void end_watch() noexcept;
+
+    base::spin_lock lock; // guards the next five
+    finish_count count;
+    bool is_told = false;       // `over`
+    bool is_watched = false;    // a thread waits for the cancellation, to tell the others
+    bool has_told_stop = false; // so who begins is told at once
+    std::set<rank> parts;       // that are to be told
+    std::vector<std::exception_ptr> thrown;
+    std::atomic<bool> is_enrolled{false}; // by the service, and then
+    std::uint32_t born = 0;               // how many deaths its place knew of
+    signal over{1};                       // notified by whoever makes the count zero, outside the lock
+    cancellation_reference watch;         // part of `stop`; requested alone, it ends the watch
+    signal watch_has_ended{1};
+    bool is_limited = false; // by itself, not only as a part
+
+private:
+    struct link : wait::cancellation_node<os::machine> {
+        detail::cancellation* to = nullptr;
+    };
+    cancellation_reference m_limit; // the token's; null: none
+    link m_link;                    // in it
+};
+
+// Lives in its service's table while an activity of the finish lives there; guarded by the table's lock.
+struct finish_part : governor {
+    finish_part(finish_service& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch, std::uint32_t deaths)
+        : governor(&of, its_home, root_address), share(epoch), born(deaths) {}
+
+    finish_share share;
+    std::uint32_t born; // how many deaths its place knew of
+};
+
+// The change may have been the last one; then the root may be gone afterwards.
+template <class Change> void change(finish_root& root, Change apply) {
+    bool is_over = false;
+    {
+        std::lock_guard const held(root.lock);
+        apply(root);
+        is_over = root.count.is_over() && !std::exchange(root.is_told, true);
+    }
+    if (is_over) root.over.notify();
+}
+
+// The governor's activities at its place: one begins; an exception has left one; one ends, and does not use the governor any more.
+void begin(governor& of) noexcept;
+void add_exception(governor& of, std::exception_ptr const& e) noexcept;
+void end(governor& of) noexcept;
+
+// Whether its activities are to end, and none is to begin.
+[[nodiscard]] inline bool is_stopped(governor const& of) noexcept {
+    return of.stop.get() != nullptr && detail::is_cancelled(*of.stop.get());
+}
+// The finish in the head of what is sent by its activities.
+[[nodiscard]] inline std::uint64_t word_of(governor const& of) noexcept {
+    return is_stopped(of) ? of.root | governor::k_is_stopped : of.root;
+}
+// Here at once, and by the home everywhere. False: it was before. Throws std::bad_alloc.
+bool request_stop(governor& of);
+
+} // namespace tulle::finishes

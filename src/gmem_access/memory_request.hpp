@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What places ask each other for about global memory.
+//   memory         handler: operation, width of the word, bytes; a: address, or where to allocate; b: the asked; c: local address of a get or put, operand, or
+//                  bytes to allocate; payload: bytes of a put, or what is expected
+//   memory_answer  handler: errno value; a: value; b: the asked; c: local address; payload: bytes of a get
+#pragma once
+
+#include "gmem_access/memory.hpp"
+#include "messenger/awaited.hpp"
+
+#include <tulle/signal.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace tulle::gmem_access {
+
+using messenger::awaited;
+
+inline constexpr std::uint64_t k_most_filled = std::uint64_t{1} << 20U; // by one message, as it holds up those that follow
+
+struct global_memory::request {
+    memory_operation what;
+    unsigned width;         // of a word
+    std::uint64_t address;  // or where to allocate
+    std::uint32_t bytes;    // of a piece
+    std::uint64_t operand;  // or the local address of a piece, or bytes to allocate
+    std::uint64_t expected; // of a compare_exchange
+};
+
+// In the frame of a thread, until all answers have come.
+struct global_memory::waiting {
+    explicit waiting(std::size_t answers) : answered(static_cast<std::uint32_t>(answers)) {}
+
+    signal answered;
+    std::uint64_t value = 0; // this and the next by who polls, which is one at a time
+    int error = 0;
+};
+
+// One answer of those.
+struct global_memory::asked : awaited {
+    asked() noexcept
+        : awaited([](awaited& self) noexcept {
+              waiting& all = *static_cast<asked&>(self).of;
+              all.error = EHOSTDOWN;
+              all.answered.notify();
+          }) {}
+
+    waiting* of = nullptr;
+};
+
+struct global_memory::piece {
+    rank at = 0;
+    std::uint64_t address = 0;
+    std::byte* local = nullptr;
+    std::uint32_t bytes = 0;
+    asked answer;
+};
+
+[[nodiscard]] inline int errno_of(gmem::memory_status s) noexcept {
+    switch (s) {
+        case gmem::memory_status::done: return 0;
+        case gmem::memory_status::unknown: return EINVAL;
+        default: return ENOMEM;
+    }
+}
+
+// The handler word.
+struct memory_word {
+    memory_operation what;
+    unsigned width;
+    std::uint32_t bytes;
+
+    [[nodiscard]] std::uint64_t encode() const noexcept {
+        return static_cast<std::uint64_t>(what) | std::uint64_t{width} << 8U | std::uint64_t{bytes} << 32U;
+    }
+    [[nodiscard]] static memory_word decode(std::uint64_t word) noexcept {
+        return {static_cast<memory_operation>(word & 0xffU), static_cast<unsigned>(word >> 8U & 0xffU),
+                static_cast<std::uint32_t>(word >> 32U)};
+    }
+};
+
+} // namespace tulle::gmem_access

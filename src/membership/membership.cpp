@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "membership/membership.hpp"
+
+#include "base/error.hpp"
+#include "membership/host_silence.hpp"
+#include "membership/mpi_job.hpp"
+#include "membership/place_report.hpp"
+#include "membership/place_services.hpp"
+#include "messenger/engine.hpp"
+#include "messenger/image.hpp"
+#include "net/shm_transport.hpp"
+#include "os/clock.hpp"
+#include "os/topology.hpp"
+#include "sched/scheduler.hpp"
+
+#include <tulle/detail/remote.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tulle::membership {
+
+using gmem_access::memory_of;
+using messenger::engine;
+using messenger::engine_of_process;
+using messenger::program_id;
+using messenger::set_engine_of_process;
+using net::rank;
+
+namespace {
+
+constexpr char const* k_variable = "TULLE_PLACE";
+constexpr std::uint64_t k_ns_of_a_second = 1'000'000'000;
+constexpr std::uint64_t k_look_for_places_ns = 1'000'000;
+
+struct assignment {
+    rank here = 0;
+    rank count = 0;
+    int descriptor = -1;
+    int segments = -1;
+};
+
+// Never destroyed: its service thread runs until the process ends, or leave().
+std::unique_ptr<place_services>& own_services() {
+    static auto* const s_own = new std::unique_ptr<place_services>;
+    return *s_own;
+}
+bool s_survives = false;
+bool s_searches = false;                       // for addresses in what is sent
+net::session const* s_session = nullptr;       // null: an MPI's launcher has started us
+void (*s_finish_network)() noexcept = nullptr; // then
+int s_reserved_cpu = -1;
+
+assignment read_assignment(char const* text) {
+    assignment a;
+    char rest = 0;
+    if (std::sscanf(text, "%u/%u@shm:%d,%d%c", &a.here, &a.count, &a.descriptor, &a.segments, &rest) != 4 || a.here >= a.count)
+        base::fatal("%s is '%s', which is not RANK/COUNT@shm:DESCRIPTOR,DESCRIPTOR: start places with `tulle run -n N PROG`", k_variable,
+                    text);
+    return a;
+}
+
+net::session take_session(assignment const& a) {
+    net::session found = net::session::adopt(a.descriptor, a.segments);
+    if (!found.is_valid())
+        base::fatal(
+            "place %u cannot map the memory of the places (descriptor %d: %s); it is made and inherited by `tulle run` of the same version",
+            a.here, a.descriptor, std::strerror(errno));
+    if (found.places() != a.count) base::fatal("place %u of %u has inherited the memory of %u places", a.here, a.count, found.places());
+    return found;
+}
+
+// All must run the same program: code is named by its place in it.
+void compare_programs(net::session const& all, rank here) {
+    std::uint64_t first = 0;
+    if (all.head().program.compare_exchange_strong(first, program_id()) || first == program_id()) return;
+    base::fatal(
+        "place %u runs another program than the places that started before it (build-ids differ): start the same file at all places", here);
+}
+
+void announce(net::session const& all, rank here) {
+    net::place_entry& own = all.entry(here);
+    auto expected = net::place_state::absent;
+    own.process.store(getpid(), std::memory_order_relaxed); // relaxed: published by the next line
+    if (!own.state.compare_exchange_strong(expected, net::place_state::joined, std::memory_order_acq_rel))
+        base::fatal("place %u is taken already", here);
+    all.entry(0).bell.wake();
+}
+
+void say_death(net::place_entry const& e, rank which) {
+    int const status = e.wait_status.load(std::memory_order_relaxed); // relaxed: published by the state
+    if (WIFSIGNALED(status))
+        base::fatal("place %u was ended by signal %d (%s) before it took part", which, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    base::fatal("place %u ended with exit code %d before it used Tulle", which, WEXITSTATUS(status));
+}
+
+// Place 0.
+void wait_for_all(net::session const& all, net::transport& own) {
+    std::uint64_t complain_at = os::monotonic_ns() + 10 * k_ns_of_a_second;
+    for (rank r = 1; r < all.places();) {
+        net::place_entry const& e = all.entry(r);
+        auto const state = e.state.load(std::memory_order_acquire); // pairs with announce and declare_dead
+        if (state == net::place_state::dead) say_death(e, r);
+        if (state != net::place_state::absent) {
+            ++r;
+            continue;
+        }
+        std::uint64_t const now = os::monotonic_ns();
+        if (now >= complain_at) {
+            base::warn("place 0 waits for place %u, which has not used Tulle yet", r);
+            complain_at = now + 60 * k_ns_of_a_second;
+        }
+        own.arm();
+        own.sleep(now + k_look_for_places_ns);
+    }
+}
+
+void say_goodbye(engine& e) noexcept {
+    if (s_session != nullptr) s_session->entry(e.here()).state.store(net::place_state::left, std::memory_order_release);
+    if (s_finish_network == nullptr) return;
+    report(place_news::left);
+    e.close();
+    s_finish_network();
+    end_host_watch();
+}
+
+// Any other place.
+[[noreturn]] void serve(engine& e) {
+    e.told_end().wait();
+    memory_of(e).report();
+    say_goodbye(e);
+    std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe)
+}
+
+// For the workers of so many places, if all have as many.
+bool are_too_few(std::size_t processors, std::size_t places) {
+    return places * static_cast<std::size_t>(sched::scheduler::instance().active_workers()) > processors;
+}
+bool have_too_few_processors(net::session const& all) {
+    return are_too_few(all.head().processors != 0 ? all.head().processors : os::look_again().cpus.size(), all.places());
+}
+
+engine& become_engine(std::unique_ptr<net::transport> over) {
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama restricts who may read our memory: the other places may
+    own_services() = std::make_unique<place_services>(std::move(over), gmem_access::memory_settings_of_process());
+    engine& e = own_services()->messages;
+    e.reserve_processor(s_reserved_cpu);
+    if (s_searches) e.search_for_addresses();
+    set_engine_of_process(&e);
+    return e;
+}
+
+void take_part(engine& e) {
+    e.start();
+    sched::scheduler::instance().set_idle_poller(&e);
+    if (e.here() != 0) serve(e);
+    std::atexit(&leave);
+}
+
+void join(assignment const& a) {
+    auto transport = std::make_unique<net::shm_transport>(take_session(a), a.here);
+    s_session = &transport->joined();
+    net::transport& own = *transport;
+    compare_programs(*s_session, a.here);
+    engine& e = become_engine(std::move(transport));
+    if (have_too_few_processors(*s_session)) e.share_processors();
+    if (s_survives) {
+        e.survive_deaths();
+        s_session->head().survives_deaths.store(true, std::memory_order_relaxed); // relaxed: published by announce
+    }
+    announce(*s_session, a.here);
+    if (a.here == 0) wait_for_all(*s_session, own);
+    take_part(e);
+}
+
+// A launcher gives each place processors of its own as long as there are some.
+void join_by_mpi() {
+    auto const places_here = static_cast<std::size_t>(places_of_host());
+    report(place_news::joined);
+    mpi_job job = join_mpi_job();
+    s_finish_network = job.finish;
+    engine& e = become_engine(std::move(job.transport));
+    if (are_too_few(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)), places_here)) e.share_processors();
+    if (job.tells_deaths) e.die_with_others();
+    if (job.tells_deaths && s_survives) {
+        e.survive_deaths();
+        report(place_news::others_go_on);
+    }
+    if (s_survives && !job.tells_deaths && e.here() == 0)
+        base::warn("TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places, and its launcher ends them all when one dies; "
+                   "those that `tulle run -n` starts on one host can go on, and those of Open MPI 5 with `mpirun --with-ft ulfm`");
+    take_part(e);
+}
+
+} // namespace
+
+void set_survival(bool survives) noexcept { s_survives = survives; }
+void set_check(bool is_wanted) noexcept { s_searches = is_wanted; }
+void reserve_processor(int cpu) noexcept { s_reserved_cpu = cpu; }
+
+bool is_asked_to_join() noexcept {
+    return std::getenv(k_variable) != nullptr || is_in_mpi_job(); // NOLINT(concurrency-mt-unsafe)
+}
+
+void join_from_environment() try {
+    char const* const text = std::getenv(k_variable); // NOLINT(concurrency-mt-unsafe)
+    if (text == nullptr) return is_in_mpi_job() ? join_by_mpi() : void();
+    assignment const a = read_assignment(text);
+    unsetenv(k_variable); // NOLINT(concurrency-mt-unsafe): programs that this one starts are no places
+    join(a);
+} catch (std::exception const& e) {
+    base::fatal("cannot become a place: %s", e.what());
+}
+
+void leave() noexcept {
+    engine* const e = engine_of_process();
+    if (e == nullptr) return gmem_access::forget_memory_of_process();
+    if (e->here() != 0) return;
+    memory_of(*e).report();
+    e->tell_end();
+    say_goodbye(*e);
+    sched::scheduler::instance().set_idle_poller(nullptr);
+    set_engine_of_process(nullptr);
+}
+
+void forget() noexcept {
+    if (engine_of_process() == nullptr) return;
+    detail::set_attachment(detail::attachment_of::global_deque, nullptr); // on the parent's shelf
+    sched::scheduler::instance().set_idle_poller(nullptr);
+    set_engine_of_process(nullptr);
+    static_cast<void>(own_services().release()); // the service thread is the parent's
+}
+
+} // namespace tulle::membership
+
+namespace tulle::detail {
+
+bool is_asked_to_join() noexcept { return membership::is_asked_to_join(); }
+
+} // namespace tulle::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message that is handled by a thread of its own.
+#pragma once
+
+#include "messenger/message.hpp"
+#include "messenger/standing.hpp"
+
+#include <tulle/wire.hpp>
+
+#include <cstddef>
+#include <cstring>
+
+namespace tulle::messenger {
+
+// The payload lies behind it, aligned as it was written.
+struct alignas(wire_writer::k_alignment) arrived {
+    using body = void (*)(arrived& message) noexcept;
+
+    engine& at;
+    packet head;
+    body run;
+    governor* of; // that the thread belongs to, or null
+
+    [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    [[nodiscard]] std::byte const* payload() const noexcept { return reinterpret_cast<std::byte const*>(this + 1); }
+    [[nodiscard]] message_tag tag() const noexcept { return message_tag::decode(head.kind); }
+};
+
+// Ends the process.
+[[noreturn]] void no_memory_for(packet const& head) noexcept;
+
+// What a message says whose payload lies elsewhere.
+inline payload_reference reference_in(std::byte const* payload) noexcept {
+    payload_reference where;
+    std::memcpy(&where, payload, sizeof where);
+    return where;
+}
+
+} // namespace tulle::messenger

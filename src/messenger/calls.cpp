@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library calls under <tulle/place.hpp>.
+#include "messenger/calls.hpp"
+#include "messenger/image.hpp"
+#include "messenger/payload_store.hpp"
+#include "sched/switch.hpp"
+
+#include <tulle/detail/collective.hpp>
+#include <tulle/place.hpp>
+
+#include <stdexcept>
+#include <string>
+
+namespace tulle::messenger {
+
+engine* engine_of_caller() {
+    standing const* const s = current_standing();
+    if (s != nullptr) return s->at;
+    static_cast<void>(sched::this_fiber()); // starts the run time, by which this process learns its place
+    return engine_of_process();
+}
+
+} // namespace tulle::messenger
+
+namespace tulle::detail {
+
+int here_index() {
+    messenger::engine const* const e = messenger::engine_of_caller();
+    return e != nullptr ? static_cast<int>(e->here()) : 0;
+}
+
+int place_count() {
+    messenger::engine const* const e = messenger::engine_of_caller();
+    return e != nullptr ? static_cast<int>(e->count()) : 1;
+}
+
+void check_place(int index) {
+    if (index < 0 || index >= place_count())
+        throw std::out_of_range("tulle::place: there is no place " + std::to_string(index) + ", there are " +
+                                std::to_string(place_count()));
+}
+
+bool is_dead_place(int index) {
+    messenger::engine const* const e = messenger::engine_of_caller();
+    return e != nullptr && e->is_dead(static_cast<net::rank>(index));
+}
+
+std::uint64_t name_of_code(void const* code) noexcept { return messenger::name_of(code); }
+void* code_of_name(std::uint64_t name) noexcept { return messenger::code_of(name); }
+
+// Not from here to here, so there is an engine; or nobody is to read it.
+payload_bytes room_for_large(int reader, std::size_t bytes) {
+    return reader == k_no_reader ? messenger::take_block(bytes)
+                                 : messenger::engine_of_caller()->room_for_large(static_cast<net::rank>(reader), bytes);
+}
+
+void throw_dead_place(int index) { messenger::engine_of_caller()->throw_death(static_cast<net::rank>(index)); }
+
+} // namespace tulle::detail

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Life, progress and sending. What arrives: deliver.cpp; large payloads: payloads.cpp.
+#include "messenger/engine.hpp"
+
+#include "base/error.hpp"
+#include "os/clock.hpp"
+#include "os/machine.hpp"
+#include "os/thread.hpp"
+
+#include <tulle/this_thread.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <pthread.h>
+
+namespace tulle::messenger {
+
+namespace {
+
+constexpr std::uint64_t k_look_again_ns = 100'000;   // for room, while messages are kept
+constexpr std::uint64_t k_kept_watch_ns = 1'000'000; // without a look of its worker
+constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
+constexpr std::size_t k_least_bytes = 512; // that may follow a packet: a reference, or a shortened exception
+constexpr std::size_t k_most_kept = 1024;  // then threads that send wait
+
+std::atomic<engine*> s_engine{nullptr};
+
+} // namespace
+
+engine* engine_of_process() noexcept { return s_engine.load(std::memory_order_acquire); }        // pairs with the next
+void set_engine_of_process(engine* e) noexcept { s_engine.store(e, std::memory_order_release); } // pairs with engine_of_process
+
+engine::engine(std::unique_ptr<net::transport> over)
+    : m_transport(std::move(over)), m_deaths(std::make_unique<death[]>(m_transport->count())) {
+    if (m_transport->most_bytes() < k_least_bytes)
+        throw std::invalid_argument("tulle: messages of " + std::to_string(m_transport->most_bytes()) + " bytes are too small");
+    for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
+    enter_handlers();
+}
+
+void engine::start() {
+    m_service = std::thread([this] {
+        os::set_name("tulle-service");
+        place_service(pthread_self());
+        polls_always() ? poll_always() : service();
+    });
+    place_service(m_service.native_handle());
+}
+
+// By the thread itself and by who starts it, so that it is done before a message comes and before start() returns.
+void engine::place_service(pthread_t thread) const noexcept {
+    if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1})); // a refusal does no harm
+}
+
+void engine::stop() noexcept {
+    wait_for_threads();
+    stop_service();
+    wait_for_threads(); // that the last poll has started
+}
+
+void engine::wait_for_threads() const noexcept {
+    while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with end_use
+}
+
+// --- progress --------------------------------------------------------------------------------------------------------
+
+// By workers.
+bool engine::poll() noexcept {
+    // relaxed: the service thread compares; what it may miss, it polls for itself.
+    m_rounds.store(m_rounds.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (!polls_always() && try_poll()) return true;
+    m_traffic.found_nothing();
+    return false;
+}
+
+bool engine::poll_between() noexcept {
+    m_traffic.found_nothing();
+    return !polls_always() && try_poll();
+}
+
+bool engine::try_poll() noexcept {
+    std::unique_lock const held(m_polling, std::try_to_lock);
+    return held && poll_alone();
+}
+
+// Under m_polling.
+bool engine::poll_alone() noexcept {
+    if (waiting_to_leave() != 0) send_what_was_kept();
+    bool const found = m_transport->poll(*this);
+    m_traffic.polled(found);
+    return found;
+}
+
+void engine::expect_by_messages(std::uint64_t barrier) noexcept {
+    std::lock_guard const held(m_polling);
+    if (barrier > m_barriers) m_traffic.have_come(barrier - m_barriers);
+    m_barriers = barrier;
+}
+
+// Before a sleep: waits for who polls at this moment, as that one may have passed by a message already.
+bool engine::poll_in_turn() noexcept {
+    std::lock_guard const held(m_polling);
+    return poll_alone();
+}
+
+// A worker that goes on with a thread for a moment and then looks again need not be rung for meanwhile: that would cost each message that comes
+// in between a system call, and a thread that wakes up for nothing. So its watch is kept, and the service thread looks from time to time
+// whether it has come back. Only where messages come densely, since that takes processor time.
+void engine::end_watch(bool has_work) noexcept {
+    if (m_idle_work != nullptr) has_work ? m_idle_work->wake_up() : m_idle_work->rest();
+    if (polls_always()) return;
+    // relaxed: a hint, which the exchange settles
+    if (has_work && !m_watch_is_kept.load(std::memory_order_relaxed) && m_traffic.is_dense() &&
+        !m_watch_is_kept.exchange(true, std::memory_order_acq_rel))
+        return m_transport->wake();
+    leave_watch();
+    if (!has_work && m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) leave_watch();
+}
+
+// Who polls at this moment may have passed by a message already whose sender has seen this watch. tests/model/doorbell_test.cpp has the rule.
+void engine::leave_watch() noexcept {
+    if (!m_watchers.leave()) return;
+    m_transport->end_watch();
+    std::unique_lock const held(m_polling, std::try_to_lock);
+    if (held)
+        static_cast<void>(poll_alone());
+    else
+        m_transport->wake();
+}
+
+void engine::service() noexcept {
+    while (!m_stopping.load(std::memory_order_acquire)) {      // pairs with stop_service
+        if (m_watch_is_kept.load(std::memory_order_acquire)) { // pairs with end_watch
+            supervise();
+            continue;
+        }
+        if (try_poll()) continue;
+        m_transport->arm();
+        // acquire: pairs with stop_service, and with end_watch
+        if (poll_in_turn() || m_stopping.load(std::memory_order_acquire) || m_watch_is_kept.load(std::memory_order_acquire)) continue;
+        m_transport->sleep(waiting_to_leave() != 0 ? os::monotonic_ns() + k_look_again_ns : os::k_no_deadline);
+    }
+}
+
+// On a CPU of its own; places of one host may have the same one.
+void engine::poll_always() noexcept {
+    m_transport->begin_watch();
+    while (!m_stopping.load(std::memory_order_acquire)) // pairs with stop_service
+        if (!try_poll()) os::machine::yield_processor();
+    m_transport->end_watch();
+}
+
+// A watch that is kept ends when no worker has polled for a while.
+void engine::supervise() noexcept {
+    std::uint64_t const before = m_rounds.load(std::memory_order_relaxed); // relaxed: see poll
+    m_transport->arm();
+    if (m_stopping.load(std::memory_order_acquire)) return; // pairs with stop_service
+    m_transport->sleep(os::monotonic_ns() + k_kept_watch_ns);
+    if (m_rounds.load(std::memory_order_relaxed) != before) return; // relaxed: as above
+    if (m_watch_is_kept.exchange(false, std::memory_order_acq_rel) && m_watchers.leave())
+        m_transport->end_watch(); // service() looks once more
+}
+
+void engine::tell_end() noexcept {
+    for (rank r = 0; r < count(); ++r)
+        if (r != here()) send(r, {message_kind::end}, {}, nullptr);
+    std::uint64_t const give_up = os::monotonic_ns() + k_end_patience_ns;
+    while (waiting_to_leave() != 0 && os::monotonic_ns() < give_up) static_cast<void>(poll());
+}
+
+void engine::stop_service() noexcept {
+    m_stopping.store(true, std::memory_order_release); // pairs with service
+    m_transport->wake();
+    if (m_service.joinable()) m_service.join();
+}
+
+void engine::close() noexcept {
+    stop_service();
+    std::lock_guard const held(m_polling);
+    m_transport->close();
+}
+
+// --- sending ---------------------------------------------------------------------------------------------------------
+
+void engine::send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer) noexcept {
+    head.kind = tag.encode();
+    {
+        outbox& out = *m_out[to];
+        std::unique_lock held(out.lock);
+        if (TULLE_UNLIKELY(out.is_closed)) {
+            held.unlock();
+            return drop(tag, payload, answer);
+        }
+        if (m_survives && answer != nullptr) out.answers.add(*answer);
+        if (out.waiting.empty() && m_transport->try_send(to, head, payload)) return;
+        keep(to, head, payload);
+    }
+    m_transport->wake();
+}
+
+void engine::cross_off(rank from, awaited& answer) noexcept {
+    if (!m_survives) return;
+    std::lock_guard const held(m_out[from]->lock);
+    m_out[from]->answers.remove(answer);
+}
+
+// Under the outbox's lock.
+void engine::keep(rank to, packet const& head, std::byte const* payload) noexcept try {
+    m_out[to]->waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
+    m_waiting_count.fetch_add(1, std::memory_order_relaxed); // relaxed: a hint; who is woken reads it after the wake-up
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for a message of %u bytes to place %u, which does not take any at the moment", head.size, to);
+}
+
+void engine::send_what_was_kept() noexcept {
+    for (rank r = 0; r < count(); ++r) {
+        outbox& out = *m_out[r];
+        std::lock_guard const held(out.lock);
+        for (; !out.waiting.empty(); out.waiting.pop_front()) {
+            kept_message const& oldest = out.waiting.front();
+            if (!m_transport->try_send(r, oldest.head, oldest.payload.data())) break;
+            m_waiting_count.fetch_sub(1, std::memory_order_relaxed); // relaxed: as above
+        }
+    }
+}
+
+void engine::let_others_catch_up() noexcept {
+    while (waiting_to_leave() > k_most_kept) {
+        static_cast<void>(poll());
+        this_thread::yield();
+    }
+}
+
+} // namespace tulle::messenger

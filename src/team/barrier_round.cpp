@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The barrier of <tulle/team.hpp>, between places that share memory.
+#include "messenger/calls.hpp"
+#include "net/arrivals.hpp"
+#include "os/clock.hpp"
+#include "os/machine.hpp"
+#include "sync/parking.hpp"
+#include "team/place_state.hpp"
+
+#include <tulle/detail/collective.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <cstdint>
+
+namespace tulle::teams {
+
+using messenger::engine;
+using messenger::engine_of_caller;
+using net::rank;
+
+namespace {
+
+using detail::barrier_round;
+using net::shared_arrivals;
+using net::sight;
+
+constexpr std::uint64_t k_worth_looking_ns = 10'000;
+constexpr std::uint32_t k_looks_between = 64; // looks at anything else; more than that takes, or two places keep each other waiting for it
+constexpr std::uint32_t k_least_looks = 16;   // where each may take long, as others run meanwhile
+static_assert(barrier_round::k_most_others * 5 <= shared_arrivals::k_waiters && net::k_most_places <= 1024); // 4^5
+
+std::uint64_t point_of(barrier_round const& r) noexcept { return r.number * barrier_round::k_most_rounds + r.round + 1; }
+std::size_t waiter(barrier_round const& r, unsigned k) noexcept { return r.round * barrier_round::k_most_others + k; }
+
+// How long it is worth looking. Where places share processors, each look lets others run, so the clock alone does not say whether they could come.
+class patience {
+public:
+    explicit patience(engine& e) noexcept : m_shares_processors(e.shares_processors()) {}
+
+    [[nodiscard]] bool is_left() noexcept {
+        ++m_looks;
+        if (!m_shares_processors && m_looks % k_looks_between != 0) return true;
+        std::uint64_t const now = os::monotonic_ns();
+        if (m_until == 0) m_until = now + k_worth_looking_ns;
+        return now < m_until || m_looks < k_least_looks;
+    }
+    // The worker's other threads, messages, and processes that share the processor, in turn.
+    void let_others_run(engine& e) const noexcept {
+        if (!m_shares_processors && m_looks % k_looks_between != 0) return os::machine::pause();
+        if (sync::parking::has_ready_threads()) return this_thread::yield();
+        static_cast<void>(e.poll());
+    }
+
+private:
+    bool m_shares_processors;
+    std::uint32_t m_looks = 0;
+    std::uint64_t m_until = 0;
+};
+
+// One round, as one place sees it.
+class meeting {
+public:
+    meeting(engine& here, barrier_round const& what) noexcept : m_here(here), m_what(what), m_absent(what.others) {}
+
+    [[nodiscard]] std::uint32_t tell(shared_arrivals& own) noexcept {
+        state_of(m_here).order().before_send();
+        own.come_to(point_of(m_what));
+        own.before_notes();
+        std::uint32_t letters = 0;
+        for (unsigned k = 0; m_what.others >> k != 0; ++k)
+            if (arrivals_after(k) == nullptr || own.take_note(waiter(m_what, k), point_of(m_what))) letters |= 1U << k;
+        return letters;
+    }
+    // True: nobody is left that may be seen to come.
+    [[nodiscard]] bool look() noexcept {
+        for (unsigned k = 0; m_absent >> k != 0; ++k)
+            if ((m_absent >> k) % 2 != 0) look_at(k);
+        return m_absent == 0;
+    }
+    void leave_notes() noexcept {
+        for (unsigned k = 0; m_absent >> k != 0; ++k)
+            if ((m_absent >> k) % 2 != 0 && arrivals_before(k)->leave_note(waiter(m_what, k), point_of(m_what))) m_letters |= 1U << k;
+    }
+    [[nodiscard]] std::uint32_t letters() const noexcept {
+        state_of(m_here).order().before_delivery();
+        return m_letters;
+    }
+
+private:
+    [[nodiscard]] rank steps_to(unsigned k) const noexcept { return (k + 1) * static_cast<rank>(m_what.distance); }
+    [[nodiscard]] shared_arrivals* arrivals_at(rank further) const noexcept {
+        return m_here.transport().arrivals_of((m_here.here() + further) % m_here.count());
+    }
+    [[nodiscard]] shared_arrivals* arrivals_after(unsigned k) const noexcept { return arrivals_at(steps_to(k)); }
+    [[nodiscard]] shared_arrivals* arrivals_before(unsigned k) const noexcept { return arrivals_at(m_here.count() - steps_to(k)); }
+    void look_at(unsigned k) noexcept {
+        shared_arrivals const* const there = arrivals_before(k);
+        sight const seen = there != nullptr ? there->look(point_of(m_what)) : sight::writes;
+        if (seen == sight::not_come) return;
+        m_absent &= ~(1U << k);
+        if (seen == sight::writes) m_letters |= 1U << k;
+    }
+
+    engine& m_here;
+    barrier_round const& m_what;
+    std::uint32_t m_absent;
+    std::uint32_t m_letters = 0;
+};
+
+} // namespace
+
+} // namespace tulle::teams
+
+namespace tulle::detail {
+
+using namespace teams;
+
+std::uint32_t come_to(barrier_round const& which, bool has_failed) {
+    engine& here = *engine_of_caller();
+    shared_arrivals* const own = here.transport().arrivals_of(here.here());
+    if (own == nullptr) return which.others;
+    if (has_failed) own->write_from_now_on();
+    if (own->writes()) return which.others;
+    return meeting(here, which).tell(*own);
+}
+
+std::uint32_t wait_at(barrier_round const& which) {
+    engine& here = *engine_of_caller();
+    meeting of(here, which);
+    patience limit(here);
+    while (!of.look()) {
+        if (!limit.is_left()) {
+            here.expect_by_messages(which.number);
+            of.leave_notes();
+            break;
+        }
+        limit.let_others_run(here);
+    }
+    return of.letters();
+}
+
+} // namespace tulle::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "team/letters.hpp"
+
+#include <tulle/this_thread.hpp>
+
+#include <mutex>
+#include <utility>
+
+namespace tulle::teams {
+
+void letters::arrive(letter_key const& key, letter_body body) {
+    signal* waiter = nullptr;
+    {
+        std::lock_guard const held(m_lock);
+        slot& s = m_slots[key];
+        s.body = std::move(body);
+        waiter = s.waiter;
+    }
+    if (waiter != nullptr) waiter->notify();
+}
+
+// Who gave up would leave the letter behind. Without memory to wait in: until there is some, or it has come.
+letters::slots::iterator letters::slot_of(letter_key const& key, std::unique_lock<base::spin_lock>& held) noexcept {
+    for (;;) {
+        try {
+            return m_slots.try_emplace(key).first;
+        } catch (std::bad_alloc const&) {}
+        held.unlock();
+        this_thread::yield();
+        held.lock();
+    }
+}
+
+std::optional<letter_body> letters::take(letter_key const& key) noexcept {
+    signal arrived{1};
+    std::unique_lock held(m_lock);
+    auto const at = slot_of(key, held);
+    if (!at->second.body && !m_dead.contains(key.from)) {
+        at->second.waiter = &arrived;
+        held.unlock();
+        arrived.wait();
+        held.lock();
+    }
+    std::optional<letter_body> body = std::move(at->second.body);
+    m_slots.erase(at);
+    return body;
+}
+
+void letters::lose(net::rank dead) {
+    std::lock_guard const held(m_lock);
+    m_dead.insert(dead);
+    for (auto const& [key, s] : m_slots)
+        if (key.from == dead && s.waiter != nullptr && !s.body) s.waiter->notify();
+}
+
+} // namespace tulle::teams

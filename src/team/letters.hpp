@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where what places send each other in collective operations waits for who asks for it, or who asks for it waits.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "net/packet.hpp"
+
+#include <tulle/detail/collective.hpp>
+#include <tulle/signal.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+
+namespace tulle::teams {
+
+struct letter_key {
+    detail::letter what;
+    net::rank from = 0;
+    friend auto operator<=>(letter_key const&, letter_key const&) = default;
+};
+
+struct letter_body {
+    bool by_reference = false; // the bytes say where the payload is
+    detail::remote_result bytes;
+};
+
+class letters {
+public:
+    // By who polls. Throws std::bad_alloc.
+    void arrive(letter_key const& key, letter_body body);
+    // By one thread for each key; waits. Nothing: who should have sent it has died.
+    [[nodiscard]] std::optional<letter_body> take(letter_key const& key) noexcept;
+    // No more will come from there. Throws std::bad_alloc.
+    void lose(net::rank dead);
+
+private:
+    struct slot {
+        std::optional<letter_body> body;
+        signal* waiter = nullptr;
+    };
+
+    using slots = std::map<letter_key, slot>;
+
+    [[nodiscard]] slots::iterator slot_of(letter_key const& key, std::unique_lock<base::spin_lock>& held) noexcept;
+
+    base::spin_lock m_lock;
+    slots m_slots;
+    std::set<net::rank> m_dead;
+};
+
+} // namespace tulle::teams
