@@ -38,29 +38,28 @@ private:
 // The activities of one finish. May be used by any thread of the place where it was given out, as long as the finish has not ended.
 class activities {
 public:
-    explicit activities(detail::governor& of) noexcept : m_governor(&of) {}
+    explicit activities(detail::finish_scope& of) noexcept : m_scope(&of) {}
 
     // What the activities of a finish with a limit see at this place, and what they give to waits; of another finish: of no source.
     [[nodiscard]] cancellation_token get_token() const noexcept {
-        detail::cancellation* const stop = detail::stop_of(*m_governor);
+        detail::cancellation* const stop = detail::stop_of(*m_scope);
         if (stop != nullptr) detail::share_cancellation(stop);
         return cancellation_token(detail::cancellation_reference(stop));
     }
     [[nodiscard]] bool stop_requested() const noexcept { return get_token().stop_requested(); }
     // Cancels the finish, at all places. True: it was not yet, as far as this place knew. Errors: std::logic_error: neither it nor a finish around it has a
     // limit; std::bad_alloc.
-    bool request_stop() { return detail::request_stop(*m_governor); } // NOLINT(readability-make-member-function-const)
+    bool request_stop() { return detail::request_stop(*m_scope); } // NOLINT(readability-make-member-function-const)
 
     // A thread here, with decayed copies of callable and arguments. Errors: those of spawn().
     template <class F, class... A> void async(F&& f, A&&... arguments) {
-        detail::begin_local(*m_governor);
+        detail::begin_local(*m_scope);
         TULLE_TRY {
-            spawn_detached([of = m_governor, call = detail::bind_call(std::forward<F>(f), std::forward<A>(arguments)...)]() mutable {
-                run(*of, call);
-            });
+            spawn_detached(
+                [of = m_scope, call = detail::bind_call(std::forward<F>(f), std::forward<A>(arguments)...)]() mutable { run(*of, call); });
         }
         TULLE_CATCH(...) {
-            detail::cancel_local(*m_governor);
+            detail::cancel_local(*m_scope);
             TULLE_RETHROW;
         }
     }
@@ -69,7 +68,7 @@ public:
     // Source: lifeline-based global load balancing (Saraswat and others, PPoPP 2011).
     template <class F, class... A> void async_any(F&& f, A&&... arguments) {
         using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
-        auto made = std::make_unique<detail::any_activity>(*m_governor, &run_remote<call>);
+        auto made = std::make_unique<detail::any_activity>(*m_scope, &run_remote<call>);
         call::put(made->arguments, f, arguments...);
         detail::start_anywhere(std::move(made));
     }
@@ -80,11 +79,11 @@ public:
         if (where.index() == detail::here_index()) return async(std::forward<F>(f), std::forward<A>(arguments)...);
         wire_writer out(where.index());
         call::put(out, f, arguments...);
-        detail::start_at(*m_governor, where.index(), &run_remote<call>, out);
+        detail::start_at(*m_scope, where.index(), &run_remote<call>, out);
     }
 
 private:
-    template <class F> static void run(detail::governor& of, F& call) noexcept {
+    template <class F> static void run(detail::finish_scope& of, F& call) noexcept {
         detail::local_activity self(of);
         TULLE_TRY {
             F own(std::move(call)); // gone before the activity ends
@@ -94,10 +93,10 @@ private:
     }
     template <class Call> static void run_remote(wire_reader& from, wire_writer& /*no result*/) {
         wire_writer dropped;
-        activities(*detail::current_governor()).stop_requested() ? Call::skip(from) : Call::run(from, dropped);
+        activities(*detail::current_finish_scope()).stop_requested() ? Call::skip(from) : Call::run(from, dropped);
     }
 
-    detail::governor* m_governor;
+    detail::finish_scope* m_scope;
 };
 
 namespace detail {
@@ -147,13 +146,13 @@ namespace this_activity {
 // spawned or forked: give them the object that finish gave the body.
 // Errors: std::logic_error: the thread belongs to none.
 [[nodiscard]] inline activities siblings() {
-    detail::governor* const of = detail::current_governor();
+    detail::finish_scope* const of = detail::current_finish_scope();
     if (of == nullptr) TULLE_THROW(std::logic_error("tulle: the calling thread belongs to no finish"));
     return activities(*of);
 }
 // Of the finish that the calling thread belongs to, as those of `activities`. Of none: a token of no source.
 [[nodiscard]] inline cancellation_token get_token() noexcept {
-    detail::governor* const of = detail::current_governor();
+    detail::finish_scope* const of = detail::current_finish_scope();
     return of != nullptr ? activities(*of).get_token() : cancellation_token();
 }
 [[nodiscard]] inline bool stop_requested() noexcept { return get_token().stop_requested(); }

@@ -23,9 +23,9 @@
 
 namespace tulle::balance {
 
-using detail::governor;
+using detail::finish_scope;
 using messenger::code_of;
-using messenger::engine_of_caller;
+using messenger::endpoint_of_caller;
 using messenger::message_kind;
 using messenger::stand;
 using messenger::standing;
@@ -73,14 +73,14 @@ std::vector<rank> neighbours(rank here, rank count) {
 
 } // namespace
 
-balance& work_of(engine const& e) noexcept { return *static_cast<balance*>(e.handler_of(message_kind::work)); }
+balance& work_of(endpoint const& e) noexcept { return *static_cast<balance*>(e.handler_of(message_kind::work)); }
 
 balance& balance_of_caller() {
-    engine const* const e = engine_of_caller();
+    endpoint const* const e = endpoint_of_caller();
     return e != nullptr ? work_of(*e) : alone().work();
 }
 
-balance::balance(engine* carrier)
+balance::balance(endpoint* carrier)
     : m_carrier(carrier),
       m_transport(carrier != nullptr ? &carrier->transport() : nullptr),
       m_count(carrier != nullptr ? carrier->count() : 1) {
@@ -310,7 +310,7 @@ void balance::start(std::unique_ptr<any_activity> what) noexcept try {
 }
 
 void balance::run(std::unique_ptr<any_activity> what) noexcept {
-    governor& of = *what->of;
+    finish_scope& of = *what->of;
     standing where{m_carrier, &of};
     stand const for_this_thread(where);
     try {

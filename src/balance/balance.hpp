@@ -27,21 +27,21 @@
 
 namespace tulle::messenger {
 
-class engine;
+class endpoint;
 
 } // namespace tulle::messenger
 
 namespace tulle::balance {
 
 using messenger::awaited;
-using messenger::engine;
+using messenger::endpoint;
 using net::packet;
 using net::rank;
 
 class balance final : public messenger::idle_work {
 public:
     // Null: there is one place. Throws std::bad_alloc.
-    explicit balance(engine* carrier);
+    explicit balance(endpoint* carrier);
     balance(balance const&) = delete;
     balance& operator=(balance const&) = delete;
 
@@ -129,7 +129,7 @@ private:
     void serve_lifelines() noexcept;
     void tell(rank to, work_message what, std::uint64_t a = 0, std::uint64_t b = 0, awaited* answer = nullptr) noexcept;
 
-    engine* m_carrier;
+    endpoint* m_carrier;
     net::transport* m_transport;
     rank m_count;
     std::vector<std::unique_ptr<lifeline>> m_lifelines;
@@ -154,7 +154,7 @@ private:
 };
 
 // Of the place whose messages these are.
-[[nodiscard]] balance& work_of(engine const& e) noexcept;
+[[nodiscard]] balance& work_of(endpoint const& e) noexcept;
 // That of the calling thread's place; starts the run time if need be.
 [[nodiscard]] balance& balance_of_caller();
 

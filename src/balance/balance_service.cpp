@@ -51,8 +51,8 @@ void wake_parent(std::uint64_t record, std::uint64_t waiter) noexcept {
 
 // One that has it tells of the record's end, or dies.
 struct balance::given : awaited {
-    given(engine const& by, rank whom) noexcept : awaited(&lose), of(by), to(whom) {}
-    engine const& of;
+    given(endpoint const& by, rank whom) noexcept : awaited(&lose), of(by), to(whom) {}
+    endpoint const& of;
     rank to;
     global_record* record = nullptr;
 

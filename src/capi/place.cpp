@@ -2,7 +2,7 @@
 // The C functions of <tulle/c/place.h>. At the caller's own place they do without messages.
 #include "base/error.hpp"
 #include "messenger/calls.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 #include "messenger/image.hpp"
 
 #include <tulle/c/place.h>
@@ -23,7 +23,7 @@ bool is_here(int index) { return index == detail::here_index(); }
 bool is_dead(int index) { return detail::is_dead_place(index); }
 rank as_rank(int index) { return static_cast<rank>(index); }
 
-engine::ilet named(tulle_ilet_t const* what) noexcept {
+endpoint::ilet named(tulle_ilet_t const* what) noexcept {
     if (what == nullptr || what->run == nullptr) return {};
     return {name_of(reinterpret_cast<void const*>(what->run)), what->a, what->b};
 }
@@ -32,7 +32,7 @@ bool is_unknown(tulle_ilet_t const* what) noexcept { return what != nullptr && w
 
 void start_here(tulle_ilet_t const* what) {
     if (what == nullptr || what->run == nullptr) return;
-    spawn_detached([it = *what, at = engine_of_caller()] {
+    spawn_detached([it = *what, at = endpoint_of_caller()] {
         standing where{at, nullptr};
         stand const for_this_thread(where);
         it.run(it.a, it.b);
@@ -75,7 +75,7 @@ int tulle_start_at(int place, tulle_ilet_t what) {
         if (is_here(place))
             start_here(&what);
         else
-            engine_of_caller()->start(as_rank(place), named(&what));
+            endpoint_of_caller()->start(as_rank(place), named(&what));
         return 0;
     });
 }
@@ -84,8 +84,8 @@ int tulle_signal_notify_at(int place, tulle_signal_t* signal) {
     if (!is_place(place) || signal == nullptr) return -EINVAL;
     if (is_here(place)) return tulle_signal_notify(signal);
     if (is_dead(place)) return -EHOSTDOWN;
-    engine_of_caller()->start(as_rank(place),
-                              {name_of(reinterpret_cast<void const*>(&notify)), reinterpret_cast<std::uintptr_t>(signal), 0});
+    endpoint_of_caller()->start(as_rank(place),
+                                {name_of(reinterpret_cast<void const*>(&notify)), reinterpret_cast<std::uintptr_t>(signal), 0});
     return 0;
 }
 
@@ -95,8 +95,8 @@ int tulle_push(int place, void* to, const void* from, size_t size, const tulle_i
     if (is_dead(place)) return -EHOSTDOWN;
     return guarded([&] {
         if (is_here(place)) return push_here(to, from, size, then_here, then_there);
-        engine_of_caller()->push(as_rank(place), reinterpret_cast<std::uintptr_t>(to), {static_cast<std::byte const*>(from), size},
-                                 named(then_here), named(then_there));
+        endpoint_of_caller()->push(as_rank(place), reinterpret_cast<std::uintptr_t>(to), {static_cast<std::byte const*>(from), size},
+                                   named(then_here), named(then_there));
         return 0;
     });
 }
@@ -105,7 +105,7 @@ int tulle_pull(void* to, int place, const void* from, size_t size) {
     if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
     if (size == 0) return 0;
     if (!is_here(place))
-        return -engine_of_caller()->pull(as_rank(place), reinterpret_cast<std::uintptr_t>(from), {static_cast<std::byte*>(to), size});
+        return -endpoint_of_caller()->pull(as_rank(place), reinterpret_cast<std::uintptr_t>(from), {static_cast<std::byte*>(to), size});
     std::memmove(to, from, size);
     return 0;
 }

@@ -25,9 +25,9 @@ using messenger::shortened;
 
 namespace {
 
-finish_root& root_of(governor& of) noexcept { return static_cast<finish_root&>(of); }
+finish_root& root_of(finish_scope& of) noexcept { return static_cast<finish_root&>(of); }
 finish_root& root_at(std::uint64_t word) noexcept {
-    return object_at<finish_root>(word & ~(governor::k_can_stop | governor::k_is_stopped));
+    return object_at<finish_root>(word & ~(finish_scope::k_can_stop | finish_scope::k_is_stopped));
 }
 
 // As a cancellable_scope; one that is only a part of another one goes on.
@@ -37,7 +37,7 @@ void stop_by_exception(finish_root& root) noexcept {
 
 batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
 
-bool is_at_home(governor const& of) noexcept { return of.at == nullptr || of.home == of.at->here(); }
+bool is_at_home(finish_scope const& of) noexcept { return of.at == nullptr || of.home == of.at->here(); }
 
 } // namespace
 
@@ -45,19 +45,19 @@ finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new
     auto& found = m_parts[{home, root}];
     is_new = found == nullptr;
     if (is_new) found = std::make_unique<finish_part>(*this, home, root, ++m_epochs, m_deaths_known);
-    if (is_new && (root & governor::k_can_stop) != 0) found->stop = cancellation_reference(detail::open_cancellation(nullptr));
+    if (is_new && (root & finish_scope::k_can_stop) != 0) found->stop = cancellation_reference(detail::open_cancellation(nullptr));
     return *found;
 }
 
-// A message that belongs to a finish: the governor of the thread that it becomes.
-governor& finish_service::arrive(packet const& head) {
-    governor& of = count_arrival(head, message_tag::decode(head.kind));
+// A message that belongs to a finish: the finish scope of the thread that it becomes.
+finish_scope& finish_service::arrive(packet const& head) {
+    finish_scope& of = count_arrival(head, message_tag::decode(head.kind));
     bool const is_orphan = of.stop.get() != nullptr && m_carrier.is_dead(of.home);
-    if (is_orphan || (head.b & governor::k_is_stopped) != 0) detail::request_cancellation(*of.stop.get());
+    if (is_orphan || (head.b & finish_scope::k_is_stopped) != 0) detail::request_cancellation(*of.stop.get());
     return of;
 }
 
-governor& finish_service::count_arrival(packet const& head, message_tag tag) {
+finish_scope& finish_service::count_arrival(packet const& head, message_tag tag) {
     if (tag.home == m_here) {
         finish_root& root = root_at(head.b);
         std::lock_guard const held(root.lock);
@@ -74,16 +74,16 @@ governor& finish_service::count_arrival(packet const& head, message_tag tag) {
 finish_part& finish_service::arrive_at_part(packet const& head, rank home, packet& begun) {
     bool is_new = false;
     std::lock_guard const held(m_parts_lock);
-    finish_part& part = part_of(home, head.b & ~governor::k_is_stopped, is_new);
+    finish_part& part = part_of(home, head.b & ~finish_scope::k_is_stopped, is_new);
     part.share.arrive(batch_of(head, m_here));
-    if (!is_new || (head.b & governor::k_is_stopped) != 0 || part.stop.get() == nullptr || m_carrier.is_dead(home)) return part;
+    if (!is_new || (head.b & finish_scope::k_is_stopped) != 0 || part.stop.get() == nullptr || m_carrier.is_dead(home)) return part;
     part.share.send(m_here, home);
     begun.b = part.root;
     begun.c = part.share.epoch();
     return part;
 }
 
-std::uint64_t finish_service::account_send(governor& of, rank to) {
+std::uint64_t finish_service::account_send(finish_scope& of, rank to) {
     if (is_at_home(of)) {
         finish_root& root = root_of(of);
         if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed)) enroll(root); // relaxed: enroll looks again
@@ -99,19 +99,19 @@ std::uint64_t finish_service::account_send(governor& of, rank to) {
     return share.epoch();
 }
 
-void begin(governor& of) noexcept {
+void begin(finish_scope& of) noexcept {
     if (!is_at_home(of)) return of.at->begin_here(static_cast<finish_part&>(of));
     finish_root& root = root_of(of);
     std::lock_guard const held(root.lock);
     root.count.begin();
 }
 
-void end(governor& of) noexcept {
+void end(finish_scope& of) noexcept {
     if (!is_at_home(of)) return of.at->end_here(static_cast<finish_part&>(of));
     change(root_of(of), [](finish_root& root) { root.count.end(); });
 }
 
-void add_exception(governor& of, std::exception_ptr const& e) noexcept try {
+void add_exception(finish_scope& of, std::exception_ptr const& e) noexcept try {
     if (!is_at_home(of)) return of.at->send_exception(static_cast<finish_part&>(of), e);
     finish_root& root = root_of(of);
     stop_by_exception(root);
@@ -129,7 +129,7 @@ void finish_service::begin_here(finish_part& of) noexcept {
 
 // The last one here ends the epoch; a part that begins later is another one.
 void finish_service::end_here(finish_part& of) noexcept try {
-    engine::in_use const stay(m_carrier); // the report may be the last thing that anybody waits for
+    endpoint::in_use const stay(m_carrier); // the report may be the last thing that anybody waits for
     std::unique_ptr<finish_part> ended;
     packet head;
     {

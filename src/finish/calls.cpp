@@ -21,8 +21,8 @@ namespace {
 constexpr auto k_slot = attachment_of::activity;
 
 // A standing_frame begins with a messenger::standing.
-void enter(standing_frame& frame, messenger::engine* at, governor& of) noexcept {
-    static_assert(offsetof(standing_frame, of) == offsetof(messenger::standing, of) && sizeof(void*) == sizeof(messenger::engine*));
+void enter(standing_frame& frame, messenger::endpoint* at, finish_scope& of) noexcept {
+    static_assert(offsetof(standing_frame, of) == offsetof(messenger::standing, of) && sizeof(void*) == sizeof(messenger::endpoint*));
     frame = {at, &of, attachment(k_slot)};
     set_attachment(k_slot, &frame);
 }
@@ -42,44 +42,46 @@ void add_losses(finish_root& root) {
 }
 
 // Of an activity for which nobody waits if the home of its finish dies; null: its finish waits for it.
-finish_service* service_that_stays(governor const& of) noexcept { return of.at != nullptr && of.home != of.at->here() ? of.at : nullptr; }
+finish_service* service_that_stays(finish_scope const& of) noexcept {
+    return of.at != nullptr && of.home != of.at->here() ? of.at : nullptr;
+}
 
 } // namespace
 
 // Not from here to here, so there are other places.
 remote_result call_at(int place, remote_code code, wire_writer& arguments) {
     auto const to = static_cast<net::rank>(place);
-    messenger::engine& here = *messenger::engine_of_caller();
+    messenger::endpoint& here = *messenger::endpoint_of_caller();
     here.refuse_addresses(to, arguments);
     return finishes::finishes_of(here).call(to, code, arguments);
 }
 
-governor* current_governor() noexcept {
+finish_scope* current_finish_scope() noexcept {
     messenger::standing const* const s = messenger::current_standing();
     return s != nullptr ? s->of : nullptr;
 }
 
 finish_frame::finish_frame(limit const* until) : m_standing{} {
-    messenger::engine* const here = messenger::engine_of_caller();
-    governor const* const outer = current_governor();
+    messenger::endpoint* const here = messenger::endpoint_of_caller();
+    finish_scope const* const outer = current_finish_scope();
     finish_service* const counted_by = here != nullptr ? &finishes::finishes_of(*here) : nullptr;
     auto made = std::make_unique<finish_root>(counted_by, here != nullptr ? here->here() : 0);
     if (until != nullptr || (outer != nullptr && outer->stop.get() != nullptr)) made->make_cancellable(until, outer);
-    m_governor = made.release();
-    enter(m_standing, here, *m_governor);
+    m_scope = made.release();
+    enter(m_standing, here, *m_scope);
 }
 
 finish_frame::~finish_frame() {
-    auto* const root = static_cast<finish_root*>(m_governor);
+    auto* const root = static_cast<finish_root*>(m_scope);
     set_attachment(k_slot, m_standing.outer);
     if (root->is_enrolled.load(std::memory_order_relaxed)) root->at->withdraw(*root); // relaxed: all activities have ended
     delete root;
 }
 
-void finish_frame::add_exception(std::exception_ptr const& e) noexcept { finishes::add_exception(*m_governor, e); }
+void finish_frame::add_exception(std::exception_ptr const& e) noexcept { finishes::add_exception(*m_scope, e); }
 
 void finish_frame::end() {
-    auto& root = static_cast<finish_root&>(*m_governor);
+    auto& root = static_cast<finish_root&>(*m_scope);
     finishes::end(root); // the body
     root.over.wait();
     root.end_watch();
@@ -89,26 +91,26 @@ void finish_frame::end() {
     throw exception_list(std::move(root.thrown));
 }
 
-void start_at(governor& of, int place, remote_code code, wire_writer& arguments) {
+void start_at(finish_scope& of, int place, remote_code code, wire_writer& arguments) {
     auto const to = static_cast<net::rank>(place);
     of.at->carrier().refuse_addresses(to, arguments);
     of.at->start_activity(of, to, code, arguments);
 }
 
-cancellation* stop_of(governor const& of) noexcept { return of.stop.get(); }
-bool request_stop(governor& of) { return finishes::request_stop(of); }
+cancellation* stop_of(finish_scope const& of) noexcept { return of.stop.get(); }
+bool request_stop(finish_scope& of) { return finishes::request_stop(of); }
 
-void begin_local(governor& of) noexcept {
+void begin_local(finish_scope& of) noexcept {
     if (finish_service* const used = service_that_stays(of)) used->carrier().begin_use();
     finishes::begin(of);
 }
-void cancel_local(governor& of) noexcept {
+void cancel_local(finish_scope& of) noexcept {
     finish_service* const used = service_that_stays(of); // `of` may be gone soon
     finishes::end(of);
     if (used != nullptr) used->carrier().end_use();
 }
 
-local_activity::local_activity(governor& of) noexcept : m_standing{} {
+local_activity::local_activity(finish_scope& of) noexcept : m_standing{} {
     enter(m_standing, of.at != nullptr ? &of.at->carrier() : nullptr, of);
 }
 

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
-#include "finish/governor.hpp"
+#include "finish/finish_scope.hpp"
 #include "finish/losses.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,28 +24,28 @@ namespace tulle::finishes {
 using messenger::arrived;
 using messenger::call_limit;
 using messenger::call_stamp;
-using messenger::engine;
+using messenger::endpoint;
 using messenger::message_kind;
 using messenger::message_tag;
 using net::packet;
 
 class finish_service {
 public:
-    explicit finish_service(engine& carrier); // throws std::bad_alloc
+    explicit finish_service(endpoint& carrier); // throws std::bad_alloc
     finish_service(finish_service const&) = delete;
     finish_service& operator=(finish_service const&) = delete;
 
     [[nodiscard]] rank here() const noexcept { return m_here; }
-    [[nodiscard]] engine& carrier() noexcept { return m_carrier; }
+    [[nodiscard]] endpoint& carrier() noexcept { return m_carrier; }
 
     // --- by threads; they throw std::bad_alloc, dead_place ------------------------------------------------------------
-    // The calling thread's governor goes with it.
+    // The calling thread's finish scope goes with it.
     [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within = nullptr);
-    void start_activity(governor& of, rank to, detail::remote_code code, wire_writer& arguments);
+    void start_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
     // An activity that lives here goes there instead; `of` may be gone then. If it throws, nothing is done.
-    void pass_on(governor& of, rank to, detail::remote_code code, wire_writer& arguments);
+    void pass_on(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
 
-    // --- accounts of activities (governor.hpp) ------------------------------------------------------------------------
+    // --- accounts of activities (finish_scope.hpp) ------------------------------------------------------------------------
     void begin_here(finish_part& of) noexcept;
     void end_here(finish_part& of) noexcept;
     void send_exception(finish_part& of, std::exception_ptr const& e); // throws std::bad_alloc
@@ -64,7 +64,7 @@ private:
     void take_stop(packet const& head, std::byte const* payload) noexcept;
     void place_died(rank which);
 
-    void send_activity(governor& of, rank to, detail::remote_code code, wire_writer& arguments); // throws std::bad_alloc
+    void send_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments); // throws std::bad_alloc
     void fetch_report(arrived const& message) noexcept;
     void fetch_account(arrived const& message) noexcept;
     void apply_report(packet const& head, std::span<std::byte const> told) noexcept;
@@ -76,9 +76,9 @@ private:
     static void add_account(finish_root& root, account_book::entry const& of);
     void tell_accounts(rank dead);
 
-    [[nodiscard]] governor& arrive(packet const& head);
-    [[nodiscard]] governor& count_arrival(packet const& head, message_tag tag);
-    [[nodiscard]] std::uint64_t account_send(governor& of, rank to); // the epoch that the message belongs to
+    [[nodiscard]] finish_scope& arrive(packet const& head);
+    [[nodiscard]] finish_scope& count_arrival(packet const& head, message_tag tag);
+    [[nodiscard]] std::uint64_t account_send(finish_scope& of, rank to); // the epoch that the message belongs to
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
     [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
     void stop_part(packet const& head, rank home);
@@ -86,7 +86,7 @@ private:
     void watch(finish_root& root);
     void tell_stop(finish_root& root) noexcept;
 
-    engine& m_carrier;
+    endpoint& m_carrier;
     rank m_here;
     base::spin_lock m_parts_lock; // guards the next four, and what is in the parts
     std::uint64_t m_epochs = 0;   // of this place, so far
@@ -99,7 +99,7 @@ private:
 };
 
 // Of the place whose messages these are.
-[[nodiscard]] inline finish_service& finishes_of(engine const& e) noexcept {
+[[nodiscard]] inline finish_service& finishes_of(endpoint const& e) noexcept {
     return *static_cast<finish_service*>(e.handler_of(message_kind::activity));
 }
 

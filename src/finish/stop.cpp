@@ -22,13 +22,13 @@ using messenger::object_at;
 
 namespace {
 
-finish_root& root_named(std::uint64_t word) noexcept { return object_at<finish_root>(word & ~governor::k_can_stop); }
+finish_root& root_named(std::uint64_t word) noexcept { return object_at<finish_root>(word & ~finish_scope::k_can_stop); }
 
 } // namespace
 
 // --- the finish ------------------------------------------------------------------------------------------------------------
 
-void finish_root::make_cancellable(detail::limit const* until, governor const* outer) {
+void finish_root::make_cancellable(detail::limit const* until, finish_scope const* outer) {
     stop = cancellation_reference(detail::open_cancellation(outer != nullptr ? outer->stop.get() : nullptr));
     watch = cancellation_reference(detail::open_cancellation(stop.get()));
     root |= k_can_stop;
@@ -55,7 +55,7 @@ void finish_root::end_watch() noexcept {
 
 // --- by threads --------------------------------------------------------------------------------------------------------------
 
-bool request_stop(governor& of) {
+bool request_stop(finish_scope& of) {
     if (of.stop.get() == nullptr) throw std::logic_error("tulle::finish: it cannot be cancelled: it has no limit");
     if (is_stopped(of)) return false;
     bool const is_part = of.at != nullptr && of.home != of.at->here();
@@ -151,7 +151,7 @@ void finish_service::stop_orphans(rank dead) {
 
 // Like an activity that ends at once. A part that begins with it need not tell that it has begun.
 void finish_service::stop_part(packet const& head, rank home) {
-    governor* of = nullptr;
+    finish_scope* of = nullptr;
     {
         bool is_new = false;
         std::lock_guard const held(m_parts_lock);

@@ -21,7 +21,7 @@
 
 namespace tulle::gmem_access {
 
-using messenger::engine_of_caller;
+using messenger::endpoint_of_caller;
 using messenger::message_kind;
 
 namespace {
@@ -38,7 +38,7 @@ std::string hexadecimal(std::uint64_t address) {
 
 // Address 0: an allocation that nobody could make.
 [[noreturn]] void refuse_for_death(std::uint64_t address, std::uint64_t bytes) {
-    engine const& e = *engine_of_caller();
+    endpoint const& e = *endpoint_of_caller();
     rank first = e.count();
     if (address != 0)
         memory_of_caller().table()->for_each_part(address, bytes, [&](rank at, std::uint64_t, std::uint64_t) {
@@ -96,10 +96,10 @@ memory_operation operation_of(detail::global_change what) noexcept {
 
 } // namespace
 
-global_memory& memory_of(engine const& e) noexcept { return *static_cast<global_memory*>(e.handler_of(message_kind::memory)); }
+global_memory& memory_of(endpoint const& e) noexcept { return *static_cast<global_memory*>(e.handler_of(message_kind::memory)); }
 
 global_memory& memory_of_caller() {
-    engine const* const e = engine_of_caller();
+    endpoint const* const e = endpoint_of_caller();
     return e != nullptr ? memory_of(*e) : memory_alone();
 }
 

@@ -4,7 +4,7 @@
 
 #include "gmem_access/memory_request.hpp"
 #include "messenger/calls.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@ constexpr std::uint64_t k_part = 64 * 1024; // segments are multiples of it: who
 
 } // namespace
 
-global_memory::global_memory(engine* carrier, memory_settings const& chosen) noexcept
+global_memory::global_memory(endpoint* carrier, memory_settings const& chosen) noexcept
     : m_carrier(carrier),
       m_transport(carrier != nullptr ? &carrier->transport() : nullptr),
       m_settings(chosen),

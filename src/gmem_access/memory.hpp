@@ -19,13 +19,13 @@
 
 namespace tulle::messenger {
 
-class engine;
+class endpoint;
 
 } // namespace tulle::messenger
 
 namespace tulle::gmem_access {
 
-using messenger::engine;
+using messenger::endpoint;
 using net::packet;
 using net::rank;
 
@@ -41,7 +41,7 @@ enum class memory_operation : std::uint8_t { get, put, fill, add, exchange, comp
 class global_memory {
 public:
     // Null: there is one place. Throws nothing; what cannot be had is told at first use.
-    global_memory(engine* carrier, memory_settings const& chosen) noexcept;
+    global_memory(endpoint* carrier, memory_settings const& chosen) noexcept;
     global_memory(global_memory const&) = delete;
     global_memory& operator=(global_memory const&) = delete;
     ~global_memory();
@@ -104,7 +104,7 @@ private:
     void answer(rank to, packet const& head, int error, std::uint64_t value, std::byte const* bytes = nullptr,
                 std::uint32_t size = 0) noexcept;
 
-    engine* m_carrier;
+    endpoint* m_carrier;
     net::transport* m_transport;
     memory_settings m_settings;
     rank m_here;
@@ -119,7 +119,7 @@ private:
 };
 
 // Of the place whose messages these are.
-[[nodiscard]] global_memory& memory_of(engine const& e) noexcept;
+[[nodiscard]] global_memory& memory_of(endpoint const& e) noexcept;
 // Of the caller's place; starts the run time if need be.
 [[nodiscard]] global_memory& memory_of_caller();
 // What the options say: before the process becomes a place, or uses global memory.

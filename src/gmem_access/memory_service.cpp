@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "gmem_access/memory_request.hpp"
 #include "messenger/calls.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -6,7 +6,7 @@
 #include "membership/mpi_job.hpp"
 #include "membership/place_report.hpp"
 #include "membership/place_services.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 #include "messenger/image.hpp"
 #include "net/shm_transport.hpp"
 #include "os/clock.hpp"
@@ -30,10 +30,10 @@
 namespace tulle::membership {
 
 using gmem_access::memory_of;
-using messenger::engine;
-using messenger::engine_of_process;
+using messenger::endpoint;
+using messenger::endpoint_of_process;
 using messenger::program_id;
-using messenger::set_engine_of_process;
+using messenger::set_endpoint_of_process;
 using net::rank;
 
 namespace {
@@ -124,7 +124,7 @@ void wait_for_all(net::session const& all, net::transport& own) {
     }
 }
 
-void say_goodbye(engine& e) noexcept {
+void say_goodbye(endpoint& e) noexcept {
     if (s_session != nullptr) s_session->entry(e.here()).state.store(net::place_state::left, std::memory_order_release);
     if (s_finish_network == nullptr) return;
     report(place_news::left);
@@ -134,7 +134,7 @@ void say_goodbye(engine& e) noexcept {
 }
 
 // Any other place.
-[[noreturn]] void serve(engine& e) {
+[[noreturn]] void serve(endpoint& e) {
     e.told_end().wait();
     memory_of(e).report();
     say_goodbye(e);
@@ -149,17 +149,17 @@ bool have_too_few_processors(net::session const& all) {
     return are_too_few(all.head().processors != 0 ? all.head().processors : os::look_again().cpus.size(), all.places());
 }
 
-engine& become_engine(std::unique_ptr<net::transport> over) {
+endpoint& become_endpoint(std::unique_ptr<net::transport> over) {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama restricts who may read our memory: the other places may
     own_services() = std::make_unique<place_services>(std::move(over), gmem_access::memory_settings_of_process());
-    engine& e = own_services()->messages;
+    endpoint& e = own_services()->messages;
     e.reserve_processor(s_reserved_cpu);
     if (s_searches) e.search_for_addresses();
-    set_engine_of_process(&e);
+    set_endpoint_of_process(&e);
     return e;
 }
 
-void take_part(engine& e) {
+void take_part(endpoint& e) {
     e.start();
     sched::scheduler::instance().set_idle_poller(&e);
     if (e.here() != 0) serve(e);
@@ -171,7 +171,7 @@ void join(assignment const& a) {
     s_session = &transport->joined();
     net::transport& own = *transport;
     compare_programs(*s_session, a.here);
-    engine& e = become_engine(std::move(transport));
+    endpoint& e = become_endpoint(std::move(transport));
     if (have_too_few_processors(*s_session)) e.share_processors();
     if (s_survives) {
         e.survive_deaths();
@@ -188,7 +188,7 @@ void join_by_mpi() {
     report(place_news::joined);
     mpi_job job = join_mpi_job();
     s_finish_network = job.finish;
-    engine& e = become_engine(std::move(job.transport));
+    endpoint& e = become_endpoint(std::move(job.transport));
     if (are_too_few(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)), places_here)) e.share_processors();
     if (job.tells_deaths) e.die_with_others();
     if (job.tells_deaths && s_survives) {
@@ -222,21 +222,21 @@ void join_from_environment() try {
 }
 
 void leave() noexcept {
-    engine* const e = engine_of_process();
+    endpoint* const e = endpoint_of_process();
     if (e == nullptr) return gmem_access::forget_memory_of_process();
     if (e->here() != 0) return;
     memory_of(*e).report();
     e->tell_end();
     say_goodbye(*e);
     sched::scheduler::instance().set_idle_poller(nullptr);
-    set_engine_of_process(nullptr);
+    set_endpoint_of_process(nullptr);
 }
 
 void forget() noexcept {
-    if (engine_of_process() == nullptr) return;
+    if (endpoint_of_process() == nullptr) return;
     detail::set_attachment(detail::attachment_of::global_deque, nullptr); // on the parent's shelf
     sched::scheduler::instance().set_idle_poller(nullptr);
-    set_engine_of_process(nullptr);
+    set_endpoint_of_process(nullptr);
     static_cast<void>(own_services().release()); // the service thread is the parent's
 }
 

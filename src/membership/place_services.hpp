@@ -6,7 +6,7 @@
 #include "balance/balance.hpp"
 #include "finish/finish_service.hpp"
 #include "gmem_access/memory.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 #include "team/place_state.hpp"
 
 #include <memory>
@@ -22,7 +22,7 @@ struct place_services {
     place_services& operator=(place_services const&) = delete;
     ~place_services() { messages.stop(); } // what is destroyed first is still used until then
 
-    messenger::engine messages;
+    messenger::endpoint messages;
     finishes::finish_service scopes;
     gmem_access::global_memory memory;
     balance::balance work;

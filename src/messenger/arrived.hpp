@@ -16,10 +16,10 @@ namespace tulle::messenger {
 struct alignas(wire_writer::k_alignment) arrived {
     using body = void (*)(arrived& message) noexcept;
 
-    engine& at;
+    endpoint& at;
     packet head;
     body run;
-    governor* of; // that the thread belongs to, or null
+    finish_scope* of; // that the thread belongs to, or null
 
     [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     [[nodiscard]] std::byte const* payload() const noexcept { return reinterpret_cast<std::byte const*>(this + 1); }

@@ -13,11 +13,11 @@
 
 namespace tulle::messenger {
 
-engine* engine_of_caller() {
+endpoint* endpoint_of_caller() {
     standing const* const s = current_standing();
     if (s != nullptr) return s->at;
     static_cast<void>(sched::this_fiber()); // starts the run time, by which this process learns its place
-    return engine_of_process();
+    return endpoint_of_process();
 }
 
 } // namespace tulle::messenger
@@ -25,12 +25,12 @@ engine* engine_of_caller() {
 namespace tulle::detail {
 
 int here_index() {
-    messenger::engine const* const e = messenger::engine_of_caller();
+    messenger::endpoint const* const e = messenger::endpoint_of_caller();
     return e != nullptr ? static_cast<int>(e->here()) : 0;
 }
 
 int place_count() {
-    messenger::engine const* const e = messenger::engine_of_caller();
+    messenger::endpoint const* const e = messenger::endpoint_of_caller();
     return e != nullptr ? static_cast<int>(e->count()) : 1;
 }
 
@@ -41,19 +41,19 @@ void check_place(int index) {
 }
 
 bool is_dead_place(int index) {
-    messenger::engine const* const e = messenger::engine_of_caller();
+    messenger::endpoint const* const e = messenger::endpoint_of_caller();
     return e != nullptr && e->is_dead(static_cast<net::rank>(index));
 }
 
 std::uint64_t name_of_code(void const* code) noexcept { return messenger::name_of(code); }
 void* code_of_name(std::uint64_t name) noexcept { return messenger::code_of(name); }
 
-// Not from here to here, so there is an engine; or nobody is to read it.
+// Not from here to here, so there is an endpoint; or nobody is to read it.
 payload_bytes room_for_large(int reader, std::size_t bytes) {
     return reader == k_no_reader ? messenger::take_block(bytes)
-                                 : messenger::engine_of_caller()->room_for_large(static_cast<net::rank>(reader), bytes);
+                                 : messenger::endpoint_of_caller()->room_for_large(static_cast<net::rank>(reader), bytes);
 }
 
-void throw_dead_place(int index) { messenger::engine_of_caller()->throw_death(static_cast<net::rank>(index)); }
+void throw_dead_place(int index) { messenger::endpoint_of_caller()->throw_death(static_cast<net::rank>(index)); }
 
 } // namespace tulle::detail

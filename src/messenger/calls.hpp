@@ -2,14 +2,14 @@
 // Where the caller of a library call is.
 #pragma once
 
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 
 #include <cstdint>
 
 namespace tulle::messenger {
 
 // The place of the calling thread; starts the run time if need be. Null: there is one place.
-[[nodiscard]] engine* engine_of_caller();
+[[nodiscard]] endpoint* endpoint_of_caller();
 
 // A word of a message that is an address here.
 template <class T> T& object_at(std::uint64_t word) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of messages when a place has died and this one is to go on: docs/protocols/place_death.md.
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 
 #include "base/error.hpp"
 
@@ -26,14 +26,14 @@ std::string how_it_ended(int status) {
 
 } // namespace
 
-void engine::throw_death(rank of, std::uint64_t lost) const {
+void endpoint::throw_death(rank of, std::uint64_t lost) const {
     std::string text = "tulle: place " + std::to_string(of) + " has died: " + how_it_ended(m_deaths[of].wait_status);
     if (lost != 0) text += "; " + std::to_string(lost) + (lost == 1 ? " activity is lost" : " activities are lost");
     throw dead_place(static_cast<int>(of), lost, text);
 }
 
 // By who polls. Whoever learns of it by is_dead() may rely on nothing but that; sends are dropped a moment later.
-void engine::place_died(rank which, int wait_status) noexcept try {
+void endpoint::place_died(rank which, int wait_status) noexcept try {
     if (m_dies_with_others && (!m_survives || which == 0)) base::fatal("place %u has died, and place %u ends with it", which, here());
     if (!m_survives) return; // who has started the places ends them
     m_deaths[which].wait_status = wait_status;
@@ -47,7 +47,7 @@ void engine::place_died(rank which, int wait_status) noexcept try {
 }
 
 // What waits to be sent is dropped; whoever waits for an answer is told by the caller.
-awaited_list engine::close_outbox(rank to) noexcept {
+awaited_list endpoint::close_outbox(rank to) noexcept {
     std::list<kept_message> dropped; // after the lock
     outbox& out = *m_out[to];
     std::lock_guard const held(out.lock);
@@ -57,13 +57,13 @@ awaited_list engine::close_outbox(rank to) noexcept {
     return std::exchange(out.answers, {});
 }
 
-void engine::forget_what_is_lent(rank to) noexcept {
+void endpoint::forget_what_is_lent(rank to) noexcept {
     std::lock_guard const held(m_lent_lock);
     std::erase_if(m_lent, [to](auto const& one) { return one.second.to == to; });
 }
 
 // A message to a place that has died. What the transport has staged for it, the transport takes back.
-void engine::drop(message_tag tag, std::byte const* payload, awaited* answer) noexcept {
+void endpoint::drop(message_tag tag, std::byte const* payload, awaited* answer) noexcept {
     if (tag.by_reference)
         if (auto const where = reference_in(payload); where.lent != payload_reference::k_staged) take_back(here(), where);
     if (answer != nullptr) answer->is_lost(*answer);

@@ -26,29 +26,29 @@ void handler_table::refuse(void* /*object*/, packet const& head, std::byte const
     base::fatal("place %u sent a message of unknown kind %u", static_cast<unsigned>(head.from), static_cast<unsigned>(head.kind));
 }
 
-void engine::enter_handlers() noexcept {
-    handle<&engine::take_call>(message_kind::call, *this);
-    handle<&engine::take_ilet>(message_kind::ilet, *this);
-    handle<&engine::take_offer>(message_kind::offer, *this);
-    handle<&engine::take_answer>(message_kind::result, *this);
-    handle<&engine::take_answer>(message_kind::failure, *this);
-    handle<&engine::take_release>(message_kind::release, *this);
-    handle<&engine::send_pieces>(message_kind::push, *this);
-    handle<&engine::take_fragment>(message_kind::fragment, *this);
-    handle<&engine::take_end>(message_kind::end, *this);
+void endpoint::enter_handlers() noexcept {
+    handle<&endpoint::take_call>(message_kind::call, *this);
+    handle<&endpoint::take_ilet>(message_kind::ilet, *this);
+    handle<&endpoint::take_offer>(message_kind::offer, *this);
+    handle<&endpoint::take_answer>(message_kind::result, *this);
+    handle<&endpoint::take_answer>(message_kind::failure, *this);
+    handle<&endpoint::take_release>(message_kind::release, *this);
+    handle<&endpoint::send_pieces>(message_kind::push, *this);
+    handle<&endpoint::take_fragment>(message_kind::fragment, *this);
+    handle<&endpoint::take_end>(message_kind::end, *this);
 }
 
-void engine::take_end(packet const& /*head*/, std::byte const* /*payload*/) noexcept { m_end.notify(); }
+void endpoint::take_end(packet const& /*head*/, std::byte const* /*payload*/) noexcept { m_end.notify(); }
 
 // --- code that is called -------------------------------------------------------------------------------------------------
 
-void engine::start_thread(packet const& head, std::byte const* payload, arrived::body body, governor* of) noexcept try {
+void endpoint::start_thread(packet const& head, std::byte const* payload, arrived::body body, finish_scope* of) noexcept try {
     void* const memory = ::operator new(sizeof(arrived) + head.size);
     auto* const message = ::new (memory) arrived{*this, head, body, of};
     if (head.size != 0) std::memcpy(message->payload(), payload, head.size);
     begin_use();
     spawn_detached([message]() noexcept {
-        engine& at = message->at;
+        endpoint& at = message->at;
         standing where{&at, message->of};
         {
             stand const for_this_thread(where);
@@ -61,11 +61,11 @@ void engine::start_thread(packet const& head, std::byte const* payload, arrived:
     no_memory_for(head);
 }
 
-void engine::take_call(packet const& head, std::byte const* payload) noexcept {
+void endpoint::take_call(packet const& head, std::byte const* payload) noexcept {
     start_thread(head, payload, [](arrived& message) noexcept { message.at.serve_call(message); });
 }
 
-void engine::serve_call(arrived const& message) noexcept try {
+void endpoint::serve_call(arrived const& message) noexcept try {
     int const from = static_cast<int>(message.head.from);
     try {
         wire_writer result(from);
@@ -81,7 +81,7 @@ void engine::serve_call(arrived const& message) noexcept try {
     no_memory_for(message.head);
 }
 
-void engine::run_code(arrived const& message, wire_writer& result) {
+void endpoint::run_code(arrived const& message, wire_writer& result) {
     auto const code =
         reinterpret_cast<detail::remote_code>(code_of(message.head.handler)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     rank const from = message.head.from;
@@ -98,7 +98,7 @@ void engine::run_code(arrived const& message, wire_writer& result) {
     code(in, result);
 }
 
-void engine::send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept try {
+void endpoint::send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept try {
     message_tag tag{kind};
     enclosure const enclosed = enclose(message.head.from, tag, result);
     packet back;
@@ -110,7 +110,8 @@ void engine::send_back(arrived const& message, message_kind kind, wire_writer& r
 
 // --- calls that wait --------------------------------------------------------------------------------------------------------
 
-detail::remote_result engine::call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within, call_stamp const& stamp) {
+detail::remote_result endpoint::call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within,
+                                     call_stamp const& stamp) {
     pending_call pending;
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(code));
@@ -130,7 +131,7 @@ detail::remote_result engine::call(rank to, detail::remote_code code, wire_write
     std::rethrow_exception(get_exception(in));
 }
 
-void engine::take_answer(packet const& head, std::byte const* payload) noexcept try {
+void endpoint::take_answer(packet const& head, std::byte const* payload) noexcept try {
     auto& pending = object_at<pending_call>(head.a);
     cross_off(head.from, pending);
     pending.head = head;

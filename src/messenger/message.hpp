@@ -41,7 +41,7 @@ enum class message_kind : std::uint8_t {
     // --- of work that may run at any place
     work, // handler: what about it (work_message.hpp)
     // --- of teams
-    letter // handler, a, b: the letter (detail/collective.hpp), payload: its bytes
+    collective // handler, a, b: the collective message (detail/collective.hpp), payload: its bytes
 };
 
 // In place of a payload that is larger than what may follow a packet.
@@ -77,7 +77,7 @@ struct message_tag {
     }
 };
 static_assert(net::k_most_places <= (1U << 10U));
-static_assert(static_cast<std::size_t>(message_kind::letter) < message_tag::k_kinds);
+static_assert(static_cast<std::size_t>(message_kind::collective) < message_tag::k_kinds);
 
 // What a client that counts calls sends with one of them: the kind by which it takes it, and words of its own.
 struct call_stamp {

@@ -25,20 +25,20 @@ void unstage(detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
 // --- by the sender -------------------------------------------------------------------------------------------------------
 
 // Where the receiver reads it without further help, or else here.
-detail::payload_bytes engine::room_for_large(rank reader, std::size_t bytes) {
+detail::payload_bytes endpoint::room_for_large(rank reader, std::size_t bytes) {
     auto const there = bytes > m_transport->most_bytes_to(reader) ? m_transport->stage(reader, bytes) : net::transport::staged();
     if (there.bytes == nullptr) return take_block(bytes);
     return {there.bytes, {&unstage, m_transport.get(), there.name, static_cast<int>(reader)}};
 }
 
 // It is the receiver's then.
-std::optional<payload_reference> engine::lend_staged(detail::payload_bytes& bytes, std::size_t size) noexcept {
+std::optional<payload_reference> endpoint::lend_staged(detail::payload_bytes& bytes, std::size_t size) noexcept {
     if (bytes == nullptr || bytes.get_deleter().give_up != &unstage) return std::nullopt;
     static_cast<void>(bytes.release());
     return payload_reference{bytes.get_deleter().number, size, payload_reference::k_staged};
 }
 
-payload_reference engine::lend(rank to, detail::payload_bytes bytes, std::size_t size) {
+payload_reference endpoint::lend(rank to, detail::payload_bytes bytes, std::size_t size) {
     if (auto const staged = lend_staged(bytes, size)) return *staged;
     std::uint64_t const address = reinterpret_cast<std::uintptr_t>(bytes.get());
     std::lock_guard const held(m_lent_lock);
@@ -46,16 +46,16 @@ payload_reference engine::lend(rank to, detail::payload_bytes bytes, std::size_t
     return {address, size, ++m_lent_so_far};
 }
 
-payload_reference engine::lend(rank to, std::span<std::byte const> payload) {
+payload_reference endpoint::lend(rank to, std::span<std::byte const> payload) {
     detail::payload_bytes room = room_for_large(to, payload.size());
     std::memcpy(room.get(), payload.data(), payload.size());
     return lend(to, std::move(room), payload.size());
 }
 
 // Also a staged one, then by its name.
-void engine::take_release(packet const& head, std::byte const* /*payload*/) noexcept { take_back(head.from, {head.b, 0, head.a}); }
+void endpoint::take_release(packet const& head, std::byte const* /*payload*/) noexcept { take_back(head.from, {head.b, 0, head.a}); }
 
-void engine::take_back(rank from, payload_reference const& what) noexcept {
+void endpoint::take_back(rank from, payload_reference const& what) noexcept {
     if (what.lent == payload_reference::k_staged) return m_transport->unstage(from, what.address);
     detail::payload_bytes freed; // after the lock
     std::lock_guard const held(m_lent_lock);
@@ -65,32 +65,32 @@ void engine::take_back(rank from, payload_reference const& what) noexcept {
     m_lent.erase(found);
 }
 
-engine::enclosure engine::enclose(rank to, message_tag& tag, wire_writer& payload) {
+endpoint::enclosure endpoint::enclose(rank to, message_tag& tag, wire_writer& payload) {
     tag.by_reference = payload.size() > m_transport->most_bytes_to(to);
     if (!tag.by_reference) return {{}, {payload.data(), payload.size()}};
     return {lend(to, std::move(payload.storage()), payload.size()), {}};
 }
 
-void engine::send(rank to, message_tag tag, packet head, enclosure const& enclosed, awaited* answer) noexcept {
+void endpoint::send(rank to, message_tag tag, packet head, enclosure const& enclosed, awaited* answer) noexcept {
     auto const bytes = tag.by_reference ? std::as_bytes(std::span(&enclosed.where, 1)) : enclosed.bytes;
     head.size = static_cast<std::uint32_t>(bytes.size());
     send(to, tag, head, bytes.data(), answer);
 }
 
 // What the transport has staged for a place that has died, the transport takes back.
-void engine::discard(rank to, message_tag tag, enclosure const& enclosed) noexcept {
+void endpoint::discard(rank to, message_tag tag, enclosure const& enclosed) noexcept {
     if (!tag.by_reference) return;
     if (enclosed.where.lent == payload_reference::k_staged && is_dead(to)) return;
     take_back(to, enclosed.where);
 }
 
-void engine::send_copy(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) {
+void endpoint::send_copy(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) {
     tag.by_reference = payload.size() > m_transport->most_bytes_to(to);
     send(to, tag, head, tag.by_reference ? enclosure{lend(to, payload), {}} : enclosure{{}, payload});
 }
 
 // A payload that stays until the receiver has answered, unless it is the receiver's already.
-void engine::send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload, awaited* answer) noexcept {
+void endpoint::send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload, awaited* answer) noexcept {
     std::size_t const size = payload.size();
     tag.by_reference = size > m_transport->most_bytes_to(to);
     enclosure enclosed{{reinterpret_cast<std::uintptr_t>(payload.data()), size, 0}, {payload.data(), size}};
@@ -101,7 +101,7 @@ void engine::send_in_place(rank to, message_tag tag, packet const& head, wire_wr
 // --- by the receiver -----------------------------------------------------------------------------------------------------
 
 // 0, EFAULT: there is no such memory, or EHOSTDOWN: the place has died. Reads it where it is; if that is not allowed, has it sent.
-int engine::copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept {
+int endpoint::copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept {
     int const refused = to.empty() ? 0 : m_transport->read(from, to.data(), address, to.size());
     if (refused == 0 || refused == EFAULT) return refused;
     std::uint64_t const size = to.size();
@@ -118,14 +118,14 @@ int engine::copy_from(rank from, std::uint64_t address, std::span<std::byte> to)
     return whole.has_died ? EHOSTDOWN : 0;
 }
 
-void engine::give_back(rank to, payload_reference const& what) noexcept {
+void endpoint::give_back(rank to, payload_reference const& what) noexcept {
     packet done;
     done.a = what.lent;
     done.b = what.address;
     send(to, {message_kind::release}, done, nullptr);
 }
 
-detail::remote_result engine::fetch(rank from, payload_reference const& what) {
+detail::remote_result endpoint::fetch(rank from, payload_reference const& what) {
     if (what.lent == payload_reference::k_staged) return borrow(from, what);
     detail::remote_result all(what.size);
     int const error = copy_from(from, what.address, {all.data(), what.size});
@@ -137,17 +137,17 @@ detail::remote_result engine::fetch(rank from, payload_reference const& what) {
 }
 
 // Read where it is, and given back by whoever has read it.
-detail::remote_result engine::borrow(rank from, payload_reference const& what) noexcept {
+detail::remote_result endpoint::borrow(rank from, payload_reference const& what) noexcept {
     detail::payload_owner const of{
         [](detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
-            static_cast<engine*>(self.at)->give_back(static_cast<rank>(self.place), {self.number, 0, payload_reference::k_staged});
+            static_cast<endpoint*>(self.at)->give_back(static_cast<rank>(self.place), {self.number, 0, payload_reference::k_staged});
         },
         this, what.address, static_cast<int>(from)};
     auto* const bytes = const_cast<std::byte*>(m_transport->find_staged(what.address)); // NOLINT: nobody writes to it
     return {detail::payload_bytes(bytes, of), what.size};
 }
 
-void engine::send_pieces(packet const& head, std::byte const* payload) noexcept {
+void endpoint::send_pieces(packet const& head, std::byte const* payload) noexcept {
     std::uint64_t size = 0;
     std::memcpy(&size, payload, sizeof size);
     auto const* const bytes = &object_at<std::byte const>(head.a);
@@ -165,21 +165,21 @@ void engine::send_pieces(packet const& head, std::byte const* payload) noexcept 
     }
 }
 
-void engine::take_fragment(packet const& head, std::byte const* payload) noexcept {
+void endpoint::take_fragment(packet const& head, std::byte const* payload) noexcept {
     auto& into = object_at<transfer>(head.a);
     if (head.size == 0) return count_down(into, head.from, 1);
     std::memcpy(into.to + head.b, payload, head.size);
     count_down(into, head.from, head.size);
 }
 
-void engine::count_down(transfer& whole, rank from, std::uint64_t by) noexcept {
+void endpoint::count_down(transfer& whole, rank from, std::uint64_t by) noexcept {
     if (whole.missing.fetch_sub(by, std::memory_order_acq_rel) != by) return; // acq_rel: all pieces are there
     cross_off(from, whole);
     whole.complete.notify();
 }
 
 // One side of a stream is done. The receiver must not tell that the payload is free before the sender says so.
-void engine::moved(rank peer, std::uint64_t what, bool was_sent) noexcept {
+void endpoint::moved(rank peer, std::uint64_t what, bool was_sent) noexcept {
     if (!was_sent) return count_down(object_at<transfer>(what), peer, 1);
     packet sent;
     sent.a = what;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine waits for: answers to calls, and payloads that come in pieces.
+// What an endpoint waits for: answers to calls, and payloads that come in pieces.
 #pragma once
 
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 
 #include <tulle/signal.hpp>
 
@@ -13,7 +13,7 @@
 namespace tulle::messenger {
 
 // In the frame of the caller, until the answer has come.
-struct engine::pending_call : awaited {
+struct endpoint::pending_call : awaited {
     pending_call() noexcept
         : awaited([](awaited& self) noexcept {
               auto& call = static_cast<pending_call&>(self);
@@ -30,7 +30,7 @@ struct engine::pending_call : awaited {
 
 // A payload that comes piece by piece, or as a stream: then what is missing is that it arrives, and that the sender is
 // done with its bytes. In the frame of the thread that waits for it.
-struct engine::transfer : awaited {
+struct endpoint::transfer : awaited {
     transfer(std::byte* into, std::uint64_t bytes) noexcept
         : awaited([](awaited& self) noexcept {
               auto& whole = static_cast<transfer&>(self);

@@ -7,13 +7,13 @@
 
 namespace tulle::messenger {
 
-class engine;
+class endpoint;
 
-using detail::governor;
+using detail::finish_scope;
 
 struct standing {
-    engine* at = nullptr;
-    governor* of = nullptr; // only carried here: finishes set and read it
+    endpoint* at = nullptr;
+    finish_scope* of = nullptr; // only carried here: finishes set and read it
 };
 
 // Attached to the calling thread's stack; null: at the place of this process, of no finish.

@@ -2,7 +2,7 @@
 // The option `check`: what goes to other places is searched for addresses of this one. A word that lies in private memory of this process is taken
 // for one; a small integer is none, so nothing is found of a program that is linked to low addresses.
 #include "base/sanitize.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 #include "os/mapped_range.hpp"
 
 #include <tulle/wire.hpp>
@@ -65,7 +65,7 @@ char const* kind_of(std::uint64_t address) noexcept {
 
 } // namespace
 
-void engine::search(std::optional<rank> to, wire_writer const& sent) {
+void endpoint::search(std::optional<rank> to, wire_writer const& sent) {
     auto const found = address_search(m_common_addresses).look_at(sent);
     if (!found) return;
     char text[32];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // I-lets, and regions of memory that are copied from place to place: what the C interface has (<tulle/c/place.h>).
 #include "messenger/calls.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 #include "messenger/image.hpp"
 
 #include "base/error.hpp"
@@ -24,7 +24,7 @@ void run_here(std::uint64_t code, std::uint64_t a, std::uint64_t b, rank from) n
 
 } // namespace
 
-void engine::start(rank at, ilet const& what) noexcept {
+void endpoint::start(rank at, ilet const& what) noexcept {
     packet head;
     head.handler = what.code;
     head.a = what.a;
@@ -33,7 +33,7 @@ void engine::start(rank at, ilet const& what) noexcept {
     let_others_catch_up();
 }
 
-void engine::take_ilet(packet const& one, std::byte const* payload) noexcept {
+void endpoint::take_ilet(packet const& one, std::byte const* payload) noexcept {
     start_thread(one, payload, [](arrived& message) noexcept {
         packet const& head = message.head;
         run_here(head.handler, head.a, head.b, head.from);
@@ -41,7 +41,7 @@ void engine::take_ilet(packet const& one, std::byte const* payload) noexcept {
 }
 
 // Small regions go with the message, and their source is free at once.
-void engine::push(rank at, std::uint64_t to, std::span<std::byte const> from, ilet const& then_here, ilet const& then_there) {
+void endpoint::push(rank at, std::uint64_t to, std::span<std::byte const> from, ilet const& then_here, ilet const& then_there) {
     bool const is_small = sizeof(push_offer) + from.size() <= m_transport->most_bytes_to(at);
     push_offer const offer{
         to,          from.size(), is_small ? 0 : reinterpret_cast<std::uintptr_t>(from.data()), is_small ? 0 : then_here.code,
@@ -60,11 +60,11 @@ void engine::push(rank at, std::uint64_t to, std::span<std::byte const> from, il
 }
 
 // By the receiver.
-void engine::take_offer(packet const& head, std::byte const* payload) noexcept {
+void endpoint::take_offer(packet const& head, std::byte const* payload) noexcept {
     start_thread(head, payload, [](arrived& message) noexcept { message.at.receive_offer(message); });
 }
 
-void engine::receive_offer(arrived const& message) noexcept {
+void endpoint::receive_offer(arrived const& message) noexcept {
     packet const& head = message.head;
     push_offer offer;
     std::memcpy(&offer, message.payload(), sizeof offer);
@@ -80,6 +80,6 @@ void engine::receive_offer(arrived const& message) noexcept {
     if (head.handler != 0) run_here(head.handler, head.a, head.b, head.from);
 }
 
-int engine::pull(rank at, std::uint64_t from, std::span<std::byte> to) noexcept { return copy_from(at, from, to); }
+int endpoint::pull(rank at, std::uint64_t from, std::span<std::byte> to) noexcept { return copy_from(at, from, to); }
 
 } // namespace tulle::messenger

@@ -14,8 +14,8 @@
 
 namespace tulle::teams {
 
-using messenger::engine;
-using messenger::engine_of_caller;
+using messenger::endpoint;
+using messenger::endpoint_of_caller;
 using net::rank;
 
 namespace {
@@ -35,7 +35,7 @@ std::size_t waiter(barrier_round const& r, unsigned k) noexcept { return r.round
 // How long it is worth looking. Where places share processors, each look lets others run, so the clock alone does not say whether they could come.
 class patience {
 public:
-    explicit patience(engine& e) noexcept : m_shares_processors(e.shares_processors()) {}
+    explicit patience(endpoint& e) noexcept : m_shares_processors(e.shares_processors()) {}
 
     [[nodiscard]] bool is_left() noexcept {
         ++m_looks;
@@ -45,7 +45,7 @@ public:
         return now < m_until || m_looks < k_least_looks;
     }
     // The worker's other threads, messages, and processes that share the processor, in turn.
-    void let_others_run(engine& e) const noexcept {
+    void let_others_run(endpoint& e) const noexcept {
         if (!m_shares_processors && m_looks % k_looks_between != 0) return os::machine::pause();
         if (sync::parking::has_ready_threads()) return this_thread::yield();
         static_cast<void>(e.poll());
@@ -60,16 +60,16 @@ private:
 // One round, as one place sees it.
 class meeting {
 public:
-    meeting(engine& here, barrier_round const& what) noexcept : m_here(here), m_what(what), m_absent(what.others) {}
+    meeting(endpoint& here, barrier_round const& what) noexcept : m_here(here), m_what(what), m_absent(what.others) {}
 
     [[nodiscard]] std::uint32_t tell(shared_arrivals& own) noexcept {
         state_of(m_here).order().before_send();
         own.come_to(point_of(m_what));
         own.before_notes();
-        std::uint32_t letters = 0;
+        std::uint32_t by_message = 0;
         for (unsigned k = 0; m_what.others >> k != 0; ++k)
-            if (arrivals_after(k) == nullptr || own.take_note(waiter(m_what, k), point_of(m_what))) letters |= 1U << k;
-        return letters;
+            if (arrivals_after(k) == nullptr || own.take_note(waiter(m_what, k), point_of(m_what))) by_message |= 1U << k;
+        return by_message;
     }
     // True: nobody is left that may be seen to come.
     [[nodiscard]] bool look() noexcept {
@@ -79,11 +79,11 @@ public:
     }
     void leave_notes() noexcept {
         for (unsigned k = 0; m_absent >> k != 0; ++k)
-            if ((m_absent >> k) % 2 != 0 && arrivals_before(k)->leave_note(waiter(m_what, k), point_of(m_what))) m_letters |= 1U << k;
+            if ((m_absent >> k) % 2 != 0 && arrivals_before(k)->leave_note(waiter(m_what, k), point_of(m_what))) m_by_message |= 1U << k;
     }
-    [[nodiscard]] std::uint32_t letters() const noexcept {
+    [[nodiscard]] std::uint32_t by_message() const noexcept {
         state_of(m_here).order().before_delivery();
-        return m_letters;
+        return m_by_message;
     }
 
 private:
@@ -98,13 +98,13 @@ private:
         sight const seen = there != nullptr ? there->look(point_of(m_what)) : sight::writes;
         if (seen == sight::not_come) return;
         m_absent &= ~(1U << k);
-        if (seen == sight::writes) m_letters |= 1U << k;
+        if (seen == sight::writes) m_by_message |= 1U << k;
     }
 
-    engine& m_here;
+    endpoint& m_here;
     barrier_round const& m_what;
     std::uint32_t m_absent;
-    std::uint32_t m_letters = 0;
+    std::uint32_t m_by_message = 0;
 };
 
 } // namespace
@@ -116,7 +116,7 @@ namespace tulle::detail {
 using namespace teams;
 
 std::uint32_t come_to(barrier_round const& which, bool has_failed) {
-    engine& here = *engine_of_caller();
+    endpoint& here = *endpoint_of_caller();
     shared_arrivals* const own = here.transport().arrivals_of(here.here());
     if (own == nullptr) return which.others;
     if (has_failed) own->write_from_now_on();
@@ -125,7 +125,7 @@ std::uint32_t come_to(barrier_round const& which, bool has_failed) {
 }
 
 std::uint32_t wait_at(barrier_round const& which) {
-    engine& here = *engine_of_caller();
+    endpoint& here = *endpoint_of_caller();
     meeting of(here, which);
     patience limit(here);
     while (!of.look()) {
@@ -136,7 +136,7 @@ std::uint32_t wait_at(barrier_round const& which) {
         }
         limit.let_others_run(here);
     }
-    return of.letters();
+    return of.by_message();
 }
 
 } // namespace tulle::detail

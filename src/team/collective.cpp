@@ -17,43 +17,43 @@
 
 namespace tulle::teams {
 
-using messenger::engine_of_caller;
+using messenger::endpoint_of_caller;
 using messenger::no_memory_for;
 using messenger::reference_in;
 
-place_state::place_state(engine& carrier) : m_carrier(&carrier) {
-    carrier.handle<&place_state::take_letter>(message_kind::letter, *this);
+place_state::place_state(endpoint& carrier) : m_carrier(&carrier) {
+    carrier.handle<&place_state::take_collective>(message_kind::collective, *this);
     carrier.on_death<&place_state::place_died>(*this);
 }
 
-void place_state::post(rank to, detail::letter const& what, wire_writer& bytes) {
+void place_state::post(rank to, detail::collective_message const& what, wire_writer& bytes) {
     packet head;
     head.handler = what.team;
     head.a = what.number;
     head.b = what.step;
-    message_tag tag{message_kind::letter};
-    engine::enclosure const enclosed = m_carrier->enclose(to, tag, bytes);
+    message_tag tag{message_kind::collective};
+    endpoint::enclosure const enclosed = m_carrier->enclose(to, tag, bytes);
     m_carrier->send(to, tag, head, enclosed);
     m_carrier->let_others_catch_up();
 }
 
-void place_state::take_letter(packet const& head, std::byte const* payload) noexcept try {
-    letter_body body{message_tag::decode(head.kind).by_reference, detail::remote_result(head.size)};
+void place_state::take_collective(packet const& head, std::byte const* payload) noexcept try {
+    collective_body body{message_tag::decode(head.kind).by_reference, detail::remote_result(head.size)};
     if (head.size != 0) std::memcpy(body.bytes.data(), payload, head.size);
-    m_letters.arrive({{head.handler, head.a, head.b}, head.from}, std::move(body));
+    m_inbox.arrive({{head.handler, head.a, head.b}, head.from}, std::move(body));
 } catch (std::bad_alloc const&) {
     no_memory_for(head);
 }
 
-detail::remote_result place_state::take(rank from, detail::letter const& what) {
-    std::optional<letter_body> body = m_letters.take({what, from});
+detail::remote_result place_state::take(rank from, detail::collective_message const& what) {
+    std::optional<collective_body> body = m_inbox.take({what, from});
     if (!body) m_carrier->throw_death(from);
     return body->by_reference ? m_carrier->fetch(from, reference_in(body->bytes.data())) : std::move(body->bytes);
 }
 
 // By whoever polls. What is to be told may wait, so a thread tells it.
 void place_state::place_died(rank dead) {
-    m_letters.lose(dead);
+    m_inbox.lose(dead);
     m_carrier->begin_use();
     spawn_detached([this, dead] {
         waits.lose(static_cast<int>(dead));
@@ -63,7 +63,7 @@ void place_state::place_died(rank dead) {
 }
 
 place_state& state_here() {
-    engine const* const e = engine_of_caller();
+    endpoint const* const e = endpoint_of_caller();
     if (e != nullptr) return state_of(*e);
     static auto* const s_alone = new place_state; // threads may use it until the process has gone
     return *s_alone;
@@ -80,9 +80,11 @@ namespace tulle::detail {
 
 using teams::state_here;
 
-void post_letter(int to, letter const& what, wire_writer& bytes) { state_here().post(static_cast<net::rank>(to), what, bytes); }
+void post_collective(int to, collective_message const& what, wire_writer& bytes) {
+    state_here().post(static_cast<net::rank>(to), what, bytes);
+}
 
-remote_result take_letter(int from, letter const& what) { return state_here().take(static_cast<net::rank>(from), what); }
+remote_result take_collective(int from, collective_message const& what) { return state_here().take(static_cast<net::rank>(from), what); }
 
 std::uint64_t new_name() {
     constexpr unsigned k_bits_of_count = 48;

@@ -160,7 +160,7 @@ void let_object_go(std::uint64_t object, int place) { state_here().waits.let_go(
 void check_object(std::uint64_t object) { state_here().waits.check(object); }
 
 remote_result call_within(int place, remote_code code, wire_writer& arguments, std::uint64_t number, limit until) {
-    messenger::engine& here = *messenger::engine_of_caller();
+    messenger::endpoint& here = *messenger::endpoint_of_caller();
     auto const to = static_cast<net::rank>(place);
     here.refuse_addresses(to, arguments);
     auto const call = [&](messenger::call_limit* within) { return finishes::finishes_of(here).call(to, code, arguments, within); };

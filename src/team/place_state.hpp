@@ -4,10 +4,10 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 #include "net/order_of_process.hpp"
+#include "team/collective_inbox.hpp"
 #include "team/home_waits.hpp"
-#include "team/letters.hpp"
 
 #include <tulle/condition_variable.hpp>
 #include <tulle/mutex.hpp>
@@ -22,7 +22,7 @@
 
 namespace tulle::teams {
 
-using messenger::engine;
+using messenger::endpoint;
 using messenger::message_kind;
 using messenger::message_tag;
 using net::packet;
@@ -53,14 +53,14 @@ private:
 
 class place_state {
 public:
-    place_state() = default;               // of a process that is alone: nothing is sent
-    explicit place_state(engine& carrier); // throws std::bad_alloc
+    place_state() = default;                 // of a process that is alone: nothing is sent
+    explicit place_state(endpoint& carrier); // throws std::bad_alloc
     place_state(place_state const&) = delete;
     place_state& operator=(place_state const&) = delete;
 
-    void post(rank to, detail::letter const& what, wire_writer& bytes);              // throws std::bad_alloc, with nothing done
-    [[nodiscard]] detail::remote_result take(rank from, detail::letter const& what); // throws std::bad_alloc; dead_place
-    [[nodiscard]] net::order_of_process& order() noexcept { return m_order; }        // of what is seen in memory of other places
+    void post(rank to, detail::collective_message const& what, wire_writer& bytes);              // throws std::bad_alloc, with nothing done
+    [[nodiscard]] detail::remote_result take(rank from, detail::collective_message const& what); // throws std::bad_alloc; dead_place
+    [[nodiscard]] net::order_of_process& order() noexcept { return m_order; } // of what is seen in memory of other places
 
     base::spin_lock lock;                                   // guards the next three
     std::uint64_t names = 0;                                // given out here so far
@@ -73,17 +73,17 @@ public:
     condition_variable block_has_ended;
 
 private:
-    void take_letter(packet const& head, std::byte const* payload) noexcept;
+    void take_collective(packet const& head, std::byte const* payload) noexcept;
     void place_died(rank dead);
 
-    engine* m_carrier = nullptr;
-    letters m_letters;
+    endpoint* m_carrier = nullptr;
+    collective_inbox m_inbox;
     net::order_of_process m_order;
 };
 
 // Of the place whose messages these are.
-[[nodiscard]] inline place_state& state_of(engine const& e) noexcept {
-    return *static_cast<place_state*>(e.handler_of(message_kind::letter));
+[[nodiscard]] inline place_state& state_of(endpoint const& e) noexcept {
+    return *static_cast<place_state*>(e.handler_of(message_kind::collective));
 }
 
 // That of the calling thread's place.

@@ -29,8 +29,8 @@ void team_operation::end() const {
 
 void team_operation::meet(unsigned round, int distance, int end) {
     std::uint32_t const all = (1U << static_cast<unsigned>((end - 1) / distance)) - 1;
-    bool const is_of_all_places = m_letter.team == 0;
-    barrier_round const here{m_letter.number, round, distance, all};
+    bool const is_of_all_places = m_message.team == 0;
+    barrier_round const here{m_message.number, round, distance, all};
     for_each_in(is_of_all_places ? come_to(here, has_failed()) : all, distance,
                 [&](int d) { send(after(d), static_cast<step_number>(d), std::tuple<>()); });
     for_each_in(is_of_all_places ? wait_at(here) : all, distance,
@@ -64,9 +64,9 @@ void team_operation::post_failure(int to, step_number step, std::string const& w
 }
 
 void team_operation::post(int to, step_number step, wire_writer& bytes) {
-    letter written = m_letter;
+    collective_message written = m_message;
     written.step = step;
-    post_letter(place_of(to), written, bytes);
+    post_collective(place_of(to), written, bytes);
 }
 
 } // namespace detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Barriers through memory: nobody goes on before the others have come, nobody waits for a letter that does not come, and no letter comes that nobody
-// waits for. A letter that is missing shows as a deadlock.
+// Barriers through memory: nobody goes on before the others have come, nobody waits for a message that does not come, and no message comes that nobody
+// waits for. A message that is missing shows as a deadlock.
 #include "explorer/explore.hpp"
 #include "net/arrivals.hpp"
 
@@ -21,23 +21,23 @@ using net::sight;
 
 constexpr std::uint64_t k_points = 2;
 
-// One letter for each point, as team/letters.hpp keeps them.
-class letter_box {
+// One message for each point, as team/collective_inbox.hpp keeps them.
+class message_box {
 public:
     void post(std::uint64_t point) {
         ++m_posted;
-        m_letters[point].store(1, release); // pairs with take
-        machine::futex_wake(m_letters[point], 1);
+        m_messages[point].store(1, release); // pairs with take
+        machine::futex_wake(m_messages[point], 1);
     }
     void take(std::uint64_t point) {
         ++m_taken;
-        while (m_letters[point].load(acquire) == 0) machine::futex_wait(m_letters[point], 0); // pairs with post
+        while (m_messages[point].load(acquire) == 0) machine::futex_wait(m_messages[point], 0); // pairs with post
     }
-    void check_empty() const { model::check(m_posted == m_taken, "each letter is taken"); }
+    void check_empty() const { model::check(m_posted == m_taken, "each message is taken"); }
     [[nodiscard]] int taken() const { return m_taken; }
 
 private:
-    std::array<model::atomic<std::uint32_t>, k_points + 1> m_letters;
+    std::array<model::atomic<std::uint32_t>, k_points + 1> m_messages;
     int m_posted = 0; // by the one
     int m_taken = 0;  // by the other
 };
@@ -47,29 +47,29 @@ class direction {
 public:
     void come(std::uint64_t point) {
         m_work[point].store(1);
-        if (m_come.writes()) return m_letters.post(point);
+        if (m_come.writes()) return m_messages.post(point);
         m_come.come_to(point); // A1
         m_come.before_notes();
-        if (m_come.take_note(0, point)) m_letters.post(point); // A2
+        if (m_come.take_note(0, point)) m_messages.post(point); // A2
     }
     void come_without_a_fence(std::uint64_t point) {
         m_work[point].store(1);
         m_come.come_to(point);
-        if (m_come.take_note(0, point)) m_letters.post(point);
+        if (m_come.take_note(0, point)) m_messages.post(point);
     }
     void fail() { m_come.write_from_now_on(); }
 
     void wait(std::uint64_t point) {
-        sight const seen = m_come.look(point);                                                                        // B1
-        if (seen == sight::writes || (seen == sight::not_come && m_come.leave_note(0, point))) m_letters.take(point); // B2, B3
+        sight const seen = m_come.look(point);                                                                         // B1
+        if (seen == sight::writes || (seen == sight::not_come && m_come.leave_note(0, point))) m_messages.take(point); // B2, B3
         model::check(m_work[point].load() == 1, "it has come");
     }
-    void check_empty() const { m_letters.check_empty(); }
-    [[nodiscard]] int letters() const { return m_letters.taken(); }
+    void check_empty() const { m_messages.check_empty(); }
+    [[nodiscard]] int messages() const { return m_messages.taken(); }
 
 private:
     net::arrivals<machine> m_come;
-    letter_box m_letters;
+    message_box m_messages;
     std::array<model::plain<int>, k_points + 1> m_work;
 };
 
@@ -104,14 +104,14 @@ void come_and_fail(direction& d) {
     d.come(2);
 }
 
-model::test_body one_way(role comes, role waits, int* letters = nullptr) {
+model::test_body one_way(role comes, role waits, int* messages = nullptr) {
     return [=](model::test& t) {
         auto& d = t.make<direction>();
         t.thread([&d, comes] { comes(d); });
         t.thread([&d, waits] { waits(d); });
         t.at_end([=, &d] {
             d.check_empty();
-            if (letters != nullptr) *letters += d.letters();
+            if (messages != nullptr) *messages += d.messages();
         });
     };
 }
@@ -123,11 +123,11 @@ TEST(arrivals, one_waits_for_another) {
 }
 
 TEST(arrivals, one_follows_another) {
-    int letters = 0;
-    model::result const r = model::explore("arrivals_two", random(60000), one_way(&come_to_all, &wait_for_all, &letters));
+    int messages = 0;
+    model::result const r = model::explore("arrivals_two", random(60000), one_way(&come_to_all, &wait_for_all, &messages));
     EXPECT_TRUE(r.passed()) << r;
-    EXPECT_GT(static_cast<std::size_t>(letters), r.executions / 20);                 // some
-    EXPECT_LT(static_cast<std::size_t>(letters), k_points * r.executions * 19 / 20); // not all
+    EXPECT_GT(static_cast<std::size_t>(messages), r.executions / 20);                 // some
+    EXPECT_LT(static_cast<std::size_t>(messages), k_points * r.executions * 19 / 20); // not all
 }
 
 TEST(arrivals, points_are_left_out) {
@@ -156,7 +156,7 @@ struct both_ways {
             });
         t.at_end([&all] {
             for (direction const& d : all.of) d.check_empty();
-            model::check(all.of[0].letters() + all.of[1].letters() <= static_cast<int>(k_points), "the last to come needs no letter");
+            model::check(all.of[0].messages() + all.of[1].messages() <= static_cast<int>(k_points), "the last to come needs no message");
         });
     }
 };

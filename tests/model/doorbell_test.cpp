@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The doorbell of a place: no message lies there while its sleeper sleeps and nobody watches. A lost wake-up shows as a deadlock, because all
-// messages are waited for. The rule of who polls when others do, too, is that of messenger/engine.cpp.
+// messages are waited for. The rule of who polls when others do, too, is that of messenger/endpoint.cpp.
 #include "base/spin_lock.hpp"
 #include "explorer/explore.hpp"
 #include "net/doorbell.hpp"
@@ -174,7 +174,7 @@ TEST(doorbell, a_deadline_ends_a_sleep) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-// -- one that sleeps, and watchers. Polls exclude each other; this is what messenger/engine.cpp does.
+// -- one that sleeps, and watchers. Polls exclude each other; this is what messenger/endpoint.cpp does.
 
 bool poll_unless_others_do(place& p) {
     std::unique_lock const held(p.polling(), std::try_to_lock);

@@ -37,8 +37,8 @@ class Page(unittest.TestCase):
         for places, told, measured in zip(PLACES, self.told(beginning), self.measured):
             self.assertLess(abs(told - measured[number]), TOLERANCE * measured[number], (beginning, places, measured[number]))
 
-    def test_engine(self):
-        self.expect_column(0, "engine: ")
+    def test_heap_of_a_place(self):
+        self.expect_column(0, "messages and what uses them: ")
 
     def test_transport_of_one_host(self):
         self.expect_column(1, "transport of one host: ")

@@ -313,7 +313,7 @@ bool measure(simulation const& world, operation const& what) {
 
 struct memory {
     int places = 0;
-    std::size_t of_engine = 0;    // heap
+    std::size_t of_services = 0;  // heap
     std::size_t of_transport = 0; // heap, of places of one host
     std::size_t of_session = 0;   // address space that these share; a page takes memory when it is touched
     std::size_t touched = 0;      // of it, once place 0 has sent a message to each
@@ -364,10 +364,10 @@ int main(int argc, char** argv) {
         std::printf("| places | operation | messages | of a place, mean | of the busiest place | bytes sent by a place, mean |\n"
                     "|---|---|---|---|---|---|\n");
     for (int k = first; k < argc; ++k) is_right &= measure(std::max(2, std::atoi(argv[k])), only_memory, memories);
-    std::printf("\n| places | heap of an engine | heap of its transport on one host | memory shared there | touched when place 0 has sent "
+    std::printf("\n| places | heap of a place | heap of its transport on one host | memory shared there | touched when place 0 has sent "
                 "to each |\n"
                 "|---|---|---|---|---|\n");
     for (memory const& m : memories)
-        std::printf("| %d | %zu | %zu | %zu | %zu |\n", m.places, m.of_engine, m.of_transport, m.of_session, m.touched);
+        std::printf("| %d | %zu | %zu | %zu | %zu |\n", m.places, m.of_services, m.of_transport, m.of_session, m.touched);
     return is_right ? 0 : 1;
 }

@@ -35,7 +35,7 @@ class Check(unittest.TestCase):
         self.assert_chooses("include/tulle/tulle.hpp", "unit.api")
 
     def test_other_places(self):
-        self.assert_chooses("tests/unit/remote/engine_test.cpp", "unit.remote")
+        self.assert_chooses("tests/unit/remote/endpoint_test.cpp", "unit.remote")
         self.assert_chooses("tests/model/deque_test.cpp", "model.deque")
         self.assert_chooses("src/compat/qthread/lifecycle.cpp", "compat.qthread.places", "compat.qthread.c.chapel")
         self.assert_leaves_out("src/compat/qthread/lifecycle.cpp", "compat.tnt.c.nodes")

@@ -44,7 +44,7 @@ public:
 
     [[nodiscard]] tulle::net::loopback_network& network() noexcept { return m_network; }
     [[nodiscard]] tulle::membership::place_services& services(int index) noexcept { return *m_places[static_cast<std::size_t>(index)]; }
-    [[nodiscard]] tulle::messenger::engine& engine(int index) noexcept { return services(index).messages; }
+    [[nodiscard]] tulle::messenger::endpoint& endpoint(int index) noexcept { return services(index).messages; }
 
 private:
     using all_places = std::vector<std::unique_ptr<tulle::membership::place_services>>;
@@ -55,7 +55,7 @@ private:
         for (tulle::net::rank r = 0; r < network.count(); ++r, ++refused.seed) {
             auto transport = std::make_unique<refusing_transport>(network.join(r), refused);
             all.push_back(std::make_unique<tulle::membership::place_services>(std::move(transport), chosen.memory));
-            tulle::messenger::engine& made = all.back()->messages;
+            tulle::messenger::endpoint& made = all.back()->messages;
             if (chosen.survives) made.survive_deaths();
             if (chosen.searches) made.search_for_addresses();
             made.reserve_processor(chosen.reserved_cpu);

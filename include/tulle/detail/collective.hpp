@@ -13,20 +13,20 @@
 namespace tulle::detail {
 
 // One message of a collective operation: which team, the how manieth operation of it, which step of that.
-struct letter {
+struct collective_message {
     std::uint64_t team = 0;
     std::uint64_t number = 0;
     std::uint64_t step = 0;
-    friend auto operator<=>(letter const&, letter const&) = default;
+    friend auto operator<=>(collective_message const&, collective_message const&) = default;
 };
 
 // To another place. Throws std::bad_alloc.
-TULLE_API void post_letter(int to, letter const& what, wire_writer& bytes);
+TULLE_API void post_collective(int to, collective_message const& what, wire_writer& bytes);
 // Waits for it. Throws std::bad_alloc; dead_place.
-TULLE_API remote_result take_letter(int from, letter const& what);
+TULLE_API remote_result take_collective(int from, collective_message const& what);
 
 // One round of a barrier of all places: each meets those at multiples of a distance. Where they share memory, they see there how far the others have
-// come; the rest is told by letters. In sets of places, bit k is the one at k+1 times the distance.
+// come; the rest is told by messages. In sets of places, bit k is the one at k+1 times the distance.
 struct barrier_round {
     static constexpr std::uint64_t k_most_rounds = 8;
     static constexpr unsigned k_most_others = 3;
@@ -37,9 +37,9 @@ struct barrier_round {
     std::uint32_t others = 0;
 };
 
-// The calling thread's place has come to it, or has failed before. Who after it is to be sent a letter, before anything is waited for.
+// The calling thread's place has come to it, or has failed before. Who after it is to be sent a message, before anything is waited for.
 [[nodiscard]] TULLE_API std::uint32_t come_to(barrier_round const& which, bool has_failed);
-// Returns when those before it have come, but for those from which a letter is to be taken.
+// Returns when those before it have come, but for those from which a message is to be taken.
 [[nodiscard]] TULLE_API std::uint32_t wait_at(barrier_round const& which);
 
 // A number that no other place gives out. Not 0.

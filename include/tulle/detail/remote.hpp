@@ -84,14 +84,15 @@ TULLE_API void check_place(int index);
 // Runs `code` there and waits. Throws what it throws, or remote_error; std::bad_alloc.
 TULLE_API remote_result call_at(int place, remote_code code, wire_writer& arguments);
 
-// A finish, at the place where it is or at one that takes part. governor: of the activity that the caller is in; null: none.
-struct governor;
-[[nodiscard]] TULLE_API governor* current_governor() noexcept;
+// A finish, as the place where it is or one that takes part sees it. The current one is that of the activity which the caller
+// is in; null: it is in none.
+struct finish_scope;
+[[nodiscard]] TULLE_API finish_scope* current_finish_scope() noexcept;
 
-// Where the calling thread is, and which governor it belongs to; in its frame (src/finish/governor.hpp).
+// Where the calling thread is, and which finish scope it belongs to; in its frame (src/finish/finish_scope.hpp).
 struct standing_frame {
     void* at;
-    governor* of;
+    finish_scope* of;
     void* outer;
 };
 
@@ -104,35 +105,35 @@ public:
     finish_frame& operator=(finish_frame const&) = delete;
     TULLE_API ~finish_frame();
 
-    [[nodiscard]] governor& get() const noexcept { return *m_governor; }
+    [[nodiscard]] finish_scope& get() const noexcept { return *m_scope; }
     TULLE_API void add_exception(std::exception_ptr const& e) noexcept; // of the body
     // Waits until all activities have ended, then throws what was thrown. Once.
     TULLE_API void end();
 
 private:
-    governor* m_governor;
+    finish_scope* m_scope;
     standing_frame m_standing;
 };
 
-// What the governor's activities see at its place; null: they cannot be cancelled.
-[[nodiscard]] TULLE_API cancellation* stop_of(governor const& of) noexcept;
+// What the finish scope's activities see at its place; null: they cannot be cancelled.
+[[nodiscard]] TULLE_API cancellation* stop_of(finish_scope const& of) noexcept;
 // Cancels them all. False: they are already. Throws std::bad_alloc, std::logic_error: they cannot be.
-TULLE_API bool request_stop(governor& of);
+TULLE_API bool request_stop(finish_scope& of);
 
 // Starts an activity at another place. Throws std::bad_alloc.
-TULLE_API void start_at(governor& of, int place, remote_code code, wire_writer& arguments);
+TULLE_API void start_at(finish_scope& of, int place, remote_code code, wire_writer& arguments);
 
 // One here: begin_local, start a thread, and in it run the body while a local_activity exists. If the thread cannot be started: cancel_local.
-TULLE_API void begin_local(governor& of) noexcept;
-TULLE_API void cancel_local(governor& of) noexcept;
+TULLE_API void begin_local(finish_scope& of) noexcept;
+TULLE_API void cancel_local(finish_scope& of) noexcept;
 
 // An activity that has not begun and may begin at any place.
 struct any_activity {
-    any_activity(governor& its_governor, remote_code what) noexcept : of(&its_governor), code(what) {}
+    any_activity(finish_scope& its_scope, remote_code what) noexcept : of(&its_scope), code(what) {}
 
     any_activity* older = nullptr; // in the bag of its place (balance/activity_bag.hpp)
     any_activity* younger = nullptr;
-    governor* of;
+    finish_scope* of;
     remote_code code;
     wire_writer arguments;
 };
@@ -140,7 +141,7 @@ TULLE_API void start_anywhere(std::unique_ptr<any_activity> what); // std::inval
 
 class local_activity {
 public:
-    TULLE_API explicit local_activity(governor& of) noexcept;
+    TULLE_API explicit local_activity(finish_scope& of) noexcept;
     local_activity(local_activity const&) = delete;
     local_activity& operator=(local_activity const&) = delete;
     TULLE_API ~local_activity();

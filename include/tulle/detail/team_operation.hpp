@@ -37,7 +37,7 @@ public:
 
     // `members`: places, by ranks; they stay.
     team_operation(std::uint64_t team, std::vector<int> const& members, int rank)
-        : m_members(members), m_mine(rank), m_letter{team, begin_collective(team), 0} {}
+        : m_members(members), m_mine(rank), m_message{team, begin_collective(team), 0} {}
 
     [[nodiscard]] int rank() const noexcept { return m_mine; }
     [[nodiscard]] int size() const noexcept { return static_cast<int>(m_members.size()); }
@@ -73,12 +73,12 @@ public:
     // Nothing: this member or that one has failed.
     template <class T> [[nodiscard]] std::optional<T> receive(int from, step_number step) {
         static_assert(!is_view<T>, "a view is gone when its message is: send a container");
-        letter wanted = m_letter;
+        collective_message wanted = m_message;
         wanted.step = step;
         remote_result bytes;
         bool has_come = false;
         note_failure([&] { // also once this member has failed: it is for nobody else
-            bytes = take_letter(place_of(from), wanted);
+            bytes = take_collective(place_of(from), wanted);
             has_come = true;
         });
         std::optional<T> value;
@@ -161,7 +161,7 @@ private:
 
     std::vector<int> const& m_members;
     int m_mine;
-    letter m_letter;
+    collective_message m_message;
     std::string m_why;           // of the first failure, here or elsewhere
     std::exception_ptr m_thrown; // here
 };

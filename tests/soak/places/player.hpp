@@ -71,7 +71,7 @@ private:
 
 // A thread of the caller's place; here the process has several, and a spawned thread belongs to none of them.
 template <class F> [[nodiscard]] auto async_here(F f) {
-    return tulle::async([f, at = tulle::messenger::engine_of_caller()] {
+    return tulle::async([f, at = tulle::messenger::endpoint_of_caller()] {
         tulle::messenger::standing where{at, nullptr};
         tulle::messenger::stand const here(where);
         return f();

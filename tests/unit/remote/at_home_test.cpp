@@ -151,7 +151,7 @@ TEST_P(sync_at_home, a_wait_whose_limit_is_reached_has_done_nothing) {
     EXPECT_FALSE(feb::write_ef(word, 2, tulle::wait_limit(5ms)));
     EXPECT_EQ(feb::read_fe(word, cancelled.get_token()), 1) << "what has been reached only tries";
     tulle::cancellation_source later;
-    auto taken = tulle::spawn([&, at = &m_places.engine(2)] {
+    auto taken = tulle::spawn([&, at = &m_places.endpoint(2)] {
         tulle::messenger::standing where{at, nullptr};
         tulle::messenger::stand const here(where);
         return feb::read_fe(word, later.get_token());
@@ -174,13 +174,13 @@ TEST_P(sync_at_home, a_cancellation_races_with_what_is_waited_for) {
     constexpr int k_rounds = 60;
     for (int round = 0; round < k_rounds; ++round) {
         tulle::cancellation_source stop;
-        auto waiter = tulle::spawn([&, at = &m_places.engine(2)] {
+        auto waiter = tulle::spawn([&, at = &m_places.endpoint(2)] {
             tulle::messenger::standing where{at, nullptr};
             tulle::messenger::stand const here(where);
             return feb::read_fe(word, stop.get_token());
         });
         for (std::uint32_t k = random.below(20); k != 0; --k) tulle::this_thread::yield();
-        auto writer = tulle::spawn([&, at = &m_places.engine(0)] {
+        auto writer = tulle::spawn([&, at = &m_places.endpoint(0)] {
             tulle::messenger::standing where{at, nullptr};
             tulle::messenger::stand const here(where);
             feb::write_ef(word, round);
@@ -379,7 +379,7 @@ TEST_P(sync_at_home, values_that_can_be_copied_are_read_and_stay) {
 TEST_P(sync_at_home, messages) {
     auto const word = make_word(1);
     auto const sent_by = [&](auto action) {
-        yield_until([&] { return m_places.engine(1).waiting_to_leave() == 0; });
+        yield_until([&] { return m_places.endpoint(1).waiting_to_leave() == 0; });
         std::uint64_t const before = m_places.network().sent();
         action();
         return m_places.network().sent() - before;
@@ -402,12 +402,12 @@ protected:
     void bury(int which) {
         kill(which);
         for (int k = 0; k < 4; ++k)
-            if (k != which) yield_until([&] { return m_places.engine(k).is_dead(static_cast<tulle::net::rank>(which)); });
+            if (k != which) yield_until([&] { return m_places.endpoint(k).is_dead(static_cast<tulle::net::rank>(which)); });
     }
     // By a thread of that place.
     template <class F> auto start(int at, F f) {
         return tulle::spawn([this, at, f]() mutable {
-            tulle::messenger::standing where{&m_places.engine(at), nullptr};
+            tulle::messenger::standing where{&m_places.endpoint(at), nullptr};
             tulle::messenger::stand const here(where);
             return f();
         });

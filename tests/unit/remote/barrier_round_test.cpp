@@ -105,7 +105,7 @@ TEST_P(barrier_round_test, nobody_passes_before_all_have_come) {
     at_all_of_team([] {
         tulle::team const all;
         for (int phase = 1; phase <= 300; ++phase) {
-            if (phase % 50 == all.rank()) tulle::this_thread::sleep_for(1ms); // the others wait for a letter
+            if (phase % 50 == all.rank()) tulle::this_thread::sleep_for(1ms); // the others wait for a message
             s_phases_of[static_cast<std::size_t>(all.rank())].store(phase);
             all.barrier();
             expect_all_at(phase);
@@ -161,7 +161,7 @@ protected:
 };
 
 // Of two places the last to come sees the other one, and writes to it if that one sleeps.
-TEST_F(barrier_of_one_host, takes_a_letter_at_most_between_two) {
+TEST_F(barrier_of_one_host, takes_a_message_at_most_between_two) {
     constexpr unsigned k_barriers = 200;
     places_of_hosts const both(2, 1);
     std::uint64_t const before = both.messages();

@@ -63,7 +63,7 @@ TEST_P(blocking_call, two_threads_wait_at_most) {
     static tulle::latch* s_counted;
     tulle::latch counted(1);
     s_counted = &counted;
-    auto* const from = &m_places.engine(0);
+    auto* const from = &m_places.endpoint(0);
     auto caller = tulle::spawn([from, size = GetParam().size] {
         tulle::messenger::standing here{from, nullptr};
         tulle::messenger::stand const stands(here);

@@ -37,7 +37,7 @@ protected:
     void bury(int which) {
         kill(which);
         for (int k = 0; k < which; ++k)
-            while (!m_places.engine(k).is_dead(static_cast<tulle::net::rank>(which))) tulle::this_thread::yield();
+            while (!m_places.endpoint(k).is_dead(static_cast<tulle::net::rank>(which))) tulle::this_thread::yield();
     }
     loopback_places m_places{4, GetParam().options, {.survives = true}};
 };

@@ -92,7 +92,7 @@ protected:
     // f(arguments...) by a thread of place 0.
     template <class F, class... A> auto start(F f, A... arguments) {
         return tulle::spawn([this, f, arguments...]() mutable {
-            tulle::messenger::standing where{&m_places.engine(0), nullptr};
+            tulle::messenger::standing where{&m_places.endpoint(0), nullptr};
             tulle::messenger::stand const here(where);
             return f(arguments...);
         });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Life, progress and sending. What arrives: deliver.cpp; large payloads: payloads.cpp.
-#include "messenger/engine.hpp"
+#include "messenger/endpoint.hpp"
 
 #include "base/error.hpp"
 #include "os/clock.hpp"
@@ -29,14 +29,14 @@ constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
 constexpr std::size_t k_least_bytes = 512; // that may follow a packet: a reference, or a shortened exception
 constexpr std::size_t k_most_kept = 1024;  // then threads that send wait
 
-std::atomic<engine*> s_engine{nullptr};
+std::atomic<endpoint*> s_endpoint{nullptr};
 
 } // namespace
 
-engine* engine_of_process() noexcept { return s_engine.load(std::memory_order_acquire); }        // pairs with the next
-void set_engine_of_process(engine* e) noexcept { s_engine.store(e, std::memory_order_release); } // pairs with engine_of_process
+endpoint* endpoint_of_process() noexcept { return s_endpoint.load(std::memory_order_acquire); }        // pairs with the next
+void set_endpoint_of_process(endpoint* e) noexcept { s_endpoint.store(e, std::memory_order_release); } // pairs with endpoint_of_process
 
-engine::engine(std::unique_ptr<net::transport> over)
+endpoint::endpoint(std::unique_ptr<net::transport> over)
     : m_transport(std::move(over)), m_deaths(std::make_unique<death[]>(m_transport->count())) {
     if (m_transport->most_bytes() < k_least_bytes)
         throw std::invalid_argument("tulle: messages of " + std::to_string(m_transport->most_bytes()) + " bytes are too small");
@@ -44,7 +44,7 @@ engine::engine(std::unique_ptr<net::transport> over)
     enter_handlers();
 }
 
-void engine::start() {
+void endpoint::start() {
     m_service = std::thread([this] {
         os::set_name("tulle-service");
         place_service(pthread_self());
@@ -54,24 +54,24 @@ void engine::start() {
 }
 
 // By the thread itself and by who starts it, so that it is done before a message comes and before start() returns.
-void engine::place_service(pthread_t thread) const noexcept {
+void endpoint::place_service(pthread_t thread) const noexcept {
     if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1})); // a refusal does no harm
 }
 
-void engine::stop() noexcept {
+void endpoint::stop() noexcept {
     wait_for_threads();
     stop_service();
     wait_for_threads(); // that the last poll has started
 }
 
-void engine::wait_for_threads() const noexcept {
+void endpoint::wait_for_threads() const noexcept {
     while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with end_use
 }
 
 // --- progress --------------------------------------------------------------------------------------------------------
 
 // By workers.
-bool engine::poll() noexcept {
+bool endpoint::poll() noexcept {
     // relaxed: the service thread compares; what it may miss, it polls for itself.
     m_rounds.store(m_rounds.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (!polls_always() && try_poll()) return true;
@@ -79,32 +79,32 @@ bool engine::poll() noexcept {
     return false;
 }
 
-bool engine::poll_between() noexcept {
+bool endpoint::poll_between() noexcept {
     m_traffic.found_nothing();
     return !polls_always() && try_poll();
 }
 
-bool engine::try_poll() noexcept {
+bool endpoint::try_poll() noexcept {
     std::unique_lock const held(m_polling, std::try_to_lock);
     return held && poll_alone();
 }
 
 // Under m_polling.
-bool engine::poll_alone() noexcept {
+bool endpoint::poll_alone() noexcept {
     if (waiting_to_leave() != 0) send_what_was_kept();
     bool const found = m_transport->poll(*this);
     m_traffic.polled(found);
     return found;
 }
 
-void engine::expect_by_messages(std::uint64_t barrier) noexcept {
+void endpoint::expect_by_messages(std::uint64_t barrier) noexcept {
     std::lock_guard const held(m_polling);
     if (barrier > m_barriers) m_traffic.have_come(barrier - m_barriers);
     m_barriers = barrier;
 }
 
 // Before a sleep: waits for who polls at this moment, as that one may have passed by a message already.
-bool engine::poll_in_turn() noexcept {
+bool endpoint::poll_in_turn() noexcept {
     std::lock_guard const held(m_polling);
     return poll_alone();
 }
@@ -112,7 +112,7 @@ bool engine::poll_in_turn() noexcept {
 // A worker that goes on with a thread for a moment and then looks again need not be rung for meanwhile: that would cost each message that comes
 // in between a system call, and a thread that wakes up for nothing. So its watch is kept, and the service thread looks from time to time
 // whether it has come back. Only where messages come densely, since that takes processor time.
-void engine::end_watch(bool has_work) noexcept {
+void endpoint::end_watch(bool has_work) noexcept {
     if (m_idle_work != nullptr) has_work ? m_idle_work->wake_up() : m_idle_work->rest();
     if (polls_always()) return;
     // relaxed: a hint, which the exchange settles
@@ -124,7 +124,7 @@ void engine::end_watch(bool has_work) noexcept {
 }
 
 // Who polls at this moment may have passed by a message already whose sender has seen this watch. tests/model/doorbell_test.cpp has the rule.
-void engine::leave_watch() noexcept {
+void endpoint::leave_watch() noexcept {
     if (!m_watchers.leave()) return;
     m_transport->end_watch();
     std::unique_lock const held(m_polling, std::try_to_lock);
@@ -134,7 +134,7 @@ void engine::leave_watch() noexcept {
         m_transport->wake();
 }
 
-void engine::service() noexcept {
+void endpoint::service() noexcept {
     while (!m_stopping.load(std::memory_order_acquire)) {      // pairs with stop_service
         if (m_watch_is_kept.load(std::memory_order_acquire)) { // pairs with end_watch
             supervise();
@@ -149,7 +149,7 @@ void engine::service() noexcept {
 }
 
 // On a CPU of its own; places of one host may have the same one.
-void engine::poll_always() noexcept {
+void endpoint::poll_always() noexcept {
     m_transport->begin_watch();
     while (!m_stopping.load(std::memory_order_acquire)) // pairs with stop_service
         if (!try_poll()) os::machine::yield_processor();
@@ -157,7 +157,7 @@ void engine::poll_always() noexcept {
 }
 
 // A watch that is kept ends when no worker has polled for a while.
-void engine::supervise() noexcept {
+void endpoint::supervise() noexcept {
     std::uint64_t const before = m_rounds.load(std::memory_order_relaxed); // relaxed: see poll
     m_transport->arm();
     if (m_stopping.load(std::memory_order_acquire)) return; // pairs with stop_service
@@ -167,20 +167,20 @@ void engine::supervise() noexcept {
         m_transport->end_watch(); // service() looks once more
 }
 
-void engine::tell_end() noexcept {
+void endpoint::tell_end() noexcept {
     for (rank r = 0; r < count(); ++r)
         if (r != here()) send(r, {message_kind::end}, {}, nullptr);
     std::uint64_t const give_up = os::monotonic_ns() + k_end_patience_ns;
     while (waiting_to_leave() != 0 && os::monotonic_ns() < give_up) static_cast<void>(poll());
 }
 
-void engine::stop_service() noexcept {
+void endpoint::stop_service() noexcept {
     m_stopping.store(true, std::memory_order_release); // pairs with service
     m_transport->wake();
     if (m_service.joinable()) m_service.join();
 }
 
-void engine::close() noexcept {
+void endpoint::close() noexcept {
     stop_service();
     std::lock_guard const held(m_polling);
     m_transport->close();
@@ -188,7 +188,7 @@ void engine::close() noexcept {
 
 // --- sending ---------------------------------------------------------------------------------------------------------
 
-void engine::send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer) noexcept {
+void endpoint::send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer) noexcept {
     head.kind = tag.encode();
     {
         outbox& out = *m_out[to];
@@ -204,21 +204,21 @@ void engine::send(rank to, message_tag tag, packet head, std::byte const* payloa
     m_transport->wake();
 }
 
-void engine::cross_off(rank from, awaited& answer) noexcept {
+void endpoint::cross_off(rank from, awaited& answer) noexcept {
     if (!m_survives) return;
     std::lock_guard const held(m_out[from]->lock);
     m_out[from]->answers.remove(answer);
 }
 
 // Under the outbox's lock.
-void engine::keep(rank to, packet const& head, std::byte const* payload) noexcept try {
+void endpoint::keep(rank to, packet const& head, std::byte const* payload) noexcept try {
     m_out[to]->waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
     m_waiting_count.fetch_add(1, std::memory_order_relaxed); // relaxed: a hint; who is woken reads it after the wake-up
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for a message of %u bytes to place %u, which does not take any at the moment", head.size, to);
 }
 
-void engine::send_what_was_kept() noexcept {
+void endpoint::send_what_was_kept() noexcept {
     for (rank r = 0; r < count(); ++r) {
         outbox& out = *m_out[r];
         std::lock_guard const held(out.lock);
@@ -230,7 +230,7 @@ void engine::send_what_was_kept() noexcept {
     }
 }
 
-void engine::let_others_catch_up() noexcept {
+void endpoint::let_others_catch_up() noexcept {
     while (waiting_to_leave() > k_most_kept) {
         static_cast<void>(poll());
         this_thread::yield();

@@ -17,35 +17,35 @@
 
 namespace tulle::teams {
 
-struct letter_key {
-    detail::letter what;
+struct collective_key {
+    detail::collective_message what;
     net::rank from = 0;
-    friend auto operator<=>(letter_key const&, letter_key const&) = default;
+    friend auto operator<=>(collective_key const&, collective_key const&) = default;
 };
 
-struct letter_body {
+struct collective_body {
     bool by_reference = false; // the bytes say where the payload is
     detail::remote_result bytes;
 };
 
-class letters {
+class collective_inbox {
 public:
     // By who polls. Throws std::bad_alloc.
-    void arrive(letter_key const& key, letter_body body);
+    void arrive(collective_key const& key, collective_body body);
     // By one thread for each key; waits. Nothing: who should have sent it has died.
-    [[nodiscard]] std::optional<letter_body> take(letter_key const& key) noexcept;
+    [[nodiscard]] std::optional<collective_body> take(collective_key const& key) noexcept;
     // No more will come from there. Throws std::bad_alloc.
     void lose(net::rank dead);
 
 private:
     struct slot {
-        std::optional<letter_body> body;
+        std::optional<collective_body> body;
         signal* waiter = nullptr;
     };
 
-    using slots = std::map<letter_key, slot>;
+    using slots = std::map<collective_key, slot>;
 
-    [[nodiscard]] slots::iterator slot_of(letter_key const& key, std::unique_lock<base::spin_lock>& held) noexcept;
+    [[nodiscard]] slots::iterator slot_of(collective_key const& key, std::unique_lock<base::spin_lock>& held) noexcept;
 
     base::spin_lock m_lock;
     slots m_slots;

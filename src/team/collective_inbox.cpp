@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "team/letters.hpp"
+#include "team/collective_inbox.hpp"
 
 #include <tulle/this_thread.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace tulle::teams {
 
-void letters::arrive(letter_key const& key, letter_body body) {
+void collective_inbox::arrive(collective_key const& key, collective_body body) {
     signal* waiter = nullptr;
     {
         std::lock_guard const held(m_lock);
@@ -19,8 +19,8 @@ void letters::arrive(letter_key const& key, letter_body body) {
     if (waiter != nullptr) waiter->notify();
 }
 
-// Who gave up would leave the letter behind. Without memory to wait in: until there is some, or it has come.
-letters::slots::iterator letters::slot_of(letter_key const& key, std::unique_lock<base::spin_lock>& held) noexcept {
+// Who gave up would leave the message behind. Without memory to wait in: until there is some, or it has come.
+collective_inbox::slots::iterator collective_inbox::slot_of(collective_key const& key, std::unique_lock<base::spin_lock>& held) noexcept {
     for (;;) {
         try {
             return m_slots.try_emplace(key).first;
@@ -31,7 +31,7 @@ letters::slots::iterator letters::slot_of(letter_key const& key, std::unique_loc
     }
 }
 
-std::optional<letter_body> letters::take(letter_key const& key) noexcept {
+std::optional<collective_body> collective_inbox::take(collective_key const& key) noexcept {
     signal arrived{1};
     std::unique_lock held(m_lock);
     auto const at = slot_of(key, held);
@@ -41,12 +41,12 @@ std::optional<letter_body> letters::take(letter_key const& key) noexcept {
         arrived.wait();
         held.lock();
     }
-    std::optional<letter_body> body = std::move(at->second.body);
+    std::optional<collective_body> body = std::move(at->second.body);
     m_slots.erase(at);
     return body;
 }
 
-void letters::lose(net::rank dead) {
+void collective_inbox::lose(net::rank dead) {
     std::lock_guard const held(m_lock);
     m_dead.insert(dead);
     for (auto const& [key, s] : m_slots)

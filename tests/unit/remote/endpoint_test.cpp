@@ -163,7 +163,7 @@ TEST_P(remote_test, code_that_is_not_there_is_refused) {
     auto* const nowhere = reinterpret_cast<tulle::detail::remote_code>(std::uintptr_t{64}); // in no object
     try {
         tulle::wire_writer none;
-        static_cast<void>(m_places.engine(0).call(1, nowhere, none));
+        static_cast<void>(m_places.endpoint(0).call(1, nowhere, none));
         ADD_FAILURE();
     } catch (tulle::remote_error const& e) {
         EXPECT_NE(std::string(e.what()).find("does not have"), std::string::npos) << e.what();

@@ -4,7 +4,7 @@
 //   A send never waits and never fails: what finds no room is kept, and sent by whoever polls next. Threads that send
 // much wait until it has gone.
 //   What uses messages (finishes, global memory, ...) enters its handlers, wants to be told of deaths, or has work for
-// idle workers; the engine does not know what that is. All of these enter themselves before start(), and
+// idle workers; the endpoint does not know what that is. All of these enter themselves before start(), and
 // must stay until stop() has returned.
 #pragma once
 
@@ -51,13 +51,13 @@ struct address_test {
     void* object;
 };
 
-class engine final : private net::receiver, public base::idle_poller {
+class endpoint final : private net::receiver, public base::idle_poller {
 public:
     // Throws std::bad_alloc; std::invalid_argument: the transport's messages are too small.
-    explicit engine(std::unique_ptr<net::transport> over);
-    engine(engine const&) = delete;
-    engine& operator=(engine const&) = delete;
-    ~engine() { stop(); }
+    explicit endpoint(std::unique_ptr<net::transport> over);
+    endpoint(endpoint const&) = delete;
+    endpoint& operator=(endpoint const&) = delete;
+    ~endpoint() { stop(); }
 
     // --- settings; before start() -----------------------------------------------------------------------------------
     // More workers look for messages on this host than it has processors: who finds none lets others run.
@@ -142,25 +142,25 @@ public:
 
     // --- handling ----------------------------------------------------------------------------------------------------------
     // A thread of its own that runs `body`; it belongs to `of`.
-    void start_thread(packet const& head, std::byte const* payload, arrived::body body, governor* of = nullptr) noexcept;
+    void start_thread(packet const& head, std::byte const* payload, arrived::body body, finish_scope* of = nullptr) noexcept;
     // By such a thread: the code of a call, which reads its arguments; throws what that throws. And the answer with its result besides.
     void run_code(arrived const& message, wire_writer& result);
     void serve_call(arrived const& message) noexcept;
     // By a thread: what a payload_reference means. Throws std::bad_alloc; dead_place.
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& what);
 
-    // The engine stays from the one to the other, though nobody waits for the thread any more.
+    // The endpoint stays from the one to the other, though nobody waits for the thread any more.
     void begin_use() noexcept { m_running.fetch_add(1, std::memory_order_relaxed); } // relaxed: only the end matters
     void end_use() noexcept { m_running.fetch_sub(1, std::memory_order_release); }   // pairs with stop
     class in_use {
     public:
-        explicit in_use(engine& of) noexcept : m_of(of) { of.begin_use(); }
+        explicit in_use(endpoint& of) noexcept : m_of(of) { of.begin_use(); }
         in_use(in_use const&) = delete;
         in_use& operator=(in_use const&) = delete;
         ~in_use() { m_of.end_use(); }
 
     private:
-        engine& m_of;
+        endpoint& m_of;
     };
 
     // --- progress ----------------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ private:
     bool m_searches = false; // for addresses
     std::vector<std::unique_ptr<outbox>> m_out;
     std::atomic<std::size_t> m_waiting_count{0};
-    std::atomic<std::uint32_t> m_running{0}; // threads that may use the engine, though nobody waits for them any more
+    std::atomic<std::uint32_t> m_running{0}; // threads that may use the endpoint, though nobody waits for them any more
     base::spin_lock m_polling;
     traffic m_traffic;                            // written under m_polling, as is the next
     std::uint64_t m_barriers = 0;                 // that the traffic knows of
@@ -290,7 +290,7 @@ private:
 };
 
 // That of this process; null: it is alone. Set before threads of other places can come.
-[[nodiscard]] engine* engine_of_process() noexcept;
-void set_engine_of_process(engine* e) noexcept;
+[[nodiscard]] endpoint* endpoint_of_process() noexcept;
+void set_endpoint_of_process(endpoint* e) noexcept;
 
 } // namespace tulle::messenger

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What governs activities: a finish at its home, or another place's share of it.
+// The scope of activities: a finish at its home, or another place's share of it.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -28,8 +28,8 @@ class finish_service;
 
 namespace tulle::detail {
 
-struct governor {
-    governor(finishes::finish_service* of, net::rank its_home, std::uint64_t root_address) noexcept
+struct finish_scope {
+    finish_scope(finishes::finish_service* of, net::rank its_home, std::uint64_t root_address) noexcept
         : at(of), home(its_home), root(root_address) {}
 
     finishes::finish_service* at; // of the place that this object is at; null: there is only one
@@ -46,17 +46,17 @@ struct governor {
 namespace tulle::finishes {
 
 using detail::cancellation_reference;
-using detail::governor;
+using detail::finish_scope;
 
 // In the frame of whoever waits for it.
-struct finish_root : governor {
-    finish_root(finish_service* of, rank here) noexcept : governor(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
+struct finish_root : finish_scope {
+    finish_root(finish_service* of, rank here) noexcept : finish_scope(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
     finish_root(finish_root const&) = delete;
     finish_root& operator=(finish_root const&) = delete;
     ~finish_root();
 
     // With the limit, if there is one, and with the finish that the caller belongs to. Throws std::bad_alloc.
-    void make_cancellable(detail::limit const* until, governor const* outer);
+    void make_cancellable(detail::limit const* until, finish_scope const* outer);
     // By who waits, once it is over.
     void end_watch() noexcept;
 
@@ -83,9 +83,9 @@ private:
 };
 
 // Lives in its service's table while an activity of the finish lives there; guarded by the table's lock.
-struct finish_part : governor {
+struct finish_part : finish_scope {
     finish_part(finish_service& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch, std::uint32_t deaths)
-        : governor(&of, its_home, root_address), share(epoch), born(deaths) {}
+        : finish_scope(&of, its_home, root_address), share(epoch), born(deaths) {}
 
     finish_share share;
     std::uint32_t born; // how many deaths its place knew of
@@ -102,20 +102,21 @@ template <class Change> void change(finish_root& root, Change apply) {
     if (is_over) root.over.notify();
 }
 
-// The governor's activities at its place: one begins; an exception has left one; one ends, and does not use the governor any more.
-void begin(governor& of) noexcept;
-void add_exception(governor& of, std::exception_ptr const& e) noexcept;
-void end(governor& of) noexcept;
+// Activities of a finish scope at its place: one begins; an exception has left one; one ends, and does not use the scope
+// any more.
+void begin(finish_scope& of) noexcept;
+void add_exception(finish_scope& of, std::exception_ptr const& e) noexcept;
+void end(finish_scope& of) noexcept;
 
 // Whether its activities are to end, and none is to begin.
-[[nodiscard]] inline bool is_stopped(governor const& of) noexcept {
+[[nodiscard]] inline bool is_stopped(finish_scope const& of) noexcept {
     return of.stop.get() != nullptr && detail::is_cancelled(*of.stop.get());
 }
 // The finish in the head of what is sent by its activities.
-[[nodiscard]] inline std::uint64_t word_of(governor const& of) noexcept {
-    return is_stopped(of) ? of.root | governor::k_is_stopped : of.root;
+[[nodiscard]] inline std::uint64_t word_of(finish_scope const& of) noexcept {
+    return is_stopped(of) ? of.root | finish_scope::k_is_stopped : of.root;
 }
 // Here at once, and by the home everywhere. False: it was before. Throws std::bad_alloc.
-bool request_stop(governor& of);
+bool request_stop(finish_scope& of);
 
 } // namespace tulle::finishes
