@@ -28,14 +28,14 @@ class Check(unittest.TestCase):
     def test_a_source_touches_the_tests_of_its_folder_and_of_those_who_include_its_header(self):
         self.assert_chooses("src/sync/mutex.cpp", "unit.sync", "model.mutex")
         self.assert_chooses("src/deque/split_deque.hpp", "model.deque")
-        self.assert_leaves_out("src/sync/mutex.cpp", "unit.remote")
+        self.assert_leaves_out("src/sync/mutex.cpp", "unit.messenger")
 
     def test_a_public_header_touches_tests_that_name_it(self):
         self.assert_chooses("include/tulle/mutex.hpp", "unit.sync")
         self.assert_chooses("include/tulle/tulle.hpp", "unit.api")
 
     def test_other_places(self):
-        self.assert_chooses("tests/unit/remote/endpoint_test.cpp", "unit.remote")
+        self.assert_chooses("tests/unit/messenger/endpoint_test.cpp", "unit.messenger")
         self.assert_chooses("tests/model/deque_test.cpp", "model.deque")
         self.assert_chooses("src/compat/qthread/lifecycle.cpp", "compat.qthread.places", "compat.qthread.c.chapel")
         self.assert_leaves_out("src/compat/qthread/lifecycle.cpp", "compat.tnt.c.nodes")
