@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who belongs to which finish, and how many are left: the cores of batch_count.hpp with locks and messages.
+// Who belongs to which finish, and how many are left: the cores of batch_count.hpp with locks and
+// messages.
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
@@ -70,7 +71,8 @@ finish_scope& finish_service::count_arrival(packet const& head, message_tag tag)
     return part;
 }
 
-// A part that can be cancelled, and is not, tells its home that it has begun: `begun`, with the finish in it.
+// A part that can be cancelled, and is not, tells its home that it has begun: `begun`, with the
+// finish in it.
 finish_part& finish_service::arrive_at_part(packet const& head, rank home, packet& begun) {
     bool is_new = false;
     std::lock_guard const held(m_parts_lock);

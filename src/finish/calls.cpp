@@ -41,7 +41,8 @@ void add_losses(finish_root& root) {
     }
 }
 
-// Of an activity for which nobody waits if the home of its finish dies; null: its finish waits for it.
+// Of an activity for which nobody waits if the home of its finish dies; null: its finish waits for
+// it.
 finish_service* service_that_stays(finish_scope const& of) noexcept {
     return of.at != nullptr && of.home != of.at->here() ? of.at : nullptr;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of finishes when a place has died and this one is to go on: docs/protocols/place_death.md.
+// What becomes of finishes when a place has died and this one is to go on:
+// docs/protocols/place_death.md.
 #include "finish/finish_service.hpp"
 
 #include "base/error.hpp"
@@ -21,7 +22,7 @@ void finish_service::place_died(rank which) {
     stop_orphans(which);
 }
 
-// --- finishes of this place ------------------------------------------------------------------------------------------------
+// --- finishes of this place ----------------------------------------------------------------------
 
 // From its first message to another place on.
 void finish_service::enroll(finish_root& root) {
@@ -91,7 +92,7 @@ void finish_service::apply_account(packet const& head, std::span<std::byte const
     base::fatal("no memory for what place %u tells of its activities", static_cast<unsigned>(head.from));
 }
 
-// --- parts of other places' finishes -----------------------------------------------------------------------------------
+// --- parts of other places' finishes -------------------------------------------------------------
 
 void finish_service::tell_accounts(rank dead) {
     std::map<rank, std::vector<account::part>> alive;

@@ -55,7 +55,8 @@ struct finish_root : finish_scope {
     finish_root& operator=(finish_root const&) = delete;
     ~finish_root();
 
-    // With the limit, if there is one, and with the finish that the caller belongs to. Throws std::bad_alloc.
+    // With the limit, if there is one, and with the finish that the caller belongs to. Throws
+    // std::bad_alloc.
     void make_cancellable(detail::limit const* until, finish_scope const* outer);
     // By who waits, once it is over.
     void end_watch() noexcept;
@@ -82,7 +83,8 @@ private:
     link m_link;                    // in it
 };
 
-// Lives in its service's table while an activity of the finish lives there; guarded by the table's lock.
+// Lives in its service's table while an activity of the finish lives there; guarded by the table's
+// lock.
 struct finish_part : finish_scope {
     finish_part(finish_service& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch, std::uint32_t deaths)
         : finish_scope(&of, its_home, root_address), share(epoch), born(deaths) {}
@@ -102,8 +104,8 @@ template <class Change> void change(finish_root& root, Change apply) {
     if (is_over) root.over.notify();
 }
 
-// Activities of a finish scope at its place: one begins; an exception has left one; one ends, and does not use the scope
-// any more.
+// Activities of a finish scope at its place: one begins; an exception has left one; one ends, and
+// does not use the scope any more.
 void begin(finish_scope& of) noexcept;
 void add_exception(finish_scope& of, std::exception_ptr const& e) noexcept;
 void end(finish_scope& of) noexcept;

@@ -22,7 +22,7 @@ finish_service::finish_service(endpoint& carrier) : m_carrier(carrier), m_here(c
     carrier.on_death<&finish_service::place_died>(*this);
 }
 
-// --- calls and activities --------------------------------------------------------------------------------------------------
+// --- calls and activities ------------------------------------------------------------------------
 
 detail::remote_result finish_service::call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within) {
     finish_scope* const of = detail::current_finish_scope();
@@ -68,7 +68,8 @@ void finish_service::pass_on(finish_scope& of, rank to, detail::remote_code code
     end(of);
 }
 
-// Counted only when nothing can fail any more: what is counted and not sent would keep the finish for ever.
+// Counted only when nothing can fail any more: what is counted and not sent would keep the finish
+// for ever.
 void finish_service::send_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments) {
     message_tag tag{message_kind::activity, false, of.home};
     endpoint::enclosure const enclosed = m_carrier.enclose(to, tag, arguments);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finishes of a place: counts activities and their messages, stops them, and goes on when places die. Calls and activities
-// carry the finish that they belong to and the epoch of their sender, which are counted here before the message leaves
-// and by the handler before its thread begins. Protocols: docs/protocols/finish.md, docs/protocols/place_death.md.
+// The finishes of a place: counts activities and their messages, stops them, and goes on when
+// places die. Calls and activities carry the finish that they belong to and the epoch of their
+// sender, which are counted here before the message leaves and by the handler before its thread
+// begins. Protocols: docs/protocols/finish.md, docs/protocols/place_death.md.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -38,14 +39,15 @@ public:
     [[nodiscard]] rank here() const noexcept { return m_here; }
     [[nodiscard]] endpoint& carrier() noexcept { return m_carrier; }
 
-    // --- by threads; they throw std::bad_alloc, dead_place ------------------------------------------------------------
+    // --- by threads; they throw std::bad_alloc, dead_place ---------------------------------------
     // The calling thread's finish scope goes with it.
     [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within = nullptr);
     void start_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
-    // An activity that lives here goes there instead; `of` may be gone then. If it throws, nothing is done.
+    // An activity that lives here goes there instead; `of` may be gone then. If it throws, nothing
+    // is done.
     void pass_on(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
 
-    // --- accounts of activities (finish_scope.hpp) ------------------------------------------------------------------------
+    // --- accounts of activities (finish_scope.hpp) -----------------------------------------------
     void begin_here(finish_part& of) noexcept;
     void end_here(finish_part& of) noexcept;
     void send_exception(finish_part& of, std::exception_ptr const& e); // throws std::bad_alloc

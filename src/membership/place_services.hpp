@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place: its messages, and all that uses them. The order of the members is that in which they enter themselves, and in which
-// they learn of deaths.
+// A place: its messages, and all that uses them. The order of the members is that in which they
+// enter themselves, and in which they learn of deaths.
 #pragma once
 
 #include "balance/balance.hpp"

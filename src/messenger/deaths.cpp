@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of messages when a place has died and this one is to go on: docs/protocols/place_death.md.
+// What becomes of messages when a place has died and this one is to go on:
+// docs/protocols/place_death.md.
 #include "messenger/endpoint.hpp"
 
 #include "base/error.hpp"
@@ -32,7 +33,8 @@ void endpoint::throw_death(rank of, std::uint64_t lost) const {
     throw dead_place(static_cast<int>(of), lost, text);
 }
 
-// By who polls. Whoever learns of it by is_dead() may rely on nothing but that; sends are dropped a moment later.
+// By who polls. Whoever learns of it by is_dead() may rely on nothing but that; sends are dropped a
+// moment later.
 void endpoint::place_died(rank which, int wait_status) noexcept try {
     if (m_dies_with_others && (!m_survives || which == 0)) base::fatal("place %u has died, and place %u ends with it", which, here());
     if (!m_survives) return; // who has started the places ends them
@@ -62,7 +64,8 @@ void endpoint::forget_what_is_lent(rank to) noexcept {
     std::erase_if(m_lent, [to](auto const& one) { return one.second.to == to; });
 }
 
-// A message to a place that has died. What the transport has staged for it, the transport takes back.
+// A message to a place that has died. What the transport has staged for it, the transport takes
+// back.
 void endpoint::drop(message_tag tag, std::byte const* payload, awaited* answer) noexcept {
     if (tag.by_reference)
         if (auto const where = reference_in(payload); where.lent != payload_reference::k_staged) take_back(here(), where);

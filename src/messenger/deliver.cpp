@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that become threads, and calls that wait for their answer. Handlers are called by whoever polls, and do not wait.
+// Messages that become threads, and calls that wait for their answer. Handlers are called by
+// whoever polls, and do not wait.
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
 #include "messenger/image.hpp"
@@ -40,7 +41,7 @@ void endpoint::enter_handlers() noexcept {
 
 void endpoint::take_end(packet const& /*head*/, std::byte const* /*payload*/) noexcept { m_end.notify(); }
 
-// --- code that is called -------------------------------------------------------------------------------------------------
+// --- code that is called -------------------------------------------------------------------------
 
 void endpoint::start_thread(packet const& head, std::byte const* payload, arrived::body body, finish_scope* of) noexcept try {
     void* const memory = ::operator new(sizeof(arrived) + head.size);
@@ -108,7 +109,7 @@ void endpoint::send_back(arrived const& message, message_kind kind, wire_writer&
     no_memory_for(message.head);
 }
 
-// --- calls that wait --------------------------------------------------------------------------------------------------------
+// --- calls that wait -----------------------------------------------------------------------------
 
 detail::remote_result endpoint::call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within,
                                      call_stamp const& stamp) {

@@ -53,7 +53,8 @@ void endpoint::start() {
     place_service(m_service.native_handle());
 }
 
-// By the thread itself and by who starts it, so that it is done before a message comes and before start() returns.
+// By the thread itself and by who starts it, so that it is done before a message comes and before
+// start() returns.
 void endpoint::place_service(pthread_t thread) const noexcept {
     if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1})); // a refusal does no harm
 }
@@ -68,7 +69,7 @@ void endpoint::wait_for_threads() const noexcept {
     while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with end_use
 }
 
-// --- progress --------------------------------------------------------------------------------------------------------
+// --- progress ------------------------------------------------------------------------------------
 
 // By workers.
 bool endpoint::poll() noexcept {
@@ -103,14 +104,16 @@ void endpoint::expect_by_messages(std::uint64_t barrier) noexcept {
     m_barriers = barrier;
 }
 
-// Before a sleep: waits for who polls at this moment, as that one may have passed by a message already.
+// Before a sleep: waits for who polls at this moment, as that one may have passed by a message
+// already.
 bool endpoint::poll_in_turn() noexcept {
     std::lock_guard const held(m_polling);
     return poll_alone();
 }
 
-// A worker that goes on with a thread for a moment and then looks again need not be rung for meanwhile: that would cost each message that comes
-// in between a system call, and a thread that wakes up for nothing. So its watch is kept, and the service thread looks from time to time
+// A worker that goes on with a thread for a moment and then looks again need not be rung for
+// meanwhile: that would cost each message that comes in between a system call, and a thread that
+// wakes up for nothing. So its watch is kept, and the service thread looks from time to time
 // whether it has come back. Only where messages come densely, since that takes processor time.
 void endpoint::end_watch(bool has_work) noexcept {
     if (m_idle_work != nullptr) has_work ? m_idle_work->wake_up() : m_idle_work->rest();
@@ -123,7 +126,8 @@ void endpoint::end_watch(bool has_work) noexcept {
     if (!has_work && m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) leave_watch();
 }
 
-// Who polls at this moment may have passed by a message already whose sender has seen this watch. tests/model/doorbell_test.cpp has the rule.
+// Who polls at this moment may have passed by a message already whose sender has seen this watch.
+// tests/model/doorbell_test.cpp has the rule.
 void endpoint::leave_watch() noexcept {
     if (!m_watchers.leave()) return;
     m_transport->end_watch();
@@ -186,7 +190,7 @@ void endpoint::close() noexcept {
     m_transport->close();
 }
 
-// --- sending ---------------------------------------------------------------------------------------------------------
+// --- sending -------------------------------------------------------------------------------------
 
 void endpoint::send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer) noexcept {
     head.kind = tag.encode();

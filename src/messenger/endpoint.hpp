@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of a place: takes them from a transport and gives each to the handler of its kind. Messages are taken
-// by workers that have nothing else to do, and by a service thread of the operating system when there are none.
-//   A send never waits and never fails: what finds no room is kept, and sent by whoever polls next. Threads that send
-// much wait until it has gone.
-//   What uses messages (finishes, global memory, ...) enters its handlers, wants to be told of deaths, or has work for
-// idle workers; the endpoint does not know what that is. All of these enter themselves before start(), and
-// must stay until stop() has returned.
+// The messages of a place: takes them from a transport and gives each to the handler of its kind.
+// Messages are taken by workers that have nothing else to do, and by a service thread of the
+// operating system when there are none.
+//   A send never waits and never fails: what finds no room is kept, and sent by whoever polls next.
+// Threads that send much wait until it has gone.
+//   What uses messages (finishes, global memory, ...) enters its handlers, wants to be told of
+// deaths, or has work for idle workers; the endpoint does not know what that is. All of these enter
+// themselves before start(), and must stay until stop() has returned.
 #pragma once
 
 #include "base/idle_poller.hpp"
@@ -39,7 +40,8 @@
 
 namespace tulle::messenger {
 
-// While the answer to a call is waited for: told once if the limit is reached. The answer is waited for all the same.
+// While the answer to a call is waited for: told once if the limit is reached. The answer is waited
+// for all the same.
 struct call_limit {
     detail::limit until;
     void (*reached)(call_limit& self) noexcept;
@@ -59,8 +61,9 @@ public:
     endpoint& operator=(endpoint const&) = delete;
     ~endpoint() { stop(); }
 
-    // --- settings; before start() -----------------------------------------------------------------------------------
-    // More workers look for messages on this host than it has processors: who finds none lets others run.
+    // --- settings; before start() ----------------------------------------------------------------
+    // More workers look for messages on this host than it has processors: who finds none lets
+    // others run.
     void share_processors() noexcept { m_traffic.share_processors(); }
     // The others go on when a place dies, and what needed it throws dead_place.
     void survive_deaths() noexcept { m_survives = true; }
@@ -71,13 +74,15 @@ public:
     // The service thread polls all the time, on that CPU alone, and workers need not.
     void reserve_processor(int cpu) noexcept { m_reserved_cpu = cpu; }
 
-    // --- what uses messages enters itself; before start() -------------------------------------------------------------
-    // `Take` is a member function of the object: void (packet const&, std::byte const*) noexcept. Whoever polls calls it.
+    // --- what uses messages enters itself; before start() ----------------------------------------
+    // `Take` is a member function of the object: void (packet const&, std::byte const*) noexcept.
+    // Whoever polls calls it.
     template <auto Take, class Object> void handle(message_kind kind, Object& object) noexcept { m_handlers.set<Take>(kind, object); }
     // The object that takes messages of that kind.
     [[nodiscard]] void* handler_of(message_kind kind) const noexcept { return m_handlers.object_of(kind); }
-    // `Told` is a member function of the object: void (rank); it may throw std::bad_alloc. Whoever polls calls it with each place that has
-    // died, once is_dead() says so; those that have entered themselves first are told first. Throws std::bad_alloc.
+    // `Told` is a member function of the object: void (rank); it may throw std::bad_alloc. Whoever
+    // polls calls it with each place that has died, once is_dead() says so; those that have entered
+    // themselves first are told first. Throws std::bad_alloc.
     template <auto Told, class Object> void on_death(Object& object) {
         m_mourners.push_back({[](void* at, rank dead) { (static_cast<Object*>(at)->*Told)(dead); }, &object});
     }
@@ -86,7 +91,8 @@ public:
     void set_common_addresses(address_test test) noexcept { m_common_addresses = test; }
 
     void start(); // the service thread; throws std::system_error
-    // Stops the service thread, after the threads that have come from other places have ended. No other thread may begin to use it any more.
+    // Stops the service thread, after the threads that have come from other places have ended. No
+    // other thread may begin to use it any more.
     void stop() noexcept;
 
     [[nodiscard]] rank here() const noexcept { return m_transport->here(); }
@@ -98,12 +104,12 @@ public:
     [[noreturn]] void throw_death(rank of, std::uint64_t lost = 0) const;
     [[nodiscard]] std::size_t most_bytes() const noexcept { return m_transport->most_bytes(); } // that may follow a packet
 
-    // --- calls; by threads, which wait ----------------------------------------------------------------------------------
+    // --- calls; by threads, which wait -----------------------------------------------------------
     // Throws what the call throws; std::bad_alloc; dead_place.
     [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within = nullptr,
                                              call_stamp const& stamp = {});
 
-    // --- i-lets and transfers; to other places ------------------------------------------------------------------------
+    // --- i-lets and transfers; to other places ---------------------------------------------------
     struct ilet {
         std::uint64_t code = 0; // name (image.hpp); 0: none
         std::uint64_t a = 0;
@@ -115,7 +121,7 @@ public:
     // 0, EFAULT, or EHOSTDOWN: the place has died.
     [[nodiscard]] int pull(rank at, std::uint64_t from, std::span<std::byte> to) noexcept;
 
-    // --- sending; by whatever has handlers, in any thread -----------------------------------------------------------
+    // --- sending; by whatever has handlers, in any thread ----------------------------------------
     // `answer`: who waits for it, in the sender's frame; told if the receiver dies.
     void send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer = nullptr) noexcept;
     // What follows a packet: where the payload is, if the tag says so, or its bytes.
@@ -133,23 +139,25 @@ public:
     void cross_off(rank from, awaited& answer) noexcept;
     // By threads after they have sent, so that nobody keeps more and more.
     void let_others_catch_up() noexcept;
-    // std::invalid_argument: `sent` holds an address of this place, and is to be searched. Nothing: the place is not known yet.
+    // std::invalid_argument: `sent` holds an address of this place, and is to be searched. Nothing:
+    // the place is not known yet.
     void refuse_addresses(std::optional<rank> to, wire_writer const& sent) {
         if (TULLE_UNLIKELY(m_searches)) search(to, sent);
     }
     // For what is sent there. Throws std::bad_alloc.
     [[nodiscard]] detail::payload_bytes room_for_large(rank reader, std::size_t bytes);
 
-    // --- handling ----------------------------------------------------------------------------------------------------------
+    // --- handling --------------------------------------------------------------------------------
     // A thread of its own that runs `body`; it belongs to `of`.
     void start_thread(packet const& head, std::byte const* payload, arrived::body body, finish_scope* of = nullptr) noexcept;
-    // By such a thread: the code of a call, which reads its arguments; throws what that throws. And the answer with its result besides.
+    // By such a thread: run_code() runs the code of a call and throws what it throws; serve_call()
+    // also sends its result, or what it has thrown, back to the caller.
     void run_code(arrived const& message, wire_writer& result);
     void serve_call(arrived const& message) noexcept;
     // By a thread: what a payload_reference means. Throws std::bad_alloc; dead_place.
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& what);
 
-    // The endpoint stays from the one to the other, though nobody waits for the thread any more.
+    // stop() waits for whoever has begun to use the endpoint. Threads for which nobody else waits do.
     void begin_use() noexcept { m_running.fetch_add(1, std::memory_order_relaxed); } // relaxed: only the end matters
     void end_use() noexcept { m_running.fetch_sub(1, std::memory_order_release); }   // pairs with stop
     class in_use {
@@ -163,14 +171,14 @@ public:
         endpoint& m_of;
     };
 
-    // --- progress ----------------------------------------------------------------------------------------------------------
+    // --- progress --------------------------------------------------------------------------------
     // A thread that has seen others come to the barriers before this one waits for a message now.
     void expect_by_messages(std::uint64_t barrier) noexcept;
     [[nodiscard]] bool shares_processors() const noexcept { return m_traffic.shares_processors(); }
     // Messages that found no room and have not left yet.
     [[nodiscard]] std::size_t waiting_to_leave() const noexcept { return m_waiting_count.load(std::memory_order_relaxed); } // a snapshot
 
-    // --- ends ------------------------------------------------------------------------------------------------------
+    // --- ends ------------------------------------------------------------------------------------
     void tell_end() noexcept; // place 0: to all others; returns when these messages have left, or after a second
     [[nodiscard]] signal& told_end() noexcept { return m_end; }
     void close() noexcept; // the transport, which may wait for the others; nothing moves any more

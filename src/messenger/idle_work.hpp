@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work besides messages that a place has for workers without any: the functions of base::idle_poller that
-// are about work, and the ends of searches.
+// Work besides messages that a place has for workers without any: the functions of
+// base::idle_poller that are about work, and the ends of searches.
 #pragma once
 
 namespace tulle::messenger {
 
 class idle_work {
 public:
-    // By a worker that has found nothing else, or, if it is not idle, nothing but what it knows of. True:
-    // it has made a thread ready.
+    // By a worker that has found nothing else, or, if it is not idle, nothing but what it knows of.
+    // True: it has made a thread ready.
     [[nodiscard]] virtual bool take(bool is_idle) noexcept = 0;
-    // By a worker that goes to sleep, before a heavy fence: whoever makes work wakes a sleeper from now on.
+    // By a worker that goes to sleep, before a heavy fence: whoever makes work wakes a sleeper from
+    // now on.
     virtual void alarm() noexcept = 0;
     [[nodiscard]] virtual bool is_there() const noexcept = 0;
     // A search was in vain, or has found something.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What places tell each other. The packet's `kind` has the kind of the message (message_tag), whether the bytes that
-// follow only say where the payload is, and the home of the finish that the message belongs to.
+// What places tell each other. The packet's `kind` has the kind of the message (message_tag),
+// whether the bytes that follow only say where the payload is, and the home of the finish that the
+// message belongs to.
 #pragma once
 
 #include "net/packet.hpp"
@@ -79,7 +80,8 @@ struct message_tag {
 static_assert(net::k_most_places <= (1U << 10U));
 static_assert(static_cast<std::size_t>(message_kind::collective) < message_tag::k_kinds);
 
-// What a client that counts calls sends with one of them: the kind by which it takes it, and words of its own.
+// What a client that counts calls sends with one of them: the kind by which it takes it, and words
+// of its own.
 struct call_stamp {
     message_kind kind = message_kind::call;
     rank home = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payloads that are larger than what may follow a packet: where they wait for the receiver, and how it gets them.
+// Payloads that are larger than what may follow a packet: where they wait for the receiver, and how
+// it gets them.
 #include "messenger/calls.hpp"
 #include "messenger/payload_store.hpp"
 #include "messenger/pending.hpp"
@@ -22,7 +23,7 @@ void unstage(detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
 
 } // namespace
 
-// --- by the sender -------------------------------------------------------------------------------------------------------
+// --- by the sender -------------------------------------------------------------------------------
 
 // Where the receiver reads it without further help, or else here.
 detail::payload_bytes endpoint::room_for_large(rank reader, std::size_t bytes) {
@@ -98,9 +99,10 @@ void endpoint::send_in_place(rank to, message_tag tag, packet const& head, wire_
     send(to, tag, head, enclosed, answer);
 }
 
-// --- by the receiver -----------------------------------------------------------------------------------------------------
+// --- by the receiver -----------------------------------------------------------------------------
 
-// 0, EFAULT: there is no such memory, or EHOSTDOWN: the place has died. Reads it where it is; if that is not allowed, has it sent.
+// 0, EFAULT: there is no such memory, or EHOSTDOWN: the place has died. Reads it where it is; if
+// that is not allowed, has it sent.
 int endpoint::copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept {
     int const refused = to.empty() ? 0 : m_transport->read(from, to.data(), address, to.size());
     if (refused == 0 || refused == EFAULT) return refused;
@@ -178,7 +180,8 @@ void endpoint::count_down(transfer& whole, rank from, std::uint64_t by) noexcept
     whole.complete.notify();
 }
 
-// One side of a stream is done. The receiver must not tell that the payload is free before the sender says so.
+// One side of a stream is done. The receiver must not tell that the payload is free before the
+// sender says so.
 void endpoint::moved(rank peer, std::uint64_t what, bool was_sent) noexcept {
     if (!was_sent) return count_down(object_at<transfer>(what), peer, 1);
     packet sent;

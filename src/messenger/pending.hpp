@@ -28,8 +28,8 @@ struct endpoint::pending_call : awaited {
     signal answered{1};
 };
 
-// A payload that comes piece by piece, or as a stream: then what is missing is that it arrives, and that the sender is
-// done with its bytes. In the frame of the thread that waits for it.
+// A payload that comes piece by piece, or as a stream: then what is missing is that it arrives, and
+// that the sender is done with its bytes. In the frame of the thread that waits for it.
 struct endpoint::transfer : awaited {
     transfer(std::byte* into, std::uint64_t bytes) noexcept
         : awaited([](awaited& self) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a place has for teams and for objects of which each place has its own: collective operations under way and their
-// messages, waits for other places, and the lock of its atomic blocks.
+// What a place has for teams and for objects of which each place has its own: collective operations
+// under way and their messages, waits for other places, and the lock of its atomic blocks.
 #pragma once
 
 #include "base/spin_lock.hpp"
