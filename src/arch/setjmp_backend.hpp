@@ -20,7 +20,7 @@ struct setjmp_backend {
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
     static constexpr bool k_keeps_rounding_mode = false;
-    static constexpr std::size_t k_saved_bytes = sizeof(std::jmp_buf) + sizeof(place);
+    static constexpr std::size_t k_saved_bytes = sizeof(std::jmp_buf) + sizeof(code_point);
     [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 };
 

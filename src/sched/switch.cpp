@@ -108,7 +108,7 @@ void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
     w.own_token = nullptr;
     post(a, b); // may set the two
     if (w.own_token != nullptr) self.wake.watch();
-    w.waits_at = arch::this_place();
+    w.waits_at = arch::this_code_point();
     sleep_as_guest(w, self);
 }
 

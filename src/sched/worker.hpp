@@ -131,7 +131,7 @@ struct alignas(128) worker {
     quiet_watch watch;                         // quiescence.cpp
     timed_burst burst;                         // idle.cpp
     void const* on_system_stack = nullptr;     // adopted, guests: an address on the stack of the OS thread
-    arch::place waits_at;                      // guests: of its wait; read by others while waits_forever
+    arch::code_point waits_at;                      // guests: of its wait; read by others while waits_forever
     wait::timer* own_timer = nullptr;          // guests: ends its wait; null: no time does
     detail::cancellation* own_token = nullptr; // guests: ends its wait, perhaps at a time; null: none does
 
