@@ -203,7 +203,7 @@ private:
         for (std::uintptr_t const pc : g.pcs) {
             for (symbol const& s : m_symbols.at(pc)) {
                 if (!is_internal(s))
-                    m_out.print("    #%-2d %s%s%s\n", number++, s.function.c_str(), s.place.empty() ? "" : " at ", s.place.c_str());
+                    m_out.print("    #%-2d %s%s%s\n", number++, s.function.c_str(), s.source_line.empty() ? "" : " at ", s.source_line.c_str());
             }
         }
         if (g.cut) m_out.print("    ...\n");

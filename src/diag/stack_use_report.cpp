@@ -22,16 +22,16 @@ namespace tulle::diag {
 namespace {
 
 // The address by which its symbol is asked for.
-std::uintptr_t place_of(sched::stack_user const& who) noexcept {
+std::uintptr_t call_site_of(sched::stack_user const& who) noexcept {
     return who.is_forked ? reinterpret_cast<std::uintptr_t>(who.site) : call_before(who.site);
 }
 
 void print_user(text_output& out, sched::stack_user const& who, symbol_table const& symbols) noexcept {
-    auto const inlined = symbols.at(place_of(who));
+    auto const inlined = symbols.at(call_site_of(who));
     symbol const& shown = who.is_forked ? inlined.back() : site_of(inlined);
-    bool const has_place = !who.is_forked && !shown.place.empty();
-    out.print("%s %s%s%s\n", who.is_forked ? "forked as" : "spawned in", shown.function.c_str(), has_place ? " at " : "",
-              has_place ? shown.place.c_str() : "");
+    bool const has_source_line = !who.is_forked && !shown.source_line.empty();
+    out.print("%s %s%s%s\n", who.is_forked ? "forked as" : "spawned in", shown.function.c_str(), has_source_line ? " at " : "",
+              has_source_line ? shown.source_line.c_str() : "");
 }
 
 class table_writer {
@@ -42,7 +42,7 @@ public:
         m_rows.reserve(sched::stack_uses::k_most_users); // not under the lock
         m_uses.visit([](void* self, sched::stack_use const& seen) { static_cast<table_writer*>(self)->m_rows.push_back(seen); }, this);
         std::stable_sort(m_rows.begin(), m_rows.end(), [](auto const& a, auto const& b) { return a.most_bytes > b.most_bytes; });
-        for (auto const& row : m_rows) m_symbols.want(place_of(row.who));
+        for (auto const& row : m_rows) m_symbols.want(call_site_of(row.who));
         m_symbols.resolve();
         print();
     }
@@ -92,7 +92,7 @@ void write_overflow_found_late(sched::stack_user const& who, thread_id id) noexc
     os::mapped_memory pages;
     std::pmr::monotonic_buffer_resource memory{&pages};
     symbol_table symbols{memory, true};
-    symbols.want(place_of(who));
+    symbols.want(call_site_of(who));
     symbols.resolve();
     text_output out(STDERR_FILENO);
     out.print("tulle: %s overflowed its stack of %zu bytes, which has no guard; give it %zu or more (option stack_size)\n    ",

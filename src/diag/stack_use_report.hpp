@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the option `stack_report`: for each place where threads are spawned how much of their stacks they have used, the deepest first.
+// The table of the option `stack_report`: for each call site of spawn, how much of their stacks they have used, the deepest first.
 #pragma once
 
 #include "sched/stack_use.hpp"

@@ -16,7 +16,7 @@ namespace tulle::diag {
 
 struct symbol {
     std::pmr::string function;
-    std::pmr::string place; // "file:line"; empty: not known
+    std::pmr::string source_line; // "file:line"; empty: not known
 };
 
 class symbol_table {

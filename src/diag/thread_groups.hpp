@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that look alike: spawned at the same place, waiting for the same kind of thing, with the same calls on their stacks.
+// Threads that look alike: spawned at the same call site, waiting for the same kind of thing, with the same calls on their stacks.
 #pragma once
 
 #include "diag/circle_finder.hpp"

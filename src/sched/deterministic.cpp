@@ -26,7 +26,7 @@ constexpr std::uint32_t k_odds_choices = 4;   // a point switches always, or onc
 
 void post_ready(void* pending, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(pending)); }
 
-// The one place that ends a deterministic run in which nobody can go on: by the report, or where that is off or only warns, by itself.
+// Ends a deterministic run in which nobody can go on: by the report, or, where that is off or only warns, by itself.
 [[noreturn]] TULLE_COLD void end_in_deadlock(scheduler const& s, std::uint64_t seed) noexcept {
     if (s.chosen().on_deadlock != nullptr) s.chosen().on_deadlock(standstill::deadlock);
     base::fatal("deadlock: every thread waits, none for a time, and there is no other OS thread; TULLE_SEED=%llu repeats this run",

@@ -56,8 +56,8 @@ scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::s
 
 // Never destroyed: see the head of scheduler.hpp. Nor does it take memory from the system, which may have none.
 scheduler& scheduler::instance() noexcept {
-    alignas(scheduler) static std::byte s_place[sizeof(scheduler)];
-    static auto* const s = ::new (static_cast<void*>(s_place)) scheduler;
+    alignas(scheduler) static std::byte s_storage[sizeof(scheduler)];
+    static auto* const s = ::new (static_cast<void*>(s_storage)) scheduler;
     return *s;
 }
 
@@ -180,7 +180,7 @@ void scheduler::adopt_caller(worker& w) {
 
 // Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
 // long to separate threads that were born on one processor. Locality only: a refusal does no harm.
-void scheduler::place(worker& w) noexcept {
+void scheduler::pin(worker& w) noexcept {
     auto const& cpus = w.home->cpus;
     auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
     auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
@@ -196,7 +196,7 @@ int scheduler::start_os_thread(worker& w) {
         return error;
     }
     w.has_os_thread = true;
-    place(w);
+    pin(w);
     return 0;
 }
 

@@ -15,7 +15,7 @@ template <class Machine, class Deque, class Slot> class basic_parked_deques {
 public:
     // `in_order`: before the first one that a serial run would come to later.
     void add(Deque& deque, bool in_order = false) noexcept;
-    // Its stack gives it up. Without that it would keep its place for the next stack.
+    // Its stack gives it up. Without that it would keep its position for the next stack.
     void remove(Deque& deque) noexcept;
     // The oldest record of one of them, which then is `from`, or null. `in_turn`: of each in its turn; else of the one that was parked first, as
     // long as it has any.

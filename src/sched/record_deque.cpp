@@ -99,8 +99,8 @@ record_deque* deque_pool::carve_small() noexcept {
 
 namespace {
 
-// A place in the tree of threads: in a stack's deques, at a slot; null: behind all.
-struct place {
+// A position in the tree of threads: the deque of a stack, and a slot in it. A null slot means behind all slots.
+struct spawn_position {
     record_deque const* deque;
     record const* slot;
 
@@ -110,10 +110,10 @@ struct place {
         while (d->older != nullptr && !d->is_floor) d = d->older;
         return d;
     }
-    [[nodiscard]] place parent() const noexcept { return {deque->from, deque->of}; }
+    [[nodiscard]] spawn_position parent() const noexcept { return {deque->from, deque->of}; }
     [[nodiscard]] int depth() const noexcept {
         int steps = 0;
-        for (place p = *this; p.deque != nullptr; p = p.parent()) ++steps;
+        for (spawn_position p = *this; p.deque != nullptr; p = p.parent()) ++steps;
         return steps;
     }
 };
@@ -127,7 +127,7 @@ bool is_older(record_deque const& a, record_deque const& b) noexcept {
 } // namespace
 
 bool comes_before(record_deque const& a, record_deque const& b) noexcept {
-    place p{&a, nullptr}, q{&b, nullptr};
+    spawn_position p{&a, nullptr}, q{&b, nullptr};
     int deeper = p.depth() - q.depth();
     for (; deeper > 0; --deeper) p = p.parent();
     for (; deeper < 0; ++deeper) q = q.parent();

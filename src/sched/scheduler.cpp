@@ -15,7 +15,7 @@ namespace tulle::sched {
 namespace {
 
 // The fiber lies at the top of its stack, so that a thread that waits costs one page.
-fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noexcept {
+fiber* build_fiber(stack::span where, void (*entry)(void*), void* argument) noexcept {
     auto* const f = ::new (static_cast<void*>(where.end() - k_pooled_fiber_bytes)) fiber(fiber_kind::pooled);
     f->stack = where;
     std::size_t const usable = where.size - k_pooled_fiber_bytes;
@@ -128,7 +128,7 @@ fiber* scheduler::make_loop_fiber(worker& w) noexcept {
     if (fiber* const f = pop_shared_spare()) return f;
     stack::span const where = w.stacks.take(*m_stacks, stack::class_for(m_settings.stack_size));
     if (!where) return nullptr;
-    fiber* const f = place_fiber(where, m_entries.loop, nullptr);
+    fiber* const f = build_fiber(where, m_entries.loop, nullptr);
     f->hosts_loop = true;
     return f;
 }
@@ -136,7 +136,7 @@ fiber* scheduler::make_loop_fiber(worker& w) noexcept {
 fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
     stack::span const where = w.stacks.take(*m_stacks, stack::size_class{t.stack_class});
     if (!where) return nullptr;
-    fiber* const f = place_fiber(where, m_entries.own_stack, &t);
+    fiber* const f = build_fiber(where, m_entries.own_stack, &t);
     f->shepherd = t.shepherd;
     return f;
 }

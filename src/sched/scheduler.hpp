@@ -260,7 +260,7 @@ private:
     static void flush_caches(worker& w) noexcept;
     [[nodiscard]] runnable* take_orphan(shepherd& s) noexcept;
     [[nodiscard]] static bool has_orphan(shepherd const& s) noexcept;
-    static void place(worker& w) noexcept;
+    static void pin(worker& w) noexcept;
     void adopt_caller(worker& w);
     struct guest;
     [[nodiscard]] guest& guest_of(worker& w) noexcept;

@@ -59,7 +59,7 @@ bool run_oldest(parked_deques& parked, record_deque& of, record_deque& floor) no
         return true;
     }
     bool const was_joined = is_joined(*slot);
-    parked.remove(floor); // with its place of before
+    parked.remove(floor); // where it stood by its old origin
     floor.from = &of;
     floor.of = slot;
     slot->run(slot);
@@ -93,7 +93,7 @@ void scheduler::refill_emergency(worker& w) noexcept {
 
 namespace {
 
-// The deque may still be in the list, with its place of before.
+// The deque may still be in the list, where it stood by its old origin.
 void set_origin(parked_deques& parked, fiber& f, record_deque* from, record const* of) noexcept {
     f.from = from;
     f.of = of;

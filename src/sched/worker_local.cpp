@@ -35,13 +35,13 @@ struct local_table {
 
 namespace {
 
-struct place {
+struct slot_position {
     std::size_t segment;
     std::size_t offset;
 };
 
 constexpr std::size_t length_of(std::size_t segment) noexcept { return segment == 0 ? k_first_segment : k_first_segment << (segment - 1); }
-constexpr place place_of(std::size_t index) noexcept {
+constexpr slot_position position_of(std::size_t index) noexcept {
     if (index < k_first_segment) return {0, index};
     auto const segment = static_cast<std::size_t>(std::bit_width(index / k_first_segment));
     return {segment, index - length_of(segment)};
@@ -49,13 +49,13 @@ constexpr place place_of(std::size_t index) noexcept {
 
 // Null: the table does not reach that far yet.
 slot* find(local_table const& t, std::size_t index) noexcept {
-    place const p = place_of(index);
+    slot_position const p = position_of(index);
     slot* const segment = t.segments[p.segment].load(std::memory_order_acquire); // pairs with make_room
     return segment == nullptr ? nullptr : segment + p.offset;
 }
 
 slot& make_room(local_table& t, std::size_t index) {
-    place const p = place_of(index);
+    slot_position const p = position_of(index);
     auto fresh = std::make_unique<slot[]>(length_of(p.segment)); // all null
     slot* expected = nullptr;
     // release pairs with find; acquire: somebody else was faster.
@@ -133,8 +133,8 @@ void* local_value(local_table* t, void (*construct)(void const*, void*), void co
 }
 
 std::size_t next_local(local_table const* t, std::size_t index) noexcept {
-    for (; index != k_none && place_of(index).segment < k_segments; ++index) {
-        place const p = place_of(index);
+    for (; index != k_none && position_of(index).segment < k_segments; ++index) {
+        slot_position const p = position_of(index);
         if (t->segments[p.segment].load(std::memory_order_acquire) == nullptr) // pairs with make_room
             index += length_of(p.segment) - p.offset - 1;
         else if (local_at(t, index) != nullptr)
@@ -144,7 +144,7 @@ std::size_t next_local(local_table const* t, std::size_t index) noexcept {
 }
 
 void* local_at(local_table const* t, std::size_t index) noexcept {
-    if (place_of(index).segment >= k_segments) return nullptr;
+    if (position_of(index).segment >= k_segments) return nullptr;
     slot const* const s = find(*t, index);
     return s == nullptr ? nullptr : s->load(std::memory_order_acquire); // pairs with add_value
 }
