@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a worker looks for work. First at home: what it was told to start, its mailbox, its own ready threads. When there is nothing it
-// searches (idle.cpp), and each round goes: expired timers; home again; records of workers of its shepherd, random victims first, of the
+// searches, and each round goes: expired timers; home again; records of workers of its shepherd, random victims first, of the
 // other shepherds, of parked deques, of guests; what was placed on its shepherd, injected there, ready threads of its shepherd's workers;
 // and for each other shepherd what was injected there and ready threads of its workers.
 // Every so many decisions timers, threads elsewhere and then records come before home, so that nothing waits for ever behind a busy ready
 // queue.
+#include "sched/find_work.hpp"
+
 #include "os/clock.hpp"
 #include "sched/guest.hpp"
+#include "sched/idle.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tulle::sched {
@@ -136,6 +139,52 @@ bool scheduler::something_to_do(worker& w) noexcept {
     }
     base::idle_poller const* const others = idle_poller();
     return m_parked.has_stealable() || (others != nullptr && others->has_work());
+}
+
+// --- what a worker does next ---------------------------------------------------------------------------------------------
+
+// One round. Records are only taken when the worker could suspend them.
+work look_around(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
+    if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.look(), fired);
+    if (TULLE_UNLIKELY(!reserve_spare(w))) return as_work(s.take_started(w));
+    if (runnable* const r = s.take_local(w)) return as_work(r);
+    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
+    return as_work(s.take_shared(w));
+}
+
+namespace {
+
+// What waits behind a ready queue that is never empty.
+work look_far(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    w.look_due = false;
+    if (w.start_next != nullptr) return {};
+    if (s.is_surplus(w) && !s.stand_by(w)) return {nullptr, nullptr, true};
+    w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
+    if (!reserve_spare(w)) return {};
+    static_cast<void>(s.expire_timers());
+    if (runnable* const r = s.take_shared(w)) return as_work(r);
+    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
+    base::idle_poller* const others = s.idle_poller();
+    return others != nullptr && others->take_work(false) ? as_work(s.take_local(w)) : work();
+}
+
+} // namespace
+
+work find_work(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    if (w.decisions.advance() % k_decisions_per_look == 0 || w.look_due) {
+        if (s.is_deterministic()) return s.deterministic().next(w);
+        work const found = look_far(w);
+        if (is_work(found)) return found;
+    }
+    if (runnable* const r = s.take_local(w)) {
+        if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
+        w.ready.push_front(*r);
+    }
+    return wait_for_work(w);
 }
 
 } // namespace tulle::sched

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker without work: search for a while, then sleep. The protocol, with the either-or argument, is in park/idle_set.hpp, and its steps are
+// What a worker does that has found nothing at home: search for a while, then sleep. The protocol, with the either-or argument, is in park/idle_set.hpp, and its steps are
 // in park/sleep_steps.hpp.
+#include "sched/idle.hpp"
+
 #include "os/clock.hpp"
 #include "sched/scheduler.hpp"
 
@@ -11,16 +13,12 @@ namespace tulle::sched {
 
 namespace {
 
-constexpr std::uint32_t k_decisions_per_look = 61;
 constexpr std::uint32_t k_most_pauses = 64; // between two rounds of a search
 constexpr int k_barren_wakes = 2;           // woken in vain more often than this: nap before searching again
 constexpr std::uint64_t k_first_nap_ns = 50'000;
 constexpr std::uint64_t k_idle_before_trim_ns = 50'000'000;
 constexpr std::uint64_t k_longest_nap_ns = 800'000;
 constexpr std::uint64_t k_behind_timekeeper_ns = 250'000;
-
-work as_work(runnable* r) noexcept { return {r, nullptr, false}; }
-bool is_work(work const& w) noexcept { return w.ready != nullptr || w.stolen != nullptr || w.stop; }
 
 // For the steps of a worker around its sleep (park/sleep_steps.hpp).
 struct work_of_others {
@@ -33,17 +31,6 @@ struct work_of_others {
 
     worker& w;
 };
-
-// One round. Records are only taken when the worker could suspend them.
-work look_around(worker& w) noexcept {
-    scheduler& s = *w.owner;
-    if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
-    if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.look(), fired);
-    if (TULLE_UNLIKELY(!reserve_spare(w))) return as_work(s.take_started(w));
-    if (runnable* const r = s.take_local(w)) return as_work(r);
-    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
-    return as_work(s.take_shared(w));
-}
 
 // What else this worker looks at while it searches.
 class watch {
@@ -218,36 +205,11 @@ work search_and_sleep(worker& w) noexcept {
     }
 }
 
-// What waits behind a ready queue that is never empty.
-work look_far(worker& w) noexcept {
-    scheduler& s = *w.owner;
-    w.look_due = false;
-    if (w.start_next != nullptr) return {};
-    if (s.is_surplus(w) && !s.stand_by(w)) return {nullptr, nullptr, true};
-    w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
-    if (!reserve_spare(w)) return {};
-    static_cast<void>(s.expire_timers());
-    if (runnable* const r = s.take_shared(w)) return as_work(r);
-    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
-    base::idle_poller* const others = s.idle_poller();
-    return others != nullptr && others->take_work(false) ? as_work(s.take_local(w)) : work();
-}
-
 } // namespace
 
-work find_work(worker& w) noexcept {
-    scheduler& s = *w.owner;
-    if (w.decisions.advance() % k_decisions_per_look == 0 || w.look_due) {
-        if (s.is_deterministic()) return s.deterministic().next(w);
-        work const found = look_far(w);
-        if (is_work(found)) return found;
-    }
-    if (runnable* const r = s.take_local(w)) {
-        if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
-        w.ready.push_front(*r);
-    }
+work wait_for_work(worker& w) noexcept {
     w.is_idle.store(true, std::memory_order_relaxed); // relaxed, both: a hint for the watcher
-    s.idle().begin_search();
+    w.owner->idle().begin_search();
     work const found = search_and_sleep(w);
     w.is_idle.store(false, std::memory_order_relaxed);
     stop_starving(w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands at the bottom of every pooled stack: find work, run it, for ever. A loop may go on on another worker after each piece of work,
 // since what it ran may have been suspended and resumed elsewhere, with the loop's frame beneath it.
+#include "sched/find_work.hpp"
 #include "sched/join.hpp"
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"

@@ -8,6 +8,7 @@
 #include "os/topology.hpp"
 #include "park/sleep_steps.hpp"
 #include "sched/deterministic.hpp"
+#include "sched/find_work.hpp"
 #include "sched/growing_list.hpp"
 #include "sched/stack_use.hpp"
 #include "sched/switch.hpp"
@@ -366,13 +367,6 @@ void measuring_loop_main(void*); // the same, with stack_use.hpp
 // Entry of a stack with one thread on it; the argument is its record (loop.cpp).
 void own_stack_main(void* record);
 void measuring_own_stack_main(void* record);
-// Goes to sleep until there may be something to do (idle.cpp).
-struct work {
-    runnable* ready = nullptr;
-    record* stolen = nullptr;
-    bool stop = false;
-};
-[[nodiscard]] work find_work(worker& w) noexcept;
 
 inline void scheduler::notify_light() noexcept { park::notify_light(m_idle, m_asymmetric); }
 

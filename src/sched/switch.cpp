@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "sched/cancellation.hpp"
+#include "sched/find_work.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
@@ -13,9 +14,6 @@
 namespace tulle::sched {
 
 namespace {
-
-// How often a worker that only switches between its own ready threads looks elsewhere: timers, injected and stealable work.
-constexpr std::uint32_t k_decisions_per_look = 61;
 
 // The first thing that a resumed context does.
 TULLE_INLINE void after_switch() noexcept {
