@@ -89,7 +89,7 @@ work deterministic_run::take_ready(std::uint32_t position) noexcept {
     runnable* const taken = m_ready[position];
     m_ready[position] = m_ready.back();
     m_ready.pop_back();
-    return {taken, nullptr, false};
+    return work::of_ready(taken);
 }
 
 work deterministic_run::choose(worker& w) noexcept {
@@ -99,7 +99,7 @@ work deterministic_run::choose(worker& w) noexcept {
     if (chosen < ready) return take_ready(chosen);
     parked.rotate(chosen - ready);
     for (std::uint32_t left = parked.size_hint(); left != 0; --left) { // empty ones leave the list
-        if (record* const slot = parked.steal(w.stolen_from)) return {nullptr, slot, false};
+        if (record* const slot = parked.steal(w.stolen_from)) return work::of_stolen(slot);
     }
     return ready == 0 ? work{} : take_ready(m_random.below(ready));
 }
@@ -107,14 +107,14 @@ work deterministic_run::choose(worker& w) noexcept {
 work deterministic_run::next(worker& w) noexcept {
     scheduler& s = *w.owner;
     for (;;) {
-        if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
-        static_cast<void>(reserve_spare(w));                                   // without one, what needs it says so
-        if (w.start_next != nullptr) return {s.take_local(w), nullptr, false}; // a child that goes first
+        if (s.is_stopping() && w.native != nullptr) return work::to_stop();
+        static_cast<void>(reserve_spare(w));                                 // without one, what needs it says so
+        if (w.start_next != nullptr) return work::of_ready(s.take_local(w)); // a child that goes first
         static_cast<void>(s.timers().expire(m_now));
         gather(w);
         work found = choose(w);
-        if (found.ready == nullptr && found.stolen == nullptr) found.stolen = s.steal_record(w); // of a guest
-        if (found.ready != nullptr || found.stolen != nullptr) {
+        if (!found) found = work::of_stolen(s.steal_record(w)); // of a guest
+        if (found) {
             m_is_alone = false;
             return found;
         }

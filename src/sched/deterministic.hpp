@@ -25,7 +25,7 @@ namespace tulle::sched {
 class scheduler;
 struct fiber;
 struct runnable;
-struct work;
+class work;
 struct worker;
 
 class deterministic_run {

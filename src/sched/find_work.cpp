@@ -146,12 +146,12 @@ bool scheduler::something_to_do(worker& w) noexcept {
 // One round. Records are only taken when the worker could suspend them.
 work look_around(worker& w) noexcept {
     scheduler& s = *w.owner;
-    if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
+    if (s.is_stopping() && w.native != nullptr) return work::to_stop();
     if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.look(), fired);
-    if (TULLE_UNLIKELY(!reserve_spare(w))) return as_work(s.take_started(w));
-    if (runnable* const r = s.take_local(w)) return as_work(r);
-    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
-    return as_work(s.take_shared(w));
+    if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.take_started(w));
+    if (runnable* const r = s.take_local(w)) return work::of_ready(r);
+    if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
+    return work::of_ready(s.take_shared(w));
 }
 
 namespace {
@@ -161,14 +161,14 @@ work look_far(worker& w) noexcept {
     scheduler& s = *w.owner;
     w.look_due = false;
     if (w.start_next != nullptr) return {};
-    if (s.is_surplus(w) && !s.stand_by(w)) return {nullptr, nullptr, true};
+    if (s.is_surplus(w) && !s.stand_by(w)) return work::to_stop();
     w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
     if (!reserve_spare(w)) return {};
     static_cast<void>(s.expire_timers());
-    if (runnable* const r = s.take_shared(w)) return as_work(r);
-    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
+    if (runnable* const r = s.take_shared(w)) return work::of_ready(r);
+    if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
     base::idle_poller* const others = s.idle_poller();
-    return others != nullptr && others->take_work(false) ? as_work(s.take_local(w)) : work();
+    return others != nullptr && others->take_work(false) ? work::of_ready(s.take_local(w)) : work();
 }
 
 } // namespace
@@ -178,10 +178,10 @@ work find_work(worker& w) noexcept {
     if (w.decisions.advance() % k_decisions_per_look == 0 || w.look_due) {
         if (s.is_deterministic()) return s.deterministic().next(w);
         work const found = look_far(w);
-        if (is_work(found)) return found;
+        if (found) return found;
     }
     if (runnable* const r = s.take_local(w)) {
-        if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
+        if (r->kind == runnable_kind::fiber || reserve_spare(w)) return work::of_ready(r);
         w.ready.push_front(*r);
     }
     return wait_for_work(w);

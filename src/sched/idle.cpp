@@ -44,7 +44,7 @@ public:
         if (m_poller != nullptr) m_poller->end_watch(m_has_work);
     }
     work found(work const& w) noexcept {
-        m_has_work = is_work(w);
+        m_has_work = static_cast<bool>(w);
         return w;
     }
     bool poll() const noexcept { return m_poller != nullptr && m_poller->poll(); }
@@ -74,7 +74,7 @@ work search(worker& w, std::uint64_t patience_ns) noexcept {
     for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
         if (!std::exchange(has_polled, false) && others.poll()) pauses = 1;
         work const found = look_around(w);
-        if (is_work(found)) return others.found(found);
+        if (found) return others.found(found);
         if (!w.spares.empty() && others.take_work()) continue;
         std::uint64_t const now = os::monotonic_ns();
         if (give_up == 0) give_up = others.is_to_sleep_at_once() ? now : now + patience_ns;
@@ -171,7 +171,7 @@ bool sleep_until_woken(worker& w) noexcept {
 // A thread needs a spare stack to wait beneath: if there is no memory for one, it waits in the queue.
 work accept_gift(worker& w) noexcept {
     work_of_others others{w};
-    return as_work(static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
+    return work::of_ready(static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
 }
 
 // From searching to searching; whom stand_by wakes searches in its place meanwhile. False: its OS thread ends, and it does not search.
@@ -191,9 +191,9 @@ work search_and_sleep(worker& w) noexcept {
     std::uint64_t const patience_ns = w.burst.is_all(w.decisions.look()) ? 0 : w.owner->chosen().spin_ns;
     bool woken = false;
     for (bool has_slept = false;; has_slept = true) {
-        if (!stand_by_if_surplus(w)) return {nullptr, nullptr, true};
+        if (!stand_by_if_surplus(w)) return work::to_stop();
         work const found = search(w, woken || !has_slept ? patience_ns : 0);
-        if (is_work(found)) {
+        if (found) {
             work_of_others others{w};
             park::pass_search_on(w.owner->idle(), others);
             return found;
@@ -201,7 +201,7 @@ work search_and_sleep(worker& w) noexcept {
         rest_without_spare(w);
         nap_if_due(w, woken);
         woken = sleep_until_woken(w);
-        if (work const gift = accept_gift(w); is_work(gift)) return gift;
+        if (work const gift = accept_gift(w)) return gift;
     }
 }
 

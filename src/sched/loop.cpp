@@ -105,9 +105,10 @@ template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t)
 }
 
 template <bool measures> TULLE_INLINE void run(work const& next) noexcept {
-    if (next.stolen != nullptr) return run_stolen<measures>(*next.stolen);
-    if (next.ready->kind == runnable_kind::fiber) return switch_to_ready(*static_cast<fiber*>(next.ready));
-    start_thread_record<measures>(*static_cast<thread_record*>(next.ready));
+    if (record* const slot = next.stolen()) return run_stolen<measures>(*slot);
+    runnable& ready = *next.ready();
+    if (ready.kind == runnable_kind::fiber) return switch_to_ready(static_cast<fiber&>(ready));
+    start_thread_record<measures>(static_cast<thread_record&>(ready));
 }
 
 template <bool measures> TULLE_INLINE void loop() noexcept {
@@ -115,7 +116,7 @@ template <bool measures> TULLE_INLINE void loop() noexcept {
     for (;;) {
         worker& w = *this_worker();
         work const next = find_work(w);
-        if (!next.stop)
+        if (!next.is_stop())
             run<measures>(next);
         else
             switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);
