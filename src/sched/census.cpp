@@ -57,16 +57,17 @@ TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
     seen.waits = {load_unseen(f.waits_for), load_unseen(f.wait_object)};
 }
 
-TULLE_NO_SANITIZE arch::registers waiting_registers(worker const& guest) noexcept { return arch::registers_of(guest.waits_at); }
+TULLE_NO_SANITIZE arch::registers waiting_registers(worker_remote const& guest) noexcept { return arch::registers_of(guest.waits_at); }
 
 // Of one that a report's signal has stopped.
-TULLE_NO_SANITIZE arch::registers interrupted_registers(worker const& w) noexcept { return w.stopped_at; }
+TULLE_NO_SANITIZE arch::registers interrupted_registers(worker_remote const& w) noexcept { return w.stopped_at; }
 
-TULLE_NO_SANITIZE fiber const* fiber_on(worker const& w) noexcept { return w.current; }
+// The one look into the core of a worker that is not the caller's: what is found may be over.
+TULLE_NO_SANITIZE fiber const* fiber_on(worker_core const& w) noexcept { return w.current; }
 
 } // namespace
 
-worker const* census::runs_on(fiber const& f) const noexcept {
+worker_remote const* census::runs_on(fiber const& f) const noexcept {
     for (auto const& w : m_of.m_workers) {
         if (fiber_on(*w) == &f) return w.get();
     }
@@ -77,7 +78,7 @@ worker const* census::runs_on(fiber const& f) const noexcept {
 bool census::look_at(fiber const& f, thread_view& seen, depth how) const noexcept {
     copy(f, seen);
     if (seen.id == 0 && seen.stolen == nullptr) return false; // a loop without work
-    if (worker const* const w = runs_on(f)) {
+    if (worker_remote const* const w = runs_on(f)) {
         seen.worker = w->index;
         seen.tid = w->tid.load(std::memory_order_relaxed); // relaxed, these: written once, or a finding that may be old
         seen.found = w->found.load(std::memory_order_relaxed);
@@ -98,7 +99,7 @@ void census::visit_pooled(void* on_tour, stack::span where) noexcept {
 
 void census::look_at_guests(tour const& t) const noexcept {
     for (scheduler::guest* g = m_of.m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        worker const& w = g->as_worker;
+        worker_remote const& w = g->as_worker;
         thread_view seen;
         copy(g->stack, seen);
         seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: see census.hpp
@@ -127,7 +128,7 @@ thread_view census::current_of(worker const& w) noexcept {
 
 unstarted_counts census::unstarted() const noexcept {
     unstarted_counts counts;
-    for (auto const& w : m_of.m_workers) counts.ready += w->ready.size_hint();
+    for (worker_remote const* const w : m_of.workers()) counts.ready += w->ready.size_hint();
     for (auto const& s : m_of.m_shepherds) { // relaxed: see census.hpp
         counts.injected += s->injected_count.load(std::memory_order_relaxed) + s->placed_count.load(std::memory_order_relaxed);
     }

@@ -65,7 +65,7 @@ private:
     };
 
     static void visit_pooled(void* on_tour, stack::span where) noexcept;
-    [[nodiscard]] worker const* runs_on(fiber const& f) const noexcept;
+    [[nodiscard]] worker_remote const* runs_on(fiber const& f) const noexcept;
     [[nodiscard]] bool look_at(fiber const& f, thread_view& seen, depth how) const noexcept;
     void look_at_guests(tour const& t) const noexcept;
 

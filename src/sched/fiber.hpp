@@ -29,7 +29,7 @@ namespace tulle::sched {
 using wait::wait_kind;
 using wait::wait_reason;
 
-struct worker;
+struct worker_remote;
 struct record_deque;
 
 enum class fiber_kind : std::uint8_t { pooled, adopted, guest };
@@ -81,7 +81,7 @@ struct fiber : runnable {
     }
     // relaxed: as above.
     void clear_wait() noexcept { waits_for.store(wait_kind::nothing, std::memory_order_relaxed); }
-    void bind(worker& to) noexcept {
+    void bind(worker_remote& to) noexcept {
         home = &to;
         bound = true;
     }
@@ -99,7 +99,7 @@ struct fiber : runnable {
     std::atomic<std::uint32_t> alive{k_alive_mark}; // lies in memory that is used again: 0 when it has been released
     arch::context context{};                        // where it goes on; valid while suspended
     record_deque* records = nullptr;                // its forked threads; null until the first fork
-    worker* home = nullptr;                         // adopted, guest: the only worker that runs it
+    worker_remote* home = nullptr;                  // adopted, guest: the only worker that runs it
     arch::exception_state exceptions{};             // of the C++ run time, while suspended
     record_deque* from = nullptr;                   // where stacks are counted: the deque of the record at the bottom, and its slot
     detail::record const* of = nullptr;

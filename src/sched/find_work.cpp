@@ -53,13 +53,13 @@ runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std
     return r;
 }
 
-runnable* scheduler::take_ready_of(worker& thief, worker& victim) noexcept {
+runnable* scheduler::take_ready_of(worker& thief, worker_remote& victim) noexcept {
     if (&victim == &thief || !victim.ready.has_stealable() || !thief.pace.is_due(os::monotonic_ns())) return nullptr;
     runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
     return keep_rest(thief, taken);
 }
 
-runnable* scheduler::take_ready_of(worker& thief, growing_list<worker*> const& victims) noexcept {
+runnable* scheduler::take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept {
     std::size_t const count = victims.size();
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
@@ -82,11 +82,11 @@ runnable* scheduler::take_shared(worker& w) noexcept {
     return nullptr;
 }
 
-record* scheduler::steal_record_of(worker& thief, growing_list<worker*> const& victims) noexcept {
+record* scheduler::steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept {
     std::size_t const count = victims.size();
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
-        worker& victim = *victims[(first + k) % count];
+        worker_remote& victim = *victims[(first + k) % count];
         record_deque* const deque = victim.visible.get();
         if (&victim == &thief || deque == nullptr) continue;
         if (record* const slot = steal_from(thief, *deque)) return slot;
@@ -123,12 +123,12 @@ bool scheduler::has_other_work(worker& w) noexcept {
 }
 
 // relaxed, all counts: by a sleeper after its heavy fence; a maker has written them before its own fence (H2, G1).
-bool scheduler::something_to_do(worker& w) noexcept {
+bool scheduler::something_to_do(worker_remote& w) noexcept {
     if (is_stopping() || !w.mailbox.looks_empty() || !w.ready.looks_empty()) return true;
     if (has_unstarted() || w.home->placed_count.load(std::memory_order_relaxed) != 0 || is_surplus(w)) return true;
     for (auto const& s : m_shepherds) {
         if (s->injected_count.load(std::memory_order_relaxed) != 0 || has_orphan(*s)) return true;
-        for (worker* const v : s->workers) {
+        for (worker_remote* const v : s->workers) {
             record_deque* const deque = v->visible.get();
             if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;
         }

@@ -129,7 +129,7 @@ void rest_without_spare(worker& w) noexcept {
 class timekeeping {
 public:
     explicit timekeeping(worker& w) noexcept : m_of(*w.owner) {
-        worker* nobody = nullptr;
+        worker_remote const* nobody = nullptr;
         m_is_mine =
             m_of.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed); // relaxed, both: who loses wakes later
     }

@@ -32,14 +32,14 @@ void drop_joined(runnable_list& queue) noexcept {
 }
 
 // Under m_resizing, or by the only one that may start OS threads.
-void join_if_ended(worker& w) noexcept {
+void join_if_ended(worker_remote& w) noexcept {
     if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return; // relaxed: as said
     pthread_join(w.os_thread, nullptr);
     w.has_os_thread = false;
     w.has_ended.store(false, std::memory_order_relaxed);
 }
 
-void name_os_thread(worker const& w) noexcept {
+void name_os_thread(worker_remote const& w) noexcept {
     char name[16];
     static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w.index));
     os::set_name(name);
@@ -95,6 +95,7 @@ int scheduler::start(settings const& chosen) try {
     prepare_stacks(chosen.measures_stacks);
     make_shepherds();
     m_workers.reserve(static_cast<std::size_t>(most_workers()));
+    m_remotes.reserve(static_cast<std::size_t>(most_workers()));
     for (int k = 0; k < m_settings.workers; ++k) make_worker(nullptr);
     count_active(m_settings.workers);
     for (auto const& w : m_workers) {
@@ -158,6 +159,7 @@ void scheduler::make_worker(shepherd* home) {
     w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
     w.seen.assign(static_cast<std::size_t>(most_workers()), 0);
     m_workers.push_back(std::move(made));
+    m_remotes.push_back(&w);
     w.home->workers.push_back(&w);
 }
 
@@ -180,7 +182,7 @@ void scheduler::adopt_caller(worker& w) {
 
 // Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
 // long to separate threads that were born on one processor. Locality only: a refusal does no harm.
-void scheduler::pin(worker& w) noexcept {
+void scheduler::pin(worker_remote& w) noexcept {
     auto const& cpus = w.home->cpus;
     auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
     auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
@@ -222,12 +224,12 @@ int scheduler::start_os_threads() {
 
 void scheduler::join_ended_workers() noexcept {
     std::lock_guard const held(m_resizing);
-    for (auto const& w : m_workers) join_if_ended(*w);
+    for (worker_remote* const w : workers()) join_if_ended(*w);
 }
 
 std::int64_t scheduler::live_threads() const noexcept {
     std::int64_t live = live_threads_of_guests() - m_guests_surplus;
-    for (auto const& w : m_workers) { // relaxed: a snapshot
+    for (worker_remote const* const w : workers()) { // relaxed: a snapshot
         live += w->threads_made.load(std::memory_order_relaxed) - w->threads_ended.load(std::memory_order_relaxed);
     }
     return live;
@@ -274,10 +276,10 @@ void scheduler::stop() noexcept {
 void scheduler::join_os_threads() noexcept {
     os::machine::fence_seq_cst();
     m_limit.tell_all();
-    for (auto const& w : m_workers) {
+    for (worker_remote* const w : workers()) {
         if (w->has_os_thread && !m_idle.wake(w->sleeper)) wake_from_nap(*w); // G2
     }
-    for (auto const& w : m_workers) {
+    for (worker_remote* const w : workers()) {
         if (w->has_os_thread) pthread_join(w->os_thread, nullptr);
     }
 }
@@ -308,6 +310,7 @@ void scheduler::free_everything() noexcept {
     }
     drop_joined(m_unstarted);
     m_unstarted_count.store(0, std::memory_order_relaxed); // relaxed: no worker is left
+    m_remotes.clear();
     m_workers.clear();
     m_shepherds.clear();
     m_stacks.reset();

@@ -144,16 +144,19 @@ void scheduler::become_guest(worker& old) noexcept {
 void scheduler::leave_behind() noexcept {
     struct remains {
         growing_list<std::unique_ptr<worker>> workers;
+        growing_list<worker_remote*> remotes;
         std::vector<std::unique_ptr<shepherd>> shepherds;
         std::unique_ptr<stack::stack_pool> stacks;
         void* older;
     };
-    auto* const r = new (std::nothrow) remains{std::move(m_workers), std::move(m_shepherds), std::move(m_stacks), m_left_behind};
+    auto* const r =
+        new (std::nothrow) remains{std::move(m_workers), std::move(m_remotes), std::move(m_shepherds), std::move(m_stacks), m_left_behind};
     if (r == nullptr) { // out of memory: it is not even remembered
         static_cast<void>(m_stacks.release());
         for (auto& w : m_workers) static_cast<void>(w.release());
         for (auto& s : m_shepherds) static_cast<void>(s.release());
     }
+    m_remotes.clear();
     m_workers.clear();
     m_shepherds.clear();
     m_left_behind = r;

@@ -66,7 +66,7 @@ bool scheduler::somebody_waits() const noexcept {
 
 bool scheduler::all_guests_wait() const noexcept {
     for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        worker const& w = g->as_worker;
+        worker_remote const& w = g->as_worker;
         if (w.tid.load(std::memory_order_relaxed) == 0) continue;           // relaxed: a stranger is found by its number
         if (!w.waits_forever.load(std::memory_order_acquire)) return false; // pairs with wait_mark
         if (g->stack.wake.looks_resumed()) return false;                    // a wake-up that is under way is an activity
@@ -79,19 +79,21 @@ bool scheduler::stands_still(worker& looks) noexcept {
     std::uint32_t const others = static_cast<std::uint32_t>(running_workers()) - (looks.is_guest() ? 0 : 1);
     if (activity() != looks.watch.activity || m_idle.sleeping() != others || m_timers.next_deadline() != k_never) return false;
     if (!all_guests_wait()) return false;
-    return std::all_of(m_workers.begin(), m_workers.end(), [this](auto const& w) {
+    return std::all_of(workers().begin(), workers().end(), [this](worker_remote* w) {
         return is_surplus(*w) ? w->stands_by.load(std::memory_order_acquire) : !something_to_do(*w); // acquire pairs with stand_by
     });
 }
 
 bool scheduler::is_ours(int tid) const noexcept {
     if (tid == m_watcher.tid()) return true;
-    if (tid == m_helper.load(std::memory_order_relaxed)) return true;                                 // relaxed: as below
-    auto const has = [tid](worker const& w) { return w.tid.load(std::memory_order_relaxed) == tid; }; // relaxed: numbers do not change
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) {            // pairs with attach_guest
+    if (tid == m_helper.load(std::memory_order_relaxed)) return true; // relaxed: as below
+    auto const has = [tid](worker_remote const& w) {
+        return w.tid.load(std::memory_order_relaxed) == tid;
+    };                                                                                     // relaxed: numbers do not change
+    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
         if (has(g->as_worker)) return true;
     }
-    return std::any_of(m_workers.begin(), m_workers.end(), [&has](auto const& w) { return has(*w); });
+    return std::any_of(workers().begin(), workers().end(), [&has](worker_remote const* w) { return has(*w); });
 }
 
 bool scheduler::has_strangers() noexcept {
@@ -138,7 +140,7 @@ bool scheduler::is_short_for_good() noexcept {
     for (auto const& s : m_shepherds) {
         if (s->started.load(std::memory_order_relaxed) != 0) return false; // relaxed: looked at twice, with all OS threads counted between
     }
-    return std::all_of(m_workers.begin(), m_workers.end(), [this](auto const& w) {
+    return std::all_of(workers().begin(), workers().end(), [this](worker_remote* w) {
         if (is_surplus(*w)) return w->stands_by.load(std::memory_order_acquire); // pairs with stand_by
         bool const has_nothing = w->mailbox.looks_empty() && w->ready.looks_empty();
         return has_nothing && (w->starves_since.load(std::memory_order_acquire) != 0 || m_idle.sleeps(w->sleeper)); // pairs with starve
@@ -149,7 +151,8 @@ void scheduler::look_for_shortage(worker& w) noexcept {
     if (m_settings.on_deadlock == nullptr || is_stopping()) return;
     std::uint64_t const now = os::monotonic_ns();
     std::uint64_t sum = 0; // of what changes whenever one of them has found work
-    for (auto const& each : m_workers) sum += each->starves_since.load(std::memory_order_relaxed); // relaxed: is_short_for_good decides
+    for (worker_remote const* const each : workers())
+        sum += each->starves_since.load(std::memory_order_relaxed); // relaxed: is_short_for_good decides
     if (sum != w.watch.activity || w.watch.period_ns == 0) w.watch = {sum, m_settings.first_look_ns, now + m_settings.first_look_ns};
     if (now < w.watch.due) return;
     w.watch.period_ns = std::min(2 * w.watch.period_ns, k_rarest * m_settings.first_look_ns);

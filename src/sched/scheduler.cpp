@@ -32,10 +32,10 @@ void scheduler::notify_all_idle() noexcept {
     os::machine::fence_seq_cst();
     if (m_idle.searching() != 0) return;
     if (m_idle.wake_one()) return;
-    for (auto const& w : m_workers) wake_from_nap(*w);
+    for (worker_remote* const w : workers()) wake_from_nap(*w);
 }
 
-void scheduler::wake_from_nap(worker& w) noexcept {
+void scheduler::wake_from_nap(worker_remote& w) noexcept {
     if (w.nap_word.load(std::memory_order_relaxed) == 0) return; // relaxed: see nap()
     w.nap_word.store(0, std::memory_order_relaxed);
     os::futex_wake(w.nap_word, 1);
@@ -46,7 +46,7 @@ bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
     if (!m_idle.somebody_sleeps()) return false;
     if (shepherd_index < 0) return m_idle.searching() == 0 && m_idle.hand_over(&r);
     auto const& candidates = m_shepherds[static_cast<std::size_t>(shepherd_index)]->workers;
-    return std::any_of(candidates.begin(), candidates.end(), [&](worker* w) { return m_idle.hand_over(w->sleeper, &r); });
+    return std::any_of(candidates.begin(), candidates.end(), [&](worker_remote* w) { return m_idle.hand_over(w->sleeper, &r); });
 }
 
 // In a child process: a thread of the parent waited for something that the caller, which is a copy of another, has done. It is not there.
@@ -83,14 +83,14 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
 void scheduler::wake_one_of(shepherd& s) noexcept {
     os::machine::fence_seq_cst();
     if (s.active.load(std::memory_order_relaxed) == 0) return notify_all_idle(); // relaxed: after the fence, see send_away_surplus
-    for (worker* const w : s.workers) {
+    for (worker_remote* const w : s.workers) {
         if (m_idle.wake(w->sleeper)) return;
         wake_from_nap(*w);
     }
     m_idle.tell_watcher();
 }
 
-void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
+void scheduler::post_to_mailbox(worker_remote& w, fiber& f) noexcept {
     if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     w.mailbox.post(f);            // G1
@@ -107,7 +107,7 @@ void scheduler::park_records(fiber& f) noexcept {
 }
 
 void scheduler::alarm_all() noexcept {
-    for (auto const& w : m_workers) {
+    for (worker_remote* const w : workers()) {
         if (record_deque* const d = w->visible.get()) d->alarm();
     }
     alarm_guests();

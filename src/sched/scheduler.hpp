@@ -77,7 +77,7 @@ struct shepherd {
     std::atomic<bool> is_disabled{false};                          // written under scheduler::m_resizing
     std::vector<int> cpus;                                         // guarded by scheduler::m_resizing
     std::vector<int> domain;                                       // the same at the start
-    growing_list<worker*> workers;                                 // active or standing by
+    growing_list<worker_remote*> workers;                          // active or standing by
     std::atomic<int> active{0};                                    // of these; 0: anyone may run what was placed here
     base::spin_lock lock;                                          // guards the lists
     runnable_list placed;                                          // only for workers of this shepherd
@@ -127,7 +127,7 @@ public:
     // An OS thread of the library that wakes no thread: where all others wait, it is no hope. 0: none.
     void set_helper(int tid) noexcept { m_helper.store(tid, std::memory_order_relaxed); } // relaxed: as the numbers of workers
     // Whether this worker should stand by. If so, it finds its shepherd orphaned, if it is.
-    [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept {
+    [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
         // relaxed: written before the change of m_limit, which is looked at first.
         if (w.index >= m_limit.number_in(m_limit.look()) && !w.is_substitute.load(std::memory_order_relaxed)) return true;
         return w.is_disabled.load(std::memory_order_relaxed) || w.home->is_disabled.load(std::memory_order_relaxed);
@@ -139,7 +139,7 @@ public:
     // --- workers in place of stuck ones (substitutes.cpp); by the watcher ----------------------------------------------
     // One more, of this shepherd. False: there are as many as there may be, or no memory, or no OS threads.
     [[nodiscard]] bool add_substitute(shepherd& home) noexcept;
-    void dismiss_substitute(worker& w) noexcept; // it stands by as soon as it is done with what it runs
+    void dismiss_substitute(worker_remote& w) noexcept; // it stands by as soon as it is done with what it runs
     void join_ended_workers() noexcept;
     // Something is ready that no worker is about to take. A hint.
     [[nodiscard]] bool something_waits() noexcept;
@@ -161,21 +161,21 @@ public:
     [[nodiscard]] thread_id first_id() const noexcept { return m_first_id; }
 
     // --- making work ------------------------------------------------------------------------------------------------
-    void inject(runnable& r, int shepherd_index) noexcept;    // from outside the workers, or placed
-    void post_to_mailbox(worker& w, fiber& f) noexcept;       // a bound fiber is ready
-    void notify_light() noexcept;                             // after plain stores that made work (park/sleep_steps.hpp)
-    void notify_all_idle() noexcept;                          // from outside: wakes one that sleeps or naps
-    void park_records(fiber& f) noexcept;                     // it is about to be suspended; thieves must find its records
-    void show_deque(worker& w, record_deque* deque) noexcept; // `w` now stands on a stack with this deque
+    void inject(runnable& r, int shepherd_index) noexcept;     // from outside the workers, or placed
+    void post_to_mailbox(worker_remote& w, fiber& f) noexcept; // a bound fiber is ready
+    void notify_light() noexcept;                              // after plain stores that made work (park/sleep_steps.hpp)
+    void notify_all_idle() noexcept;                           // from outside: wakes one that sleeps or naps
+    void park_records(fiber& f) noexcept;                      // it is about to be suspended; thieves must find its records
+    void show_deque(worker& w, record_deque* deque) noexcept;  // `w` now stands on a stack with this deque
 
     // --- finding work (find_work.cpp, idle.cpp) -------------------------------------------------------------------
     [[nodiscard]] bool has_other_work(worker& w) noexcept; // for yield: a hint
     [[nodiscard]] runnable* take_local(worker& w) noexcept;
     [[nodiscard]] runnable* take_shared(worker& w) noexcept; // placed, injected, stolen from other ready queues
     [[nodiscard]] record* steal_record(worker& w) noexcept;
-    std::size_t expire_timers() noexcept;                   // how many have fired
-    [[nodiscard]] bool something_to_do(worker& w) noexcept; // by a worker that has announced its sleep (H2)
-    void alarm_all() noexcept;                              // every deque's next publish wakes a sleeper
+    std::size_t expire_timers() noexcept;                          // how many have fired
+    [[nodiscard]] bool something_to_do(worker_remote& w) noexcept; // for `w`, after it has announced its sleep (H2)
+    void alarm_all() noexcept;                                     // every deque's next publish wakes a sleeper
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
     // relaxed: who sleeps reads it after its heavy fence (H2), who stands by after the limit, which changes later.
     [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
@@ -231,10 +231,10 @@ public:
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;
     // The sleeping worker that wakes for the first deadline (idle.cpp); null: none.
-    [[nodiscard]] std::atomic<worker*>& timekeeper() noexcept { return m_timekeeper; }
+    [[nodiscard]] std::atomic<worker_remote const*>& timekeeper() noexcept { return m_timekeeper; }
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
-    [[nodiscard]] growing_list<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; } // also those that stand by
+    [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_remotes; } // also those that stand by
     // relaxed: only different numbers are wanted.
     [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
 
@@ -247,7 +247,7 @@ private:
     void make_shepherds();
     void make_worker(shepherd* home); // null: where there is most room
     [[nodiscard]] shepherd* roomiest_shepherd() noexcept;
-    [[nodiscard]] worker* free_substitute(shepherd& home) noexcept;
+    [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
     [[nodiscard]] bool guests_leave_work() noexcept;
     [[nodiscard]] bool placed_work_waits() noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;
@@ -261,7 +261,7 @@ private:
     static void flush_caches(worker& w) noexcept;
     [[nodiscard]] runnable* take_orphan(shepherd& s) noexcept;
     [[nodiscard]] static bool has_orphan(shepherd const& s) noexcept;
-    static void pin(worker& w) noexcept;
+    static void pin(worker_remote& w) noexcept;
     void adopt_caller(worker& w);
     struct guest;
     [[nodiscard]] guest& guest_of(worker& w) noexcept;
@@ -273,16 +273,16 @@ private:
     void join_os_threads() noexcept;
     void wake_all() noexcept;
     void free_everything() noexcept;
-    static void wake_from_nap(worker& w) noexcept;
+    static void wake_from_nap(worker_remote& w) noexcept;
     void wake_one_of(shepherd& s) noexcept;
     [[nodiscard]] bool is_left_behind(runnable const& r) const noexcept;
     [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
     void alarm_guests() noexcept;
     [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
     [[nodiscard]] runnable* take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept;
-    [[nodiscard]] runnable* take_ready_of(worker& thief, worker& victim) noexcept;
-    [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker*> const& victims) noexcept;
-    [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker*> const& victims) noexcept;
+    [[nodiscard]] runnable* take_ready_of(worker& thief, worker_remote& victim) noexcept;
+    [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
+    [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
     [[nodiscard]] fiber* pop_shared_spare() noexcept;
     void run_own_records(fiber& f) noexcept;
     [[nodiscard]] std::uint64_t activity() noexcept;
@@ -302,7 +302,8 @@ private:
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};
     std::vector<std::unique_ptr<shepherd>> m_shepherds;
-    growing_list<std::unique_ptr<worker>> m_workers; // each has been active
+    growing_list<std::unique_ptr<worker>> m_workers; // each has been active; for those who start and end them
+    growing_list<worker_remote*> m_remotes;          // the same workers, for all others
     worker_limit<os::machine> m_limit;               // changed under m_resizing
     std::atomic<int> m_active_count{0};              // workers that are active; written under m_resizing
     std::atomic<int> m_running_count{0};             // and those that stand in for stuck ones; likewise
@@ -320,7 +321,7 @@ private:
     deque_pool m_deques;
     parked_deques m_parked;
     timer_queue m_timers;
-    std::atomic<worker*> m_timekeeper{nullptr};
+    std::atomic<worker_remote const*> m_timekeeper{nullptr};
     park::idle_set<os::machine> m_idle;
     deterministic_run m_deterministic;
     std::atomic<thread_id> m_next_id{1};

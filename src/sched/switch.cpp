@@ -55,7 +55,7 @@ void post_end_rotation_and_tell(void*, void*) noexcept {
 
 // Tells who looks for a deadlock that this guest wakes nobody before it is resumed.
 struct wait_mark {
-    wait_mark(worker& guest, bool forever) noexcept : w(guest) {
+    wait_mark(worker_remote& guest, bool forever) noexcept : w(guest) {
         w.waits_begun.store(w.waits_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
         w.waits_forever.store(forever, std::memory_order_release); // pairs with all_guests_wait: waits_at and its reason
     }
@@ -63,7 +63,7 @@ struct wait_mark {
     wait_mark(wait_mark const&) = delete;
     wait_mark& operator=(wait_mark const&) = delete;
 
-    worker& w;
+    worker_remote& w;
 };
 
 // Sleeps like resume_word::sleep; and when the first deadline of its token passes, cancels that itself.
@@ -98,9 +98,8 @@ void sleep_as_guest(worker& w, fiber& self) noexcept {
     self.wake.reset();
 }
 
-void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
-    scheduler& s = scheduler::instance();
-    worker& w = *self.home;
+void wait_as_guest(worker& w, fiber& self, post_function post, void* a, void* b) noexcept {
+    scheduler& s = *w.owner;
     if (self.records != nullptr && s.stacks().is_short()) s.leave_records(self);
     w.own_timer = nullptr;
     w.own_token = nullptr;
@@ -145,7 +144,7 @@ void suspend_to_loop(post_function post, void* a, void* b) noexcept {
 void suspend(post_function post, void* a, void* b) noexcept {
     worker* w = this_worker();
     fiber& self = *w->current;
-    if (TULLE_UNLIKELY(w->is_guest())) return wait_as_guest(self, post, a, b);
+    if (TULLE_UNLIKELY(w->is_guest())) return wait_as_guest(*w, self, post, a, b);
     ++w->suspends;
     if (TULLE_UNLIKELY(self.records != nullptr)) {
         w->owner->leave_records(self);

@@ -122,12 +122,12 @@ void watcher::watch() noexcept {
 }
 
 // relaxed, all: a sample.
-worker_sample watcher::sample(worker const& w) const noexcept {
+worker_sample watcher::sample(worker_remote const& w) const noexcept {
     bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !m_of->is_surplus(w);
     return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.look()};
 }
 
-stuck_state watcher::judge(worker& w, std::uint64_t now) noexcept {
+stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     auto const index = static_cast<std::size_t>(w.index);
     stuck_state const before = m_judge.state_of(index);
     os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}}; // relaxed: written when its OS thread starts
@@ -136,14 +136,14 @@ stuck_state watcher::judge(worker& w, std::uint64_t now) noexcept {
     return state;
 }
 
-void watcher::note_use(worker const& w, std::uint64_t now) noexcept {
+void watcher::note_use(worker_remote const& w, std::uint64_t now) noexcept {
     use& u = m_uses[static_cast<std::size_t>(w.index)];
     worker_sample const seen = sample(w);
     if (!seen.is_idle || seen.decisions != u.decisions) u = {seen.decisions, now};
 }
 
 // relaxed, all: see add_one.
-void watcher::note(worker& w, stuck_state state, stuck_state before, int call) noexcept {
+void watcher::note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept {
     if (state == stuck_state::in_kernel && call >= 0) {
         m_last_call.store(call, std::memory_order_relaxed);
         w.found_call.store(call, std::memory_order_relaxed);
@@ -161,10 +161,10 @@ watcher::findings watcher::look(std::uint64_t now) noexcept {
     findings found;
     found.waits = m_of->something_waits();
     m_stuck.clear();
-    for (auto const& w : m_of->workers()) {
+    for (worker_remote* const w : m_of->workers()) {
         stuck_state const state = judge(*w, now);
         if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now); // relaxed: written by this thread
-        if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits)) m_stuck.push_back(w.get());
+        if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits)) m_stuck.push_back(w);
     }
     return found;
 }
@@ -182,7 +182,7 @@ void watcher::substitute(std::uint64_t now) noexcept {
 }
 
 void watcher::dismiss_unused(int wanted, std::uint64_t now) noexcept {
-    for (auto const& w : m_of->workers()) {
+    for (worker_remote* const w : m_of->workers()) {
         if (m_substitutes == wanted) return;
         bool const is_unused = now - m_uses[static_cast<std::size_t>(w->index)].last > k_kept_ns;
         if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue; // relaxed: written by this thread

@@ -25,7 +25,7 @@
 namespace tulle::sched {
 
 class scheduler;
-struct worker;
+struct worker_remote;
 
 // What it has found and done, for reports.
 struct watcher_view {
@@ -67,12 +67,12 @@ private:
     static void* run(void* self);
     void watch() noexcept;
     [[nodiscard]] findings look(std::uint64_t now) noexcept;
-    [[nodiscard]] stuck_state judge(worker& w, std::uint64_t now) noexcept;
-    [[nodiscard]] worker_sample sample(worker const& w) const noexcept;
-    void note_use(worker const& w, std::uint64_t now) noexcept;
+    [[nodiscard]] stuck_state judge(worker_remote& w, std::uint64_t now) noexcept;
+    [[nodiscard]] worker_sample sample(worker_remote const& w) const noexcept;
+    void note_use(worker_remote const& w, std::uint64_t now) noexcept;
     void dismiss_unused(int wanted, std::uint64_t now) noexcept;
     [[nodiscard]] bool has_to_poll() const noexcept;
-    void note(worker& w, stuck_state state, stuck_state before, int call) noexcept;
+    void note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept;
     void substitute(std::uint64_t now) noexcept;
     void free_main_if_stuck() noexcept;
     void expire_late_timers(std::uint64_t now) noexcept;
@@ -94,7 +94,7 @@ private:
     // Its own.
     stuck_judge m_judge;
     std::vector<os::task_state> m_tasks; // by the workers' indices
-    std::vector<worker*> m_stuck;        // found by the last look
+    std::vector<worker_remote*> m_stuck; // found by the last look
     std::vector<use> m_uses;             // of substitutes
     int m_substitutes = 0;
     std::uint64_t m_alert_period = 0; // ns

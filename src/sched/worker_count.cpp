@@ -37,10 +37,10 @@ int scheduler::set_active_workers(int wanted) noexcept try {
 // Worker 0 may not: threads are bound to it.
 int scheduler::enable_worker(int index, bool on) noexcept {
     std::lock_guard const held(m_resizing);
-    if (index < 0 || static_cast<std::size_t>(index) >= m_workers.size()) return EINVAL;
+    if (index < 0 || static_cast<std::size_t>(index) >= workers().size()) return EINVAL;
     if (index == 0) return on ? 0 : EPERM;
     if (is_stopping()) return EBUSY;
-    m_workers[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
+    workers()[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
     apply_change(m_limit.number());
     return 0;
 }
@@ -49,7 +49,7 @@ int scheduler::enable_shepherd(int index, bool on) noexcept {
     std::lock_guard const held(m_resizing);
     if (index < 0 || static_cast<std::size_t>(index) >= m_shepherds.size()) return EINVAL;
     shepherd& s = *m_shepherds[static_cast<std::size_t>(index)];
-    if (m_workers[0]->home == &s) return on ? 0 : EPERM;
+    if (workers()[0]->home == &s) return on ? 0 : EPERM;
     if (is_stopping()) return EBUSY;
     s.is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
     apply_change(m_limit.number());
@@ -77,7 +77,7 @@ void scheduler::count_active(int wanted) noexcept {
     int active = 0, running = 0;
     for (auto const& s : m_shepherds) {
         int running_here = 0;
-        for (worker const* const w : s->workers) { // relaxed, all: under m_resizing
+        for (worker_remote const* const w : s->workers) { // relaxed, all: under m_resizing
             if (w->is_disabled.load(std::memory_order_relaxed) || s->is_disabled.load(std::memory_order_relaxed)) continue;
             if (w->index < wanted) ++active;
             if (w->index < wanted || w->is_substitute.load(std::memory_order_relaxed)) ++running_here;
@@ -94,7 +94,7 @@ void scheduler::count_active(int wanted) noexcept {
 // no worker any more is for anyone: its maker sees that (wake_one_of), or it was placed before, and one who searches will find it.
 void scheduler::send_away_surplus() noexcept {
     os::machine::fence_seq_cst();
-    for (auto const& w : m_workers) {
+    for (worker_remote* const w : workers()) {
         if (is_surplus(*w) && !m_idle.wake(w->sleeper)) wake_from_nap(*w);
     }
     m_idle.wake_one();
@@ -145,7 +145,7 @@ void scheduler::move_to(std::vector<int> const& allowed) {
     }
     for (auto const& s : m_shepherds) {
         if (s->cpus.empty()) s->cpus = allowed;
-        for (worker* const w : s->workers) {
+        for (worker_remote* const w : s->workers) {
             if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, s->cpus)); // locality only: a refusal does no harm
         }
     }
