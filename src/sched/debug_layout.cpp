@@ -15,6 +15,8 @@
 // The types have private members and bases; both compilers know their offsets all the same.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
+#define TULLE_OFFSET_OF(name, type, member)                                                                                                \
+    { name, offsetof(type, member) }
 #define TULLE_OFFSET(type, member)                                                                                                         \
     { #type "." #member, offsetof(type, member) }
 
@@ -56,7 +58,7 @@ struct debug_access {
         TULLE_OFFSET(scheduler, m_stacks),
         TULLE_OFFSET(scheduler, m_guests),
         TULLE_OFFSET(scheduler, m_free_guests),
-        TULLE_OFFSET(scheduler, m_shared_spares),
+        TULLE_OFFSET_OF("scheduler.m_shared_spares", scheduler, m_shared_spares.m_list),
         TULLE_OFFSET(growing_list, m_items),
         TULLE_OFFSET(growing_list, m_count),
         TULLE_OFFSET(shepherd, placed),
@@ -115,6 +117,7 @@ struct debug_access {
 } // namespace tulle::base
 
 #undef TULLE_OFFSET
+#undef TULLE_OFFSET_OF
 
 using tulle::base::debug_access;
 

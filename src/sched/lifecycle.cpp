@@ -300,7 +300,7 @@ void scheduler::free_everything() noexcept {
         free_deque(*std::exchange(m_adopted.records, nullptr));
     }
     for (auto const& w : m_workers) flush_caches(*w);
-    while (fiber* const f = pop_shared_spare()) release_fiber(*f);
+    while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
     for (auto const& w : m_workers) {
         while (runnable* const r = w->ready.pop()) drop_reference(*static_cast<thread_record*>(r));
     }
@@ -322,7 +322,7 @@ void scheduler::trim(worker& w) noexcept {
         release_fiber(*static_cast<fiber*>(w.spares.pop_front()));
         --w.spare_count;
     }
-    while (fiber* const f = pop_shared_spare()) release_fiber(*f);
+    while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
     w.stacks.flush(*m_stacks);
     free_cached_records(w);
     m_stacks->trim();

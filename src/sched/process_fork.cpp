@@ -171,9 +171,7 @@ void scheduler::leave_behind() noexcept {
     m_unstarted = {};
     m_unstarted_count.store(0, std::memory_order_relaxed); // relaxed: one thread
     ::new (static_cast<void*>(&m_idle)) park::idle_set<os::machine>;
-    ::new (static_cast<void*>(&m_spares_lock)) base::spin_lock;
-    m_shared_spares = {};
-    m_shared_spare_count.store(0, std::memory_order_relaxed);
+    ::new (static_cast<void*>(&m_shared_spares)) shared_spares;
     ::new (static_cast<void*>(&m_adopted)) fiber(fiber_kind::adopted);
 }
 

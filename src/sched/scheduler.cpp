@@ -116,16 +116,8 @@ void scheduler::alarm_all() noexcept {
 
 // --- stacks and deques -------------------------------------------------------------------------------------------------
 
-fiber* scheduler::pop_shared_spare() noexcept {
-    if (m_shared_spare_count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint
-    std::lock_guard const held(m_spares_lock);
-    runnable* const f = m_shared_spares.pop_front();
-    if (f != nullptr) m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return static_cast<fiber*>(f);
-}
-
 fiber* scheduler::make_loop_fiber(worker& w) noexcept {
-    if (fiber* const f = pop_shared_spare()) return f;
+    if (runnable* const f = m_shared_spares.pop()) return static_cast<fiber*>(f);
     stack::span const where = w.stacks.take(*m_stacks, stack::class_for(m_settings.stack_size));
     if (!where) return nullptr;
     fiber* const f = build_fiber(where, m_entries.loop, nullptr);
@@ -150,11 +142,7 @@ void scheduler::note_use(fiber const& f, void const* site, bool is_forked, threa
 // Half of them, so that the next few switches stay local.
 void scheduler::return_spares(worker& w) noexcept {
     refill_emergency(w);
-    std::lock_guard const held(m_spares_lock);
-    std::uint32_t moved = 0;
-    for (; w.spare_count > (w.most_spares + 1) / 2; --w.spare_count, ++moved) m_shared_spares.push_front(*w.spares.pop_front());
-    // relaxed: written under the lock, a hint to others.
-    m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) + moved, std::memory_order_relaxed);
+    m_shared_spares.take_from(w.spares, w.spare_count, (w.most_spares + 1) / 2);
 }
 
 void scheduler::release_fiber(fiber& f) noexcept {

@@ -10,6 +10,7 @@
 #include "sched/deterministic.hpp"
 #include "sched/find_work.hpp"
 #include "sched/growing_list.hpp"
+#include "sched/shared_spares.hpp"
 #include "sched/stack_use.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
@@ -283,7 +284,6 @@ private:
     [[nodiscard]] runnable* take_ready_of(worker& thief, worker_remote& victim) noexcept;
     [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
-    [[nodiscard]] fiber* pop_shared_spare() noexcept;
     void run_own_records(fiber& f) noexcept;
     [[nodiscard]] std::uint64_t activity() noexcept;
     [[nodiscard]] bool stands_still(worker& looks) noexcept;
@@ -333,9 +333,7 @@ private:
     std::uint64_t m_circle_period_ns = 0;
     std::atomic<std::uint64_t> m_circle_due{0}; // when circles are looked for next, ns; written under m_look_lock
 
-    base::spin_lock m_spares_lock;
-    runnable_list m_shared_spares;
-    std::atomic<std::uint32_t> m_shared_spare_count{0};
+    shared_spares m_shared_spares;
 
     [[nodiscard]] std::uint32_t drop_claimed(shepherd& s) noexcept; // how many are left
     [[nodiscard]] std::uint32_t drop_claimed_unstarted() noexcept;
