@@ -129,10 +129,8 @@ thread_view census::current_of(worker const& w) noexcept {
 unstarted_counts census::unstarted() const noexcept {
     unstarted_counts counts;
     for (worker_remote const* const w : m_of.workers()) counts.ready += w->ready.size_hint();
-    for (auto const& s : m_of.m_shepherds) { // relaxed: see census.hpp
-        counts.injected += s->injected_count.load(std::memory_order_relaxed) + s->placed_count.load(std::memory_order_relaxed);
-    }
-    counts.starving = m_of.m_unstarted_count.load(std::memory_order_relaxed); // relaxed: as above
+    counts.injected = m_of.m_injector.count_queued();
+    counts.starving = m_of.m_injector.count_unstarted();
     counts.forked = m_of.m_parked.count_records();
     return counts;
 }

@@ -42,17 +42,6 @@ runnable* scheduler::take_local(worker& w) noexcept {
     return w.ready.pop();
 }
 
-runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept {
-    if (count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint, looked at again before sleeping
-    std::lock_guard const held(s.lock);
-    runnable* const r = list.pop_front();
-    if (r == nullptr) return nullptr;
-    // relaxed, both: written under the lock; to others they are hints.
-    count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (r->kind == runnable_kind::fiber) s.started.store(s.started.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return r;
-}
-
 runnable* scheduler::take_ready_of(worker& thief, worker_remote& victim) noexcept {
     if (&victim == &thief || !victim.ready.has_stealable() || !thief.pace.is_due(os::monotonic_ns())) return nullptr;
     runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
@@ -69,14 +58,11 @@ runnable* scheduler::take_ready_of(worker& thief, growing_list<worker_remote*> c
 }
 
 runnable* scheduler::take_shared(worker& w) noexcept {
-    if (runnable* const r = take_list(*w.home, w.home->placed, w.home->placed_count)) return r;
-    if (runnable* const r = take_unstarted()) return r;
-    if (runnable* const r = take_list(*w.home, w.home->injected, w.home->injected_count)) return r;
+    if (runnable* const r = m_injector.take_at_home(*w.home)) return r;
     if (runnable* const r = take_ready_of(w, w.home->workers)) return r;
     for (auto const& s : m_shepherds) {
         if (s.get() == w.home) continue;
-        if (runnable* const r = take_list(*s, s->injected, s->injected_count)) return r;
-        if (runnable* const r = take_orphan(*s)) return r;
+        if (runnable* const r = injector::take_from(*s)) return r;
         if (runnable* const r = take_ready_of(w, s->workers)) return r;
     }
     return nullptr;
@@ -118,16 +104,15 @@ std::size_t scheduler::expire_timers() noexcept { return m_timers.next_deadline(
 bool scheduler::has_other_work(worker& w) noexcept {
     if (!w.ready.looks_empty() || !w.mailbox.looks_empty()) return true;
     if (w.current->records != nullptr && w.current->records->looks_stealable()) return true;
-    if (has_unstarted() || !m_parked.looks_empty() || w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
+    if (!m_parked.looks_empty()) return true;
     return something_to_do(w);
 }
 
 // relaxed, all counts: by a sleeper after its heavy fence; a maker has written them before its own fence (H2, G1).
 bool scheduler::something_to_do(worker_remote& w) noexcept {
     if (is_stopping() || !w.mailbox.looks_empty() || !w.ready.looks_empty()) return true;
-    if (has_unstarted() || w.home->placed_count.load(std::memory_order_relaxed) != 0 || is_surplus(w)) return true;
+    if (m_injector.has_work(*w.home) || is_surplus(w)) return true;
     for (auto const& s : m_shepherds) {
-        if (s->injected_count.load(std::memory_order_relaxed) != 0 || has_orphan(*s)) return true;
         for (worker_remote* const v : s->workers) {
             record_deque* const deque = v->visible.get();
             if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;

@@ -26,11 +26,6 @@ constexpr std::uint64_t k_slice_ns = 1'000'000;
 
 void post_nothing(void*, void*) noexcept {}
 
-// Threads that their joiners have run, and which nobody has taken off a queue since.
-void drop_joined(runnable_list& queue) noexcept {
-    while (runnable* const r = queue.pop_front()) drop_reference(*static_cast<thread_record*>(r));
-}
-
 // Under m_resizing, or by the only one that may start OS threads.
 void join_if_ended(worker_remote& w) noexcept {
     if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return; // relaxed: as said
@@ -304,12 +299,7 @@ void scheduler::free_everything() noexcept {
     for (auto const& w : m_workers) {
         while (runnable* const r = w->ready.pop()) drop_reference(*static_cast<thread_record*>(r));
     }
-    for (auto const& s : m_shepherds) {
-        drop_joined(s->placed);
-        drop_joined(s->injected);
-    }
-    drop_joined(m_unstarted);
-    m_unstarted_count.store(0, std::memory_order_relaxed); // relaxed: no worker is left
+    m_injector.clear();
     m_remotes.clear();
     m_workers.clear();
     m_shepherds.clear();

@@ -167,9 +167,7 @@ void scheduler::leave_behind() noexcept {
         for (record_deque* d = f->records; d != nullptr; d = d->older) d->is_parked = false;
     }
     ::new (static_cast<void*>(&m_parked)) parked_deques;
-    ::new (static_cast<void*>(&m_unstarted_lock)) base::spin_lock;
-    m_unstarted = {};
-    m_unstarted_count.store(0, std::memory_order_relaxed); // relaxed: one thread
+    ::new (static_cast<void*>(&m_injector)) injector(m_shepherds);
     ::new (static_cast<void*>(&m_idle)) park::idle_set<os::machine>;
     ::new (static_cast<void*>(&m_shared_spares)) shared_spares;
     ::new (static_cast<void*>(&m_adopted)) fiber(fiber_kind::adopted);

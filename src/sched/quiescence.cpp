@@ -137,9 +137,7 @@ void scheduler::look_for_circle() noexcept {
 // What a worker does that is neither asleep nor starves is not known. What has a stack would be taken by those who starve.
 bool scheduler::is_short_for_good() noexcept {
     if (m_timers.next_deadline() != k_never || !all_guests_wait()) return false;
-    for (auto const& s : m_shepherds) {
-        if (s->started.load(std::memory_order_relaxed) != 0) return false; // relaxed: looked at twice, with all OS threads counted between
-    }
+    if (m_injector.has_started()) return false; // a hint: looked at twice, with all OS threads counted between
     return std::all_of(workers().begin(), workers().end(), [this](worker_remote* w) {
         if (is_surplus(*w)) return w->stands_by.load(std::memory_order_acquire); // pairs with stand_by
         bool const has_nothing = w->mailbox.looks_empty() && w->ready.looks_empty();

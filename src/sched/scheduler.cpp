@@ -60,23 +60,9 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
         return queue_unstarted(r);
     if (hand_to_sleeper(r, shepherd_index)) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
-    bool const is_placed = shepherd_index >= 0;
-    // relaxed: only an even distribution is wanted.
-    std::size_t const target =
-        is_placed ? static_cast<std::size_t>(shepherd_index) : m_round_robin.fetch_add(1, std::memory_order_relaxed) % m_shepherds.size();
-    shepherd& s = *m_shepherds[target];
-    {
-        std::lock_guard const held(s.lock);
-        (is_placed ? s.placed : s.injected).push_back(r);
-        auto& count = is_placed ? s.placed_count : s.injected_count;
-        // relaxed, both: written under the lock; a sleeper reads them after its heavy fence, and the fence of who wakes follows.
-        count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        if (r.kind == runnable_kind::fiber) s.started.store(s.started.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-    if (is_placed)
-        wake_one_of(s);
-    else
-        notify_all_idle();
+    if (shepherd_index >= 0) return wake_one_of(m_injector.push_placed(r, shepherd_index));
+    m_injector.push_injected(r);
+    notify_all_idle();
 }
 
 // Placed work: a worker of another shepherd would not do.

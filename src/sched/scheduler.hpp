@@ -10,6 +10,7 @@
 #include "sched/deterministic.hpp"
 #include "sched/find_work.hpp"
 #include "sched/growing_list.hpp"
+#include "sched/injector.hpp"
 #include "sched/shared_spares.hpp"
 #include "sched/stack_use.hpp"
 #include "sched/switch.hpp"
@@ -67,24 +68,6 @@ struct settings {
     bool measures_stacks = false;                      // stack_use.hpp
     // Then: called when a stack without a guard is found to have overflowed.
     void (*on_late_overflow)(stack_user const& who, thread_id id) noexcept = nullptr;
-};
-
-// Workers that share a locality domain, and the threads that were placed there or came from outside.
-struct shepherd {
-    explicit shepherd(int number, std::vector<int> where) : index(number), cpus(std::move(where)) {}
-
-    int index;
-    int first_cpu = -1;                                            // at the start
-    std::atomic<bool> is_disabled{false};                          // written under scheduler::m_resizing
-    std::vector<int> cpus;                                         // guarded by scheduler::m_resizing
-    std::vector<int> domain;                                       // the same at the start
-    growing_list<worker_remote*> workers;                          // active or standing by
-    std::atomic<int> active{0};                                    // of these; 0: anyone may run what was placed here
-    base::spin_lock lock;                                          // guards the lists
-    runnable_list placed;                                          // only for workers of this shepherd
-    runnable_list injected;                                        // for anyone
-    std::atomic<std::uint32_t> placed_count{0}, injected_count{0}; // hints for emptiness; written under the lock
-    std::atomic<std::uint32_t> started{0};                         // of both: those that have a stack; written under the lock
 };
 
 class scheduler {
@@ -207,10 +190,10 @@ public:
     void count_stacks(worker& w) noexcept; // from now on it keeps none for itself but the reserve, and no thread that it could not start
     void queue_unstarted(runnable& r) noexcept;
     void drop_claimed(worker& w) noexcept; // claimed_records.cpp
-    [[nodiscard]] runnable* take_unstarted() noexcept;
     // Whether more threads than there should be wait for their start where such a thread is queued that a spawner cannot run itself.
-    [[nodiscard]] bool is_far_behind(int shepherd_index) const noexcept;
-    [[nodiscard]] bool has_unstarted() const noexcept { return m_unstarted_count.load(std::memory_order_relaxed) != 0; } // a hint
+    [[nodiscard]] bool is_far_behind(int shepherd_index) const noexcept {
+        return m_injector.is_far_behind(shepherd_index, m_settings.most_unstarted);
+    }
     void note_origin(worker& w, record const& slot) noexcept; // it is about to run what it has stolen
     void note_origin(worker& w) noexcept;                     // or a thread of its own
     void forget_origin(fiber& f) noexcept;                    // what it has stolen has ended, and its parent does not know yet
@@ -250,7 +233,6 @@ private:
     [[nodiscard]] shepherd* roomiest_shepherd() noexcept;
     [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
     [[nodiscard]] bool guests_leave_work() noexcept;
-    [[nodiscard]] bool placed_work_waits() noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;
     [[nodiscard]] int start_os_thread(worker& w); // has none, or is no dedicated one
     [[nodiscard]] int revive(worker& w);          // likewise, or has one that runs or is at its end
@@ -260,8 +242,6 @@ private:
     void apply_change(int wanted) noexcept;
     void send_away_surplus() noexcept;
     static void flush_caches(worker& w) noexcept;
-    [[nodiscard]] runnable* take_orphan(shepherd& s) noexcept;
-    [[nodiscard]] static bool has_orphan(shepherd const& s) noexcept;
     static void pin(worker_remote& w) noexcept;
     void adopt_caller(worker& w);
     struct guest;
@@ -280,7 +260,6 @@ private:
     [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
     void alarm_guests() noexcept;
     [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
-    [[nodiscard]] runnable* take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, worker_remote& victim) noexcept;
     [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
@@ -302,6 +281,7 @@ private:
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};
     std::vector<std::unique_ptr<shepherd>> m_shepherds;
+    injector m_injector{m_shepherds};
     growing_list<std::unique_ptr<worker>> m_workers; // each has been active; for those who start and end them
     growing_list<worker_remote*> m_remotes;          // the same workers, for all others
     worker_limit<os::machine> m_limit;               // changed under m_resizing
@@ -325,7 +305,6 @@ private:
     park::idle_set<os::machine> m_idle;
     deterministic_run m_deterministic;
     std::atomic<thread_id> m_next_id{1};
-    std::atomic<std::uint64_t> m_round_robin{0};
 
     std::mutex m_look_lock;                       // held by who looks for a deadlock; stop() takes it before the workers go
     std::uint64_t m_reported = ~std::uint64_t{0}; // activity() at the last report; guarded by m_look_lock
@@ -334,13 +313,6 @@ private:
     std::atomic<std::uint64_t> m_circle_due{0}; // when circles are looked for next, ns; written under m_look_lock
 
     shared_spares m_shared_spares;
-
-    [[nodiscard]] std::uint32_t drop_claimed(shepherd& s) noexcept; // how many are left
-    [[nodiscard]] std::uint32_t drop_claimed_unstarted() noexcept;
-
-    base::spin_lock m_unstarted_lock;
-    runnable_list m_unstarted; // threads that wait for a stack, where stacks are counted
-    std::atomic<std::uint32_t> m_unstarted_count{0};
 
     std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
     std::mutex m_guests_lock;

@@ -14,25 +14,6 @@ namespace tulle::sched {
 
 namespace {
 
-// Moves the threads that have a stack to the front. Both kinds keep their order.
-void put_started_first(runnable_list& list) noexcept {
-    runnable_list started, others;
-    while (runnable* const r = list.pop_front()) (r->kind == runnable_kind::fiber ? started : others).push_back(*r);
-    started.append(others);
-    list = started;
-}
-
-runnable* take_first_started(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept {
-    if (s.started.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint, looked at again
-    std::lock_guard const held(s.lock);
-    put_started_first(list);
-    if (list.empty() || list.first()->kind != runnable_kind::fiber) return nullptr;
-    // relaxed, both: as in take_list.
-    count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    s.started.store(s.started.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return list.pop_front();
-}
-
 // Of the deques above the floor, the first that others could still take from: it has the oldest records.
 record_deque* oldest_left(record_deque* newest) noexcept {
     record_deque* found = nullptr;
@@ -116,32 +97,8 @@ void scheduler::forget_origin(fiber& f) noexcept {
 }
 
 void scheduler::queue_unstarted(runnable& r) noexcept {
-    {
-        std::lock_guard const held(m_unstarted_lock);
-        m_unstarted.push_back(r);
-        m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) + 1,
-                                std::memory_order_relaxed); // relaxed: written under the lock, a hint to others
-    }
+    m_injector.push_unstarted(r);
     notify_all_idle();
-}
-
-runnable* scheduler::take_unstarted() noexcept {
-    if (!has_unstarted()) return nullptr;
-    std::lock_guard const held(m_unstarted_lock);
-    runnable* const r = m_unstarted.pop_front();
-    // relaxed: as in queue_unstarted.
-    if (r != nullptr) m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return r;
-}
-
-// relaxed, all: hints.
-bool scheduler::is_far_behind(int shepherd_index) const noexcept {
-    std::uint64_t const most = m_settings.most_unstarted;
-    if (shepherd_index >= 0)
-        return m_shepherds[static_cast<std::size_t>(shepherd_index)]->placed_count.load(std::memory_order_relaxed) > most;
-    std::uint64_t waiting = m_unstarted_count.load(std::memory_order_relaxed);
-    for (auto const& s : m_shepherds) waiting += s->injected_count.load(std::memory_order_relaxed);
-    return waiting > most;
 }
 
 // Threads that have not started are left to others.
@@ -151,12 +108,7 @@ runnable* scheduler::take_started(worker& w) noexcept {
         int const shepherd = static_cast<thread_record*>(r)->shepherd;
         shepherd < 0 ? queue_unstarted(*r) : inject(*r, shepherd);
     }
-    if (r == nullptr) r = take_first_started(*w.home, w.home->placed, w.home->placed_count);
-    for (auto s = m_shepherds.begin(); r == nullptr && s != m_shepherds.end(); ++s) {
-        r = take_first_started(**s, (*s)->injected, (*s)->injected_count);
-        if (r == nullptr && has_orphan(**s)) r = take_first_started(**s, (*s)->placed, (*s)->placed_count);
-    }
-    return r;
+    return r != nullptr ? r : m_injector.take_started(*w.home);
 }
 
 // Two spares: one to go on with, and one more for what that starts.

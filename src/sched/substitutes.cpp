@@ -51,21 +51,13 @@ bool scheduler::guests_leave_work() noexcept {
     return false;
 }
 
-// A worker of its shepherd that slept would have been woken.
-bool scheduler::placed_work_waits() noexcept {
-    return std::any_of(m_shepherds.begin(), m_shepherds.end(),
-                       [](auto const& s) { return s->placed_count.load(std::memory_order_relaxed) != 0; }); // relaxed: a hint
-}
-
 bool scheduler::something_waits() noexcept {
     worker_remote const& of_main = *workers()[0]; // only this one may run main
-    if (placed_work_waits() || !of_main.mailbox.looks_empty() || of_main.ready.has_bound()) return true;
+    // A worker of its shepherd that slept would have been woken for what was placed.
+    if (m_injector.has_placed() || !of_main.mailbox.looks_empty() || of_main.ready.has_bound()) return true;
     if (m_idle.sleeping() != 0 || m_idle.searching() != 0) return false;
     bool const in_queues = std::any_of(workers().begin(), workers().end(), [](worker_remote const* w) { return !w->ready.looks_empty(); });
-    bool const injected = std::any_of(m_shepherds.begin(), m_shepherds.end(), [](auto const& s) {
-        return s->injected_count.load(std::memory_order_relaxed) != 0; // relaxed: a hint
-    });
-    return in_queues || injected || has_unstarted() || m_parked.has_stealable() || guests_leave_work();
+    return in_queues || m_injector.has_injected() || m_injector.has_unstarted() || m_parked.has_stealable() || guests_leave_work();
 }
 
 // It lies in the mailbox of worker 0, or among its ready threads. From now on it has no home.

@@ -151,13 +151,4 @@ void scheduler::move_to(std::vector<int> const& allowed) {
     }
 }
 
-// --- work that was placed where nobody is active ---------------------------------------------------------------------------
-
-// relaxed, both: hints; before a sleep they are read after the heavy fence.
-bool scheduler::has_orphan(shepherd const& s) noexcept {
-    return s.placed_count.load(std::memory_order_relaxed) != 0 && s.active.load(std::memory_order_relaxed) == 0;
-}
-
-runnable* scheduler::take_orphan(shepherd& s) noexcept { return has_orphan(s) ? take_list(s, s.placed, s.placed_count) : nullptr; }
-
 } // namespace tulle::sched
