@@ -98,10 +98,10 @@ void census::visit_pooled(void* on_tour, stack::span where) noexcept {
 }
 
 void census::look_at_guests(tour const& t) const noexcept {
-    for (scheduler::guest* g = m_of.m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        worker_remote const& w = g->as_worker;
+    for (guest& g : m_of.m_guests) {
+        worker_remote const& w = g.remote();
         thread_view seen;
-        copy(g->stack, seen);
+        copy(g.stack, seen);
         seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: see census.hpp
         if (seen.tid == 0) continue;
         if (t.how == depth::registers && seen.waits.kind != wait_kind::nothing) seen.from = waiting_registers(w);

@@ -36,7 +36,7 @@ struct debug_access {
     using shepherd = sched::shepherd;
     using worker = sched::worker;
     using growing_list = sched::growing_list<std::unique_ptr<sched::worker>>;
-    using guest = sched::scheduler::guest;
+    using guest = sched::guest;
     using fiber = sched::fiber;
     using runnable = sched::runnable;
     using runnable_list = sched::runnable_list;
@@ -56,8 +56,8 @@ struct debug_access {
         TULLE_OFFSET(scheduler, m_shepherds),
         TULLE_OFFSET(scheduler, m_adopted),
         TULLE_OFFSET(scheduler, m_stacks),
-        TULLE_OFFSET(scheduler, m_guests),
-        TULLE_OFFSET(scheduler, m_free_guests),
+        TULLE_OFFSET_OF("scheduler.m_guests", scheduler, m_guests.m_first),
+        TULLE_OFFSET_OF("scheduler.m_free_guests", scheduler, m_guests.m_free),
         TULLE_OFFSET_OF("scheduler.m_shared_spares", scheduler, m_shared_spares.m_list),
         TULLE_OFFSET(growing_list, m_items),
         TULLE_OFFSET(growing_list, m_count),

@@ -88,11 +88,9 @@ record* scheduler::steal_record(worker& w) noexcept {
         if (s->get() != w.home) slot = steal_record_of(w, (*s)->workers);
     }
     if (slot == nullptr) slot = m_parked.steal(w.stolen_from, !in_order);
-    if (slot == nullptr) {
-        for (guest* g = m_guests.load(std::memory_order_acquire); slot == nullptr && g != nullptr; g = g->next) { // pairs with attach_guest
-            record_deque* const deque = g->as_worker.visible.get();
-            if (deque != nullptr) slot = steal_from(w, *deque);
-        }
+    for (auto g = m_guests.begin(); slot == nullptr && g != m_guests.end(); ++g) {
+        record_deque* const deque = g->remote().visible.get();
+        if (deque != nullptr) slot = steal_from(w, *deque);
     }
     if (slot != nullptr) ++w.steals;
     return slot;
@@ -118,10 +116,7 @@ bool scheduler::something_to_do(worker_remote& w) noexcept {
             if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;
         }
     }
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        record_deque* const deque = g->as_worker.visible.get();
-        if (deque != nullptr && deque->looks_stealable()) return true;
-    }
+    if (m_guests.leave_work()) return true;
     base::idle_poller const* const others = idle_poller();
     return m_parked.has_stealable() || (others != nullptr && others->has_work());
 }

@@ -7,16 +7,6 @@
 
 namespace tulle::sched {
 
-struct scheduler::guest {
-    guest(scheduler& of, bool asymmetric) noexcept : as_worker(of, worker_kind::guest, -1, asymmetric) {}
-
-    worker as_worker;
-    fiber stack{fiber_kind::guest};
-    thread_frame frame;
-    guest* next = nullptr;      // in the list of all; fixed once linked
-    guest* next_free = nullptr; // guarded by m_guests_lock
-};
-
 // Whether this worker, the calling OS thread's, may be used: a guest that has outlived the run time starts it anew.
 [[nodiscard]] inline bool is_attached(worker const* w) noexcept { return w != nullptr && (!w->is_guest() || w->owner->is_running()); }
 // Gives the calling OS thread a worker, and starts the run time if need be. 0, or the errno value that says why not.

@@ -85,7 +85,7 @@ int scheduler::start(settings const& chosen) try {
     m_stopping.store(false, std::memory_order_relaxed);                                       // relaxed: no worker yet
     m_circle_due.store(os::monotonic_ns() + chosen.first_look_ns, std::memory_order_relaxed); // relaxed: as above
     m_circle_period_ns = 0;
-    m_guests_surplus = live_threads_of_guests(); // guests outlive the workers that have ended their threads
+    m_guests_surplus = m_guests.live_threads(); // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     prepare_stacks(chosen.measures_stacks);
     make_shepherds();
@@ -223,7 +223,7 @@ void scheduler::join_ended_workers() noexcept {
 }
 
 std::int64_t scheduler::live_threads() const noexcept {
-    std::int64_t live = live_threads_of_guests() - m_guests_surplus;
+    std::int64_t live = m_guests.live_threads() - m_guests_surplus;
     for (worker_remote const* const w : workers()) { // relaxed: a snapshot
         live += w->threads_made.load(std::memory_order_relaxed) - w->threads_ended.load(std::memory_order_relaxed);
     }

@@ -72,7 +72,7 @@ void move_identity(fiber& from, thread_identity& from_root, thread_frame const* 
 void scheduler::before_process_fork() noexcept {
     m_resizing.lock();
     lock_names();
-    m_guests_lock.lock();
+    m_guests.lock_for_process_fork();
     m_timers.lock_for_process_fork();
     m_deques.lock_for_process_fork();
     for_each_deque(caller(), [](record_deque& d) { d.lock_for_process_fork(); });
@@ -82,7 +82,7 @@ void scheduler::after_process_fork_in_parent() noexcept {
     for_each_deque(caller(), [](record_deque& d) { d.unlock_after_process_fork(); });
     m_deques.unlock_after_process_fork();
     m_timers.unlock_after_process_fork();
-    m_guests_lock.unlock();
+    m_guests.unlock_after_process_fork();
     unlock_names();
     m_resizing.unlock();
 }
@@ -94,33 +94,13 @@ void scheduler::after_process_fork_in_child() noexcept {
         d.is_parked = false; // the list of parked deques is empty now
         lose_stolen_records(d);
     });
-    forget_guests(old);
+    m_guests.forget_all_but(old);
+    m_guests_surplus = 0;
     m_watcher.forget();
     m_running.store(false, std::memory_order_release);  // pairs with is_running
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: there is one OS thread
     if (old != nullptr && !old->is_guest()) become_guest(*old);
     leave_behind();
-}
-
-// All guests but the caller can be used again.
-void scheduler::forget_guests(worker const* caller) noexcept {
-    m_free_guests = nullptr;
-    m_guests_surplus = 0;
-    for (guest* g = m_guests.load(std::memory_order_relaxed); g != nullptr; g = g->next) { // relaxed: there is one OS thread
-        worker& w = g->as_worker;
-        // relaxed, both: as above.
-        w.threads_made.store(0, std::memory_order_relaxed);
-        w.threads_ended.store(0, std::memory_order_relaxed);
-        w.next_id = w.id_limit = 0; // those are smaller than m_first_id
-        if (&w == caller) continue;
-        w.visible.forget();
-        w.handlers.forget();
-        w.free_records = {}; // perhaps half changed
-        w.free_record_count = 0;
-        ::new (static_cast<void*>(&g->stack)) fiber(fiber_kind::guest);
-        g->next_free = m_free_guests;
-        m_free_guests = g;
-    }
 }
 
 // The caller is a worker, on whatever stack.
@@ -132,7 +112,7 @@ void scheduler::become_guest(worker& old) noexcept {
     if (pooled && stood_on.base.id == 0) stood_on.base.id = draw_ids(1);
     if (!attach_guest()) base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
     worker& w = *this_worker();
-    guest& g = guest_of(w);
+    guest& g = m_guests.find(w);
     move_identity(stood_on, pooled ? stood_on.base : m_adopted_frame, root, g.stack, g.frame);
     g.stack.stack = stood_on.stack;
     g.stack.records = std::exchange(stood_on.records, nullptr);

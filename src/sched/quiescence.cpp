@@ -33,8 +33,7 @@ std::uint64_t with_jitter(worker& w, std::uint64_t period_ns) noexcept {
 // Changes whenever somebody is woken or a guest begins a wait. relaxed: where it matters, the waits themselves order it.
 std::uint64_t scheduler::activity() noexcept {
     std::uint64_t sum = m_idle.wakes();
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) // pairs with attach_guest
-        sum += g->as_worker.waits_begun.load(std::memory_order_relaxed);
+    for (guest& g : m_guests) sum += g.remote().waits_begun.load(std::memory_order_relaxed);
     return sum;
 }
 
@@ -58,18 +57,19 @@ std::uint64_t scheduler::next_look(worker& w) noexcept {
 // Idle workers alone are no reason to look: main waits as the adopted worker, a guest waits, or threads are alive.
 bool scheduler::somebody_waits() const noexcept {
     if (m_settings.adopt_caller) return true;
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        if (g->as_worker.waits_forever.load(std::memory_order_relaxed)) return true;       // relaxed: looked at again
-    }
+    // relaxed: looked at again.
+    bool const guest_waits =
+        std::any_of(m_guests.begin(), m_guests.end(), [](guest& g) { return g.remote().waits_forever.load(std::memory_order_relaxed); });
+    if (guest_waits) return true;
     return live_threads() != 0; // by a worker: a guest has returned already
 }
 
 bool scheduler::all_guests_wait() const noexcept {
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        worker_remote const& w = g->as_worker;
+    for (guest& g : m_guests) {
+        worker_remote const& w = g.remote();
         if (w.tid.load(std::memory_order_relaxed) == 0) continue;           // relaxed: a stranger is found by its number
         if (!w.waits_forever.load(std::memory_order_acquire)) return false; // pairs with wait_mark
-        if (g->stack.wake.looks_resumed()) return false;                    // a wake-up that is under way is an activity
+        if (g.stack.wake.looks_resumed()) return false;                     // a wake-up that is under way is an activity
     }
     return true;
 }
@@ -89,10 +89,8 @@ bool scheduler::is_ours(int tid) const noexcept {
     if (tid == m_helper.load(std::memory_order_relaxed)) return true; // relaxed: as below
     auto const has = [tid](worker_remote const& w) {
         return w.tid.load(std::memory_order_relaxed) == tid;
-    };                                                                                     // relaxed: numbers do not change
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        if (has(g->as_worker)) return true;
-    }
+    }; // relaxed: numbers do not change
+    if (std::any_of(m_guests.begin(), m_guests.end(), [&has](guest& g) { return has(g.remote()); })) return true;
     return std::any_of(workers().begin(), workers().end(), [&has](worker_remote const* w) { return has(*w); });
 }
 

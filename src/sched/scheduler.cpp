@@ -96,7 +96,7 @@ void scheduler::alarm_all() noexcept {
     for (worker_remote* const w : workers()) {
         if (record_deque* const d = w->visible.get()) d->alarm();
     }
-    alarm_guests();
+    m_guests.alarm_all();
     if (base::idle_poller* const others = idle_poller()) others->alarm();
 }
 

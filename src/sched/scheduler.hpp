@@ -10,6 +10,7 @@
 #include "sched/deterministic.hpp"
 #include "sched/find_work.hpp"
 #include "sched/growing_list.hpp"
+#include "sched/guest_list.hpp"
 #include "sched/injector.hpp"
 #include "sched/shared_spares.hpp"
 #include "sched/stack_use.hpp"
@@ -232,7 +233,6 @@ private:
     void make_worker(shepherd* home); // null: where there is most room
     [[nodiscard]] shepherd* roomiest_shepherd() noexcept;
     [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
-    [[nodiscard]] bool guests_leave_work() noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;
     [[nodiscard]] int start_os_thread(worker& w); // has none, or is no dedicated one
     [[nodiscard]] int revive(worker& w);          // likewise, or has one that runs or is at its end
@@ -244,11 +244,9 @@ private:
     static void flush_caches(worker& w) noexcept;
     static void pin(worker_remote& w) noexcept;
     void adopt_caller(worker& w);
-    struct guest;
-    [[nodiscard]] guest& guest_of(worker& w) noexcept;
+    void settle(guest& g) noexcept;
     void adopt_guest(worker& as_guest) noexcept;
     void retire_guest(guest& retired) noexcept;
-    void forget_guests(worker const* caller) noexcept;
     void become_guest(worker& old) noexcept;
     void leave_behind() noexcept;
     void join_os_threads() noexcept;
@@ -258,8 +256,6 @@ private:
     void wake_one_of(shepherd& s) noexcept;
     [[nodiscard]] bool is_left_behind(runnable const& r) const noexcept;
     [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
-    void alarm_guests() noexcept;
-    [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, worker_remote& victim) noexcept;
     [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
@@ -314,9 +310,7 @@ private:
 
     shared_spares m_shared_spares;
 
-    std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
-    std::mutex m_guests_lock;
-    guest* m_free_guests = nullptr;
+    guest_list m_guests;
     std::atomic<int> m_helper{0};
     std::int64_t m_guests_surplus = 0; // threads that guests had made more than ended when the scheduler started
 

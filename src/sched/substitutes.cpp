@@ -42,22 +42,13 @@ void scheduler::dismiss_substitute(worker_remote& w) noexcept {
     if (!is_stopping()) apply_change(m_limit.number());
 }
 
-// A guest's children wait for nobody else while it waits itself.
-bool scheduler::guests_leave_work() noexcept {
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        record_deque* const deque = g->as_worker.visible.get();
-        if (deque != nullptr && deque->looks_stealable()) return true;
-    }
-    return false;
-}
-
 bool scheduler::something_waits() noexcept {
     worker_remote const& of_main = *workers()[0]; // only this one may run main
     // A worker of its shepherd that slept would have been woken for what was placed.
     if (m_injector.has_placed() || !of_main.mailbox.looks_empty() || of_main.ready.has_bound()) return true;
     if (m_idle.sleeping() != 0 || m_idle.searching() != 0) return false;
     bool const in_queues = std::any_of(workers().begin(), workers().end(), [](worker_remote const* w) { return !w->ready.looks_empty(); });
-    return in_queues || m_injector.has_injected() || m_injector.has_unstarted() || m_parked.has_stealable() || guests_leave_work();
+    return in_queues || m_injector.has_injected() || m_injector.has_unstarted() || m_parked.has_stealable() || m_guests.leave_work();
 }
 
 // It lies in the mailbox of worker 0, or among its ready threads. From now on it has no home.
