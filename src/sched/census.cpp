@@ -68,7 +68,7 @@ TULLE_NO_SANITIZE fiber const* fiber_on(worker_core const& w) noexcept { return 
 } // namespace
 
 worker_remote const* census::runs_on(fiber const& f) const noexcept {
-    for (auto const& w : m_of.m_workers) {
+    for (auto const& w : m_of.m_registry.cores()) {
         if (fiber_on(*w) == &f) return w.get();
     }
     return nullptr;

@@ -52,8 +52,8 @@ struct debug_access {
     using span = stack::span;
 
     static constexpr tulle_debug_entry k_entries[] = {
-        TULLE_OFFSET(scheduler, m_workers),
-        TULLE_OFFSET(scheduler, m_shepherds),
+        TULLE_OFFSET_OF("scheduler.m_workers", scheduler, m_registry.m_workers),
+        TULLE_OFFSET_OF("scheduler.m_shepherds", scheduler, m_registry.m_shepherds),
         TULLE_OFFSET(scheduler, m_adopted),
         TULLE_OFFSET(scheduler, m_stacks),
         TULLE_OFFSET_OF("scheduler.m_guests", scheduler, m_guests.m_first),

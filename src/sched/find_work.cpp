@@ -60,7 +60,7 @@ runnable* scheduler::take_ready_of(worker& thief, growing_list<worker_remote*> c
 runnable* scheduler::take_shared(worker& w) noexcept {
     if (runnable* const r = m_injector.take_at_home(*w.home)) return r;
     if (runnable* const r = take_ready_of(w, w.home->workers)) return r;
-    for (auto const& s : m_shepherds) {
+    for (auto const& s : shepherds()) {
         if (s.get() == w.home) continue;
         if (runnable* const r = injector::take_from(*s)) return r;
         if (runnable* const r = take_ready_of(w, s->workers)) return r;
@@ -84,7 +84,7 @@ record* scheduler::steal_record(worker& w) noexcept {
     bool const in_order = m_stacks->is_short();
     record* slot = in_order ? m_parked.steal(w.stolen_from, false) : nullptr;
     if (slot == nullptr) slot = steal_record_of(w, w.home->workers);
-    for (auto s = m_shepherds.begin(); slot == nullptr && s != m_shepherds.end(); ++s) {
+    for (auto s = shepherds().begin(); slot == nullptr && s != shepherds().end(); ++s) {
         if (s->get() != w.home) slot = steal_record_of(w, (*s)->workers);
     }
     if (slot == nullptr) slot = m_parked.steal(w.stolen_from, !in_order);
@@ -110,7 +110,7 @@ bool scheduler::has_other_work(worker& w) noexcept {
 bool scheduler::something_to_do(worker_remote& w) noexcept {
     if (is_stopping() || !w.mailbox.looks_empty() || !w.ready.looks_empty()) return true;
     if (m_injector.has_work(*w.home) || is_surplus(w)) return true;
-    for (auto const& s : m_shepherds) {
+    for (auto const& s : shepherds()) {
         for (worker_remote* const v : s->workers) {
             record_deque* const deque = v->visible.get();
             if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;

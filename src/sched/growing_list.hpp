@@ -17,10 +17,12 @@ template <class T, class Machine = base::machine> class growing_list {
 public:
     growing_list() = default;
     // --- while nobody else reads ------------------------------------------------------------------------------------
-    growing_list(growing_list&& other) noexcept
-        : m_items(std::move(other.m_items)),
-          m_capacity(std::exchange(other.m_capacity, 0)),
-          m_count(other.m_count.exchange(0, std::memory_order_relaxed)) {} // relaxed: as said
+    // All that `other` has; it is empty then. relaxed: as said.
+    void take(growing_list& other) noexcept {
+        m_items = std::move(other.m_items);
+        m_capacity = std::exchange(other.m_capacity, 0);
+        m_count.store(other.m_count.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
+    }
     // Throws std::bad_alloc.
     void reserve(std::size_t capacity) {
         m_items = std::make_unique<T[]>(capacity);

@@ -88,20 +88,18 @@ int scheduler::start(settings const& chosen) try {
     m_guests_surplus = m_guests.live_threads(); // guests outlive the workers that have ended their threads
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     prepare_stacks(chosen.measures_stacks);
-    make_shepherds();
-    m_workers.reserve(static_cast<std::size_t>(most_workers()));
-    m_remotes.reserve(static_cast<std::size_t>(most_workers()));
-    for (int k = 0; k < m_settings.workers; ++k) make_worker(nullptr);
+    m_registry.open(chosen.machine, {m_settings.workers, most_workers(), chosen.deals_evenly, chosen.seed});
+    for (int k = 0; k < m_settings.workers; ++k) static_cast<void>(make_worker(nullptr));
     count_active(m_settings.workers);
-    for (auto const& w : m_workers) {
+    for (auto const& w : m_registry.cores()) {
         if (m_stacks->is_short()) count_stacks(*w);
         if (reserve_spare(*w) && keep_emergency(*w)) continue;
         free_everything();
         return ENOMEM;
     }
     m_timers.start_at(os::monotonic_ns());
-    if (is_deterministic()) m_deterministic.begin(*m_workers[0], chosen.seed, draw_ids(0));
-    if (chosen.adopt_caller) adopt_caller(*m_workers[0]);
+    if (is_deterministic()) m_deterministic.begin(*m_registry.cores()[0], chosen.seed, draw_ids(0));
+    if (chosen.adopt_caller) adopt_caller(*m_registry.cores()[0]);
     int error = start_os_threads();
     if (error == 0) error = m_watcher.start(*this);
     if (error != 0) stop();
@@ -117,45 +115,11 @@ void scheduler::prepare_stacks(bool measured) {
     if (measured) m_entries = {&measuring_loop_main, &measuring_own_stack_main};
 }
 
-// Never more than workers; then neighbouring domains share one.
-void scheduler::make_shepherds() {
-    auto const& groups = m_settings.machine.groups;
-    std::size_t const count = std::min(groups.size(), static_cast<std::size_t>(m_settings.workers));
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-        std::size_t const target = k * count / groups.size();
-        if (target == m_shepherds.size()) {
-            auto& s = m_shepherds.emplace_back(std::make_unique<shepherd>(static_cast<int>(target), std::vector<int>{}));
-            s->workers.reserve(static_cast<std::size_t>(most_workers()));
-        }
-        auto& cpus = m_shepherds[target]->cpus;
-        cpus.insert(cpus.end(), groups[k].cpus.begin(), groups[k].cpus.end());
-    }
-    for (auto const& s : m_shepherds) s->first_cpu = s->cpus.empty() ? -1 : s->cpus.front();
-    for (auto const& s : m_shepherds) s->domain = s->cpus;
-}
-
-// Workers go to the shepherds in turn, each weighed by its processors unless their number was asked for.
-shepherd* scheduler::roomiest_shepherd() noexcept {
-    if (m_settings.deals_evenly) return m_shepherds[m_workers.size() % m_shepherds.size()].get();
-    auto const fill = [](auto const& s) {
-        return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
-    };
-    return std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
-}
-
-void scheduler::make_worker(shepherd* home) {
-    auto const index = static_cast<int>(m_workers.size());
-    auto const kind = index == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
-    auto made = std::make_unique<worker>(*this, kind, index, m_asymmetric);
-    worker& w = *made;
-    w.home = home != nullptr ? home : roomiest_shepherd();
+worker& scheduler::make_worker(shepherd* home) {
+    bool const is_caller = workers().size() == 0 && m_settings.adopt_caller;
+    worker& w = m_registry.add(*this, is_caller ? worker_kind::adopted : worker_kind::dedicated, m_asymmetric, home);
     w.most_unstarted = m_settings.most_unstarted;
-    w.local_number = 2 * static_cast<std::size_t>(index);
-    w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
-    w.seen.assign(static_cast<std::size_t>(most_workers()), 0);
-    m_workers.push_back(std::move(made));
-    m_remotes.push_back(&w);
-    w.home->workers.push_back(&w);
+    return w;
 }
 
 void scheduler::adopt_caller(worker& w) {
@@ -211,7 +175,7 @@ int scheduler::revive(worker& w) {
 int scheduler::start_os_threads() {
     std::lock_guard const held(m_resizing);
     m_running.store(true, std::memory_order_release); // pairs with is_running
-    for (auto const& w : m_workers) {
+    for (auto const& w : m_registry.cores()) {
         if (int const error = start_os_thread(*w)) return error;
     }
     return 0;
@@ -259,7 +223,7 @@ void scheduler::stop() noexcept {
     m_look_lock.unlock();
     join_os_threads();
     if (m_settings.adopt_caller) {
-        m_workers[0]->handlers.remove();
+        m_registry.cores()[0]->handlers.remove();
         set_this_worker(nullptr);
         set_current_deque(nullptr);
         watch_end_of_os_thread(nullptr);
@@ -289,20 +253,18 @@ void scheduler::flush_caches(worker& w) noexcept {
 }
 
 void scheduler::free_everything() noexcept {
-    if (is_deterministic() && m_workers.size() != 0) m_deterministic.end(*m_workers[0]);
+    if (is_deterministic() && workers().size() != 0) m_deterministic.end(*m_registry.cores()[0]);
     if (m_adopted.records != nullptr) {
         close_deques(m_adopted);
         free_deque(*std::exchange(m_adopted.records, nullptr));
     }
-    for (auto const& w : m_workers) flush_caches(*w);
+    for (auto const& w : m_registry.cores()) flush_caches(*w);
     while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
-    for (auto const& w : m_workers) {
+    for (auto const& w : m_registry.cores()) {
         while (runnable* const r = w->ready.pop()) drop_reference(*static_cast<thread_record*>(r));
     }
     m_injector.clear();
-    m_remotes.clear();
-    m_workers.clear();
-    m_shepherds.clear();
+    m_registry.clear();
     m_stacks.reset();
     m_running.store(false, std::memory_order_release); // pairs with is_running
 }

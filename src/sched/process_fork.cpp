@@ -123,22 +123,16 @@ void scheduler::become_guest(worker& old) noexcept {
 // What the parent's workers used stays where it is: handles and objects of the program may refer to it.
 void scheduler::leave_behind() noexcept {
     struct remains {
-        growing_list<std::unique_ptr<worker>> workers;
-        growing_list<worker_remote*> remotes;
-        std::vector<std::unique_ptr<shepherd>> shepherds;
+        std::unique_ptr<registry> workers;
         std::unique_ptr<stack::stack_pool> stacks;
         void* older;
     };
-    auto* const r =
-        new (std::nothrow) remains{std::move(m_workers), std::move(m_remotes), std::move(m_shepherds), std::move(m_stacks), m_left_behind};
+    std::unique_ptr<registry> kept = m_registry.leave_behind();
+    auto* const r = new (std::nothrow) remains{std::move(kept), std::move(m_stacks), m_left_behind};
     if (r == nullptr) { // out of memory: it is not even remembered
+        static_cast<void>(kept.release());
         static_cast<void>(m_stacks.release());
-        for (auto& w : m_workers) static_cast<void>(w.release());
-        for (auto& s : m_shepherds) static_cast<void>(s.release());
     }
-    m_remotes.clear();
-    m_workers.clear();
-    m_shepherds.clear();
     m_left_behind = r;
     m_first_id = draw_ids(1);
     m_timers.clear();
@@ -147,7 +141,7 @@ void scheduler::leave_behind() noexcept {
         for (record_deque* d = f->records; d != nullptr; d = d->older) d->is_parked = false;
     }
     ::new (static_cast<void*>(&m_parked)) parked_deques;
-    ::new (static_cast<void*>(&m_injector)) injector(m_shepherds);
+    ::new (static_cast<void*>(&m_injector)) injector(m_registry.shepherds());
     ::new (static_cast<void*>(&m_idle)) park::idle_set<os::machine>;
     ::new (static_cast<void*>(&m_shared_spares)) shared_spares;
     ::new (static_cast<void*>(&m_adopted)) fiber(fiber_kind::adopted);

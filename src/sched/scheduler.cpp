@@ -45,7 +45,7 @@ void scheduler::wake_from_nap(worker_remote& w) noexcept {
 bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
     if (!m_idle.somebody_sleeps()) return false;
     if (shepherd_index < 0) return m_idle.searching() == 0 && m_idle.hand_over(&r);
-    auto const& candidates = m_shepherds[static_cast<std::size_t>(shepherd_index)]->workers;
+    auto const& candidates = shepherds()[static_cast<std::size_t>(shepherd_index)]->workers;
     return std::any_of(candidates.begin(), candidates.end(), [&](worker_remote* w) { return m_idle.hand_over(w->sleeper, &r); });
 }
 

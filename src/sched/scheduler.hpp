@@ -12,6 +12,7 @@
 #include "sched/growing_list.hpp"
 #include "sched/guest_list.hpp"
 #include "sched/injector.hpp"
+#include "sched/registry.hpp"
 #include "sched/shared_spares.hpp"
 #include "sched/stack_use.hpp"
 #include "sched/switch.hpp"
@@ -218,8 +219,8 @@ public:
     // The sleeping worker that wakes for the first deadline (idle.cpp); null: none.
     [[nodiscard]] std::atomic<worker_remote const*>& timekeeper() noexcept { return m_timekeeper; }
 
-    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
-    [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_remotes; } // also those that stand by
+    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_registry.shepherds(); }
+    [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_registry.workers(); } // also those that stand by
     // relaxed: only different numbers are wanted.
     [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
 
@@ -229,9 +230,7 @@ private:
     friend class deterministic_run;
 
     void prepare_stacks(bool measured);
-    void make_shepherds();
-    void make_worker(shepherd* home); // null: where there is most room
-    [[nodiscard]] shepherd* roomiest_shepherd() noexcept;
+    worker& make_worker(shepherd* home); // null: where there is most room
     [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;
     [[nodiscard]] int start_os_thread(worker& w); // has none, or is no dedicated one
@@ -276,10 +275,8 @@ private:
     bool m_asymmetric = true;
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};
-    std::vector<std::unique_ptr<shepherd>> m_shepherds;
-    injector m_injector{m_shepherds};
-    growing_list<std::unique_ptr<worker>> m_workers; // each has been active; for those who start and end them
-    growing_list<worker_remote*> m_remotes;          // the same workers, for all others
+    registry m_registry; // workers are added under m_resizing
+    injector m_injector{m_registry.shepherds()};
     worker_limit<os::machine> m_limit;               // changed under m_resizing
     std::atomic<int> m_active_count{0};              // workers that are active; written under m_resizing
     std::atomic<int> m_running_count{0};             // and those that stand in for stuck ones; likewise

@@ -23,11 +23,10 @@ bool scheduler::add_substitute(shepherd& home) noexcept try {
     if (is_stopping()) return false;
     worker_remote* w = free_substitute(home);
     if (w == nullptr) {
-        if (m_workers.size() == static_cast<std::size_t>(most_workers())) return false;
-        make_worker(&home);
-        w = workers()[m_workers.size() - 1];
+        if (workers().size() == static_cast<std::size_t>(most_workers())) return false;
+        w = &make_worker(&home);
     }
-    if (revive(*m_workers[static_cast<std::size_t>(w->index)]) != 0) return false;
+    if (revive(m_registry.core_of(*w)) != 0) return false;
     w->is_substitute.store(true, std::memory_order_relaxed); // relaxed: the change of m_limit follows
     count_active(m_limit.number());
     m_limit.tell_all();

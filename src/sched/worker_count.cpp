@@ -47,8 +47,8 @@ int scheduler::enable_worker(int index, bool on) noexcept {
 
 int scheduler::enable_shepherd(int index, bool on) noexcept {
     std::lock_guard const held(m_resizing);
-    if (index < 0 || static_cast<std::size_t>(index) >= m_shepherds.size()) return EINVAL;
-    shepherd& s = *m_shepherds[static_cast<std::size_t>(index)];
+    if (index < 0 || static_cast<std::size_t>(index) >= shepherds().size()) return EINVAL;
+    shepherd& s = *shepherds()[static_cast<std::size_t>(index)];
     if (workers()[0]->home == &s) return on ? 0 : EPERM;
     if (is_stopping()) return EBUSY;
     s.is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
@@ -66,8 +66,8 @@ void scheduler::apply_change(int wanted) noexcept {
 int scheduler::make_ready(int wanted) {
     for (int k = m_limit.number(); k < wanted; ++k) {
         auto const index = static_cast<std::size_t>(k);
-        if (index == m_workers.size()) make_worker(nullptr);
-        if (int const error = revive(*m_workers[index])) return error;
+        if (index == workers().size()) static_cast<void>(make_worker(nullptr));
+        if (int const error = revive(*m_registry.cores()[index])) return error;
     }
     return 0;
 }
@@ -75,7 +75,7 @@ int scheduler::make_ready(int wanted) {
 // The shepherds first, for is_surplus.
 void scheduler::count_active(int wanted) noexcept {
     int active = 0, running = 0;
-    for (auto const& s : m_shepherds) {
+    for (auto const& s : shepherds()) {
         int running_here = 0;
         for (worker_remote const* const w : s->workers) { // relaxed, all: under m_resizing
             if (w->is_disabled.load(std::memory_order_relaxed) || s->is_disabled.load(std::memory_order_relaxed)) continue;
@@ -128,26 +128,11 @@ bool scheduler::may_end(worker& w) noexcept {
     return true;
 }
 
-// Each CPU goes to the shepherd that had it at the start; one that nobody had, where the fewest are.
 void scheduler::move_to(std::vector<int> const& allowed) {
     std::lock_guard const held(m_resizing);
-    std::vector<int> unknown = allowed;
-    for (auto const& s : m_shepherds) {
-        s->cpus.clear();
-        for (int const cpu : s->domain) {
-            if (std::find(allowed.begin(), allowed.end(), cpu) != allowed.end()) s->cpus.push_back(cpu);
-            std::erase(unknown, cpu);
-        }
-    }
-    for (int const cpu : unknown) {
-        auto const by_cpus = [](auto const& a, auto const& b) { return a->cpus.size() < b->cpus.size(); };
-        (*std::min_element(m_shepherds.begin(), m_shepherds.end(), by_cpus))->cpus.push_back(cpu);
-    }
-    for (auto const& s : m_shepherds) {
-        if (s->cpus.empty()) s->cpus = allowed;
-        for (worker_remote* const w : s->workers) {
-            if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, s->cpus)); // locality only: a refusal does no harm
-        }
+    m_registry.assign(allowed);
+    for (worker_remote* const w : workers()) {
+        if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, w->home->cpus)); // locality only: a refusal does no harm
     }
 }
 
