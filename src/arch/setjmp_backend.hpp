@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Context switch by the C library's _setjmp and _longjmp: no system call, on any architecture; the first entry goes
-// through ucontext. The FP control words are NOT kept per context: they stay with the OS thread.
+// Context switch by the C library's _setjmp and _longjmp: no system call, on any architecture; the
+// first entry goes through ucontext. The FP control words are NOT kept per context: they stay with
+// the OS thread.
 #pragma once
 
 #include <csetjmp>

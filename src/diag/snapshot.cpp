@@ -15,7 +15,8 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr std::uint64_t k_patience_ns = 200'000'000; // for a worker that has the signal blocked, or is deep in the kernel
+// For a worker that has the signal blocked, or is deep in the kernel.
+constexpr std::uint64_t k_patience_ns = 200'000'000;
 
 // Odd: workers are to stand still. Changes with each request.
 std::atomic<std::uint32_t> g_round{0};
@@ -38,7 +39,8 @@ void pass_on(sched::scheduler& of, int signal, std::uint32_t round) noexcept {
 
 bool all_have_stopped(sched::scheduler& of, std::uint32_t round) noexcept {
     for (sched::worker_remote const* const w : of.workers()) {
-        if (w->tid.load(std::memory_order_relaxed) != 0 && !has_stopped(*w, round)) return false; // relaxed: as above
+        // relaxed: as above.
+        if (w->tid.load(std::memory_order_relaxed) != 0 && !has_stopped(*w, round)) return false;
     }
     return true;
 }
@@ -46,7 +48,8 @@ bool all_have_stopped(sched::scheduler& of, std::uint32_t round) noexcept {
 } // namespace
 
 void stop_workers(sched::scheduler& of, int signal, ucontext_t const& own) noexcept {
-    std::uint32_t const round = g_round.fetch_add(1, std::memory_order_acq_rel) + 1; // pairs with stand_still_if_asked
+    // pairs with stand_still_if_asked.
+    std::uint32_t const round = g_round.fetch_add(1, std::memory_order_acq_rel) + 1;
     if (sched::worker* const w = sched::this_worker()) leave_registers(*w, own, round);
     pass_on(of, signal, round);
     std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;

@@ -20,7 +20,8 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr int k_most_seconds = 30; // for one module; large programs have gigabytes of debug information
+// For one module; large programs have gigabytes of debug information.
+constexpr int k_most_seconds = 30;
 
 bool contains(dl_phdr_info const& info, std::uintptr_t pc) noexcept {
     for (int k = 0; k < info.dlpi_phnum; ++k) {
@@ -34,7 +35,8 @@ void set_path(std::pmr::string& path, char const* given) {
     path = given;
     if (!path.empty()) return;
     char own[4096];
-    ssize_t const length = ::readlink("/proc/self/exe", own, sizeof own); // the program itself has no name here
+    // The program itself has no name here.
+    ssize_t const length = ::readlink("/proc/self/exe", own, sizeof own);
     if (length > 0) path.assign(own, static_cast<std::size_t>(length));
 }
 

@@ -10,7 +10,8 @@ namespace tulle::diag {
 
 namespace {
 
-// The folder of the library's sources as the compiler was given it, "..src/", which is how debug information names them.
+// The folder of the library's sources as the compiler was given it, "..src/", which is how debug
+// information names them.
 constexpr std::string_view source_folder() noexcept {
     std::string_view const here = __FILE__;
     return here.substr(0, here.size() - std::string_view("diag/wording.cpp").size());
@@ -34,7 +35,8 @@ std::string_view without_type(std::string_view name) noexcept {
     return is_its_scope ? name.substr(at) : name;
 }
 
-// As the linker knows it, scopes and parameters included; what is told of inlined functions may be less.
+// As the linker knows it, scopes and parameters included; what is told of inlined functions may be
+// less.
 bool is_whole(std::string_view name) noexcept { return name.ends_with(')') && name != "operator()"; }
 
 } // namespace

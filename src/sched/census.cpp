@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t k_most_nested = 64; // a list that changes meanwhile has an end, too
 
-// What a load() does; that is a function of its own without optimization, which the sanitizer would see. relaxed: see set_wait.
+// What a load() does; that is a function of its own without optimization, which the sanitizer would
+// see. relaxed: see set_wait.
 template <class T> TULLE_NO_SANITIZE T load_unseen(std::atomic<T> const& from) noexcept {
     static_assert(sizeof from == sizeof(T));
     T value;
@@ -23,7 +24,8 @@ template <class T> TULLE_NO_SANITIZE T load_unseen(std::atomic<T> const& from) n
 // False where the memory holds no fiber: its stack is cached, or the fiber is being made.
 TULLE_NO_SANITIZE bool is_fiber(stack::span where) noexcept {
     fiber const& f = fiber_of(where);
-    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == where.low; // relaxed: see census.hpp
+    // relaxed: see census.hpp.
+    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == where.low;
 }
 
 // Its saved context lies on its own stack, unless it has gone on meanwhile.
@@ -80,7 +82,8 @@ bool census::look_at(fiber const& f, thread_view& seen, depth how) const noexcep
     if (seen.id == 0 && seen.stolen == nullptr) return false; // a loop without work
     if (worker_remote const* const w = runs_on(f)) {
         seen.worker = w->index;
-        seen.tid = w->tid.load(std::memory_order_relaxed); // relaxed, these: written once, or a finding that may be old
+        // relaxed, these: written once, or a finding that may be old.
+        seen.tid = w->tid.load(std::memory_order_relaxed);
         seen.found = w->found.load(std::memory_order_relaxed);
         seen.found_call = w->found_call.load(std::memory_order_relaxed);
         seen.waits = {};

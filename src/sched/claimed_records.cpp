@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of threads that their joiners run leave the queues here: at once where they come next, as when a thread joins what it spawned
-// last while nothing else is ready, or joins many in the order in which it spawned them. The others are dropped by a loop when their turn
-// comes (loop.cpp), and by a sweep, as a thread that spawns and joins without ever waiting keeps the loop of its worker from running.
+// Records of threads that their joiners run leave the queues here: at once where they come next, as
+// when a thread joins what it spawned last while nothing else is ready, or joins many in the order
+// in which it spawned them. The others are dropped by a loop when their turn comes (loop.cpp), and
+// by a sweep, as a thread that spawns and joins without ever waiting keeps the loop of its worker
+// from running.
 //
-// A sweep visits all that is queued here, so it comes after as many claims as records were left by the last one, and at least
-// k_least_claims. What it visits was left by the last sweep, which the claims since pay for, or was queued since, which its spawn pays for.
+// A sweep visits all that is queued here, so it comes after as many claims as records were left by
+// the last one, and at least k_least_claims. What it visits was left by the last sweep, which the
+// claims since pay for, or was queued since, which its spawn pays for.
 #include "sched/scheduler.hpp"
 #include "sched/thread_record.hpp"
 
@@ -43,7 +46,8 @@ TULLE_COLD void scheduler::drop_claimed(worker& w) noexcept {
 
 bool leave_queue(worker& w, thread_record& t) noexcept {
     if (w.ready.remove_next(t)) {
-        static_cast<void>(w.decisions.advance()); // no other thread was before it: the watcher has no reason to help
+        // No other thread was before it: the watcher has no reason to help.
+        static_cast<void>(w.decisions.advance());
         return true;
     }
     if (TULLE_LIKELY(w.claims_left != 0))

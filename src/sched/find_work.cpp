@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a worker looks for work. First at home: what it was told to start, its mailbox, its own ready threads. When there is nothing it
-// searches, and each round goes: expired timers; home again; records of workers of its shepherd, random victims first, of the
-// other shepherds, of parked deques, of guests; what was placed on its shepherd, injected there, ready threads of its shepherd's workers;
-// and for each other shepherd what was injected there and ready threads of its workers.
-// Every so many decisions timers, threads elsewhere and then records come before home, so that nothing waits for ever behind a busy ready
-// queue.
+// Where a worker looks for work. First at home: what it was told to start, its mailbox, its own
+// ready threads. When there is nothing it searches, and each round goes: expired timers; home
+// again; records of workers of its shepherd, random victims first, of the other shepherds, of
+// parked deques, of guests; what was placed on its shepherd, injected there, ready threads of its
+// shepherd's workers; and for each other shepherd what was injected there and ready threads of its
+// workers.
+// Every so many decisions timers, threads elsewhere and then records come before home, so that
+// nothing waits for ever behind a busy ready queue.
 #include "sched/find_work.hpp"
 
 #include "os/clock.hpp"
@@ -106,7 +108,8 @@ bool scheduler::has_other_work(worker& w) noexcept {
     return something_to_do(w);
 }
 
-// relaxed, all counts: by a sleeper after its heavy fence; a maker has written them before its own fence (H2, G1).
+// relaxed, all counts: by a sleeper after its heavy fence; a maker has written them before its own
+// fence (H2, G1).
 bool scheduler::something_to_do(worker_remote& w) noexcept {
     if (is_stopping() || !w.mailbox.looks_empty() || !w.ready.looks_empty()) return true;
     if (m_injector.has_work(*w.home) || is_surplus(w)) return true;
@@ -121,7 +124,7 @@ bool scheduler::something_to_do(worker_remote& w) noexcept {
     return m_parked.has_stealable() || (others != nullptr && others->has_work());
 }
 
-// --- what a worker does next ---------------------------------------------------------------------------------------------
+// --- what a worker does next ---------------------------------------------------------------------
 
 // One round. Records are only taken when the worker could suspend them.
 work look_around(worker& w) noexcept {

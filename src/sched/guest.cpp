@@ -21,8 +21,8 @@ void os_thread_ends(void* w) {
     scheduler::instance().detach_guest(self);
 }
 
-// A key, not a thread-local object: it comes after the destructors of the program's thread-local objects, which may use Tulle, and again
-// if destructors of other keys do.
+// A key, not a thread-local object: it comes after the destructors of the program's thread-local
+// objects, which may use Tulle, and again if destructors of other keys do.
 pthread_key_t end_of_os_thread() noexcept {
     static pthread_key_t const key = [] {
         pthread_key_t made{};
@@ -89,12 +89,13 @@ void scheduler::retire_guest(guest& retired) noexcept {
     retired.stack.stack = {};
     retired.as_worker.handlers.remove();
     free_cached_records(retired.as_worker);
-    retired.as_worker.tid.store(0, std::memory_order_relaxed); // relaxed: its OS thread is a stranger again until it is gone
+    // relaxed: its OS thread is a stranger again until it is gone.
+    retired.as_worker.tid.store(0, std::memory_order_relaxed);
     set_this_worker(nullptr);
     m_guests.release(retired);
 }
 
-// --- who the caller is --------------------------------------------------------------------------------------------------
+// --- who the caller is ---------------------------------------------------------------------------
 
 namespace {
 

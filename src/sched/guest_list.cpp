@@ -8,7 +8,8 @@
 namespace tulle::sched {
 
 guest_list::~guest_list() {
-    guest* g = m_first.load(std::memory_order_relaxed); // relaxed: nobody else uses the list any more
+    // relaxed: nobody else uses the list any more.
+    guest* g = m_first.load(std::memory_order_relaxed);
     while (g != nullptr) delete std::exchange(g, g->next);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The foreign OS threads that use Tulle (guest.hpp). A guest that has left is used again for the next OS thread, and
-// none is freed while anybody may look at it: thieves go through the list without a lock.
+// The foreign OS threads that use Tulle (guest.hpp). A guest that has left is used again for the
+// next OS thread, and none is freed while anybody may look at it: thieves go through the list
+// without a lock.
 #pragma once
 
 #include "base/debug_access.hpp"
@@ -65,16 +66,21 @@ public:
     guest_list(guest_list const&) = delete;
     guest_list& operator=(guest_list const&) = delete;
 
-    // --- anyone: all there ever were ----------------------------------------------------------------
-    [[nodiscard]] iterator begin() const noexcept { return iterator(m_first.load(std::memory_order_acquire)); } // pairs with make
+    // --- anyone: all there ever were -------------------------------------------------------------
+    // pairs with make.
+    [[nodiscard]] iterator begin() const noexcept { return iterator(m_first.load(std::memory_order_acquire)); }
     [[nodiscard]] iterator end() const noexcept { return iterator(); }
     [[nodiscard]] guest& find(worker_remote const& w) const noexcept; // `w` is one of them
-    [[nodiscard]] bool leave_work() const noexcept;                   // one of them has records that others may take. A hint
-    void alarm_all() const noexcept;                                  // the next fork of each wakes a sleeper
-    [[nodiscard]] std::int64_t live_threads() const noexcept;         // made by them and not ended by them: a snapshot
+    // One of them has records that others may take. A hint.
+    [[nodiscard]] bool leave_work() const noexcept;
+    // The next fork of each wakes a sleeper.
+    void alarm_all() const noexcept;
+    // Made by them and not ended by them: a snapshot.
+    [[nodiscard]] std::int64_t live_threads() const noexcept;
 
-    // --- an OS thread comes and goes ----------------------------------------------------------------
-    // Calls prepare(guest) for one that no OS thread uses, under the lock that fork(2) waits for. False: no memory.
+    // --- an OS thread comes and goes -------------------------------------------------------------
+    // Calls prepare(guest) for one that no OS thread uses, under the lock that fork(2) waits for.
+    // False: no memory.
     template <class Prepare> [[nodiscard]] bool acquire(scheduler& owner, bool asymmetric, Prepare prepare) noexcept {
         std::lock_guard const held(m_lock);
         guest* const g = m_free != nullptr ? take_free() : make(owner, asymmetric);
@@ -84,7 +90,7 @@ public:
     }
     void release(guest& left) noexcept;
 
-    // --- around fork(2) -----------------------------------------------------------------------------
+    // --- around fork(2) --------------------------------------------------------------------------
     void lock_for_process_fork() noexcept { m_lock.lock(); }
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
     // In the child: the OS threads of all but `caller` are not there.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does that has found nothing at home: search for a while, then sleep. The protocol, with the either-or argument, is in park/idle_set.hpp, and its steps are
-// in park/sleep_steps.hpp.
+// What a worker does that has found nothing at home: search for a while, then sleep. The protocol,
+// with the either-or argument, is in park/idle_set.hpp, and its steps are in park/sleep_steps.hpp.
 #include "sched/idle.hpp"
 
 #include "os/clock.hpp"
@@ -14,7 +14,8 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::uint32_t k_most_pauses = 64; // between two rounds of a search
-constexpr int k_barren_wakes = 2;           // woken in vain more often than this: nap before searching again
+// Woken in vain more often than this: nap before searching again.
+constexpr int k_barren_wakes = 2;
 constexpr std::uint64_t k_first_nap_ns = 50'000;
 constexpr std::uint64_t k_idle_before_trim_ns = 50'000'000;
 constexpr std::uint64_t k_longest_nap_ns = 800'000;
@@ -90,15 +91,16 @@ work search(worker& w, std::uint64_t patience_ns) noexcept {
 // A sleep that only those end who inject threads.
 void nap(worker& w, std::uint64_t until) noexcept {
     static_cast<void>(w.owner->idle().end_search());
-    w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
+    // relaxed: a waker that misses it is late by one nap at most.
+    w.nap_word.store(1, std::memory_order_relaxed);
     static_cast<void>(os::futex_wait(w.nap_word, 1, std::min(until, w.owner->timers().next_deadline())));
     // relaxed: as above.
     w.nap_word.store(0, std::memory_order_relaxed);
     w.owner->idle().begin_search();
 }
 
-// Work that is gone again whenever a woken worker arrives is not worth its wake-ups, nor are threads that are over sooner than stolen: look
-// again only after a while.
+// Work that is gone again whenever a woken worker arrives is not worth its wake-ups, nor are
+// threads that are over sooner than stolen: look again only after a while.
 void nap_if_due(worker& w, bool woken) noexcept {
     std::uint64_t const now = os::monotonic_ns();
     std::uint64_t until = w.pace.rests_until();
@@ -112,26 +114,29 @@ void stop_starving(worker& w) noexcept {
     if (TULLE_UNLIKELY(w.starves_since.load(std::memory_order_relaxed) != 0)) w.starves_since.store(0, std::memory_order_release);
 }
 
-// There may be work that this worker cannot start for want of a stack: it must not keep others from being woken, by searching, and looks
-// again after a while.
+// There may be work that this worker cannot start for want of a stack: it must not keep others from
+// being woken, by searching, and looks again after a while.
 void rest_without_spare(worker& w) noexcept {
     bool const starves = TULLE_UNLIKELY(w.spares.empty()) && w.owner->something_to_do(w);
     if (TULLE_LIKELY(!starves)) return stop_starving(w);
-    if (w.starves_since.load(std::memory_order_relaxed) == 0)                 // relaxed: one writer
-        w.starves_since.store(os::monotonic_ns(), std::memory_order_release); // pairs with is_short_for_good: its queues are empty
+    if (w.starves_since.load(std::memory_order_relaxed) == 0) // relaxed: one writer
+        // pairs with is_short_for_good: its queues are empty.
+        w.starves_since.store(os::monotonic_ns(), std::memory_order_release);
     static_cast<void>(w.owner->idle().wake_one());
     w.owner->look_for_shortage(w);
     nap(w, os::monotonic_ns() + k_longest_nap_ns);
 }
 
-// Of the workers that sleep one wakes for the first deadline. The others do so a while later, when that one may be busy with what it has found:
+// Of the workers that sleep one wakes for the first deadline. The others do so a while later, when
+// that one may be busy with what it has found:
 // if all woke, all but one would do so in vain.
 class timekeeping {
 public:
     explicit timekeeping(worker& w) noexcept : m_of(*w.owner) {
         worker_remote const* nobody = nullptr;
         m_is_mine =
-            m_of.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed); // relaxed, both: who loses wakes later
+            // relaxed, both: who loses wakes later.
+            m_of.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
     }
     timekeeping(timekeeping const&) = delete;
     timekeeping& operator=(timekeeping const&) = delete;
@@ -148,7 +153,8 @@ private:
     bool m_is_mine = false;
 };
 
-// From searching to searching, with a sleep in between if there is really nothing. True: there should be something.
+// From searching to searching, with a sleep in between if there is really nothing. True: there
+// should be something.
 bool sleep_until_woken(worker& w) noexcept {
     scheduler& s = *w.owner;
     auto& idle = s.idle();
@@ -168,13 +174,15 @@ bool sleep_until_woken(worker& w) noexcept {
     return false;
 }
 
-// A thread needs a spare stack to wait beneath: if there is no memory for one, it waits in the queue.
+// A thread needs a spare stack to wait beneath: if there is no memory for one, it waits in the
+// queue.
 work accept_gift(worker& w) noexcept {
     work_of_others others{w};
     return work::of_ready(static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
 }
 
-// From searching to searching; whom stand_by wakes searches in its place meanwhile. False: its OS thread ends, and it does not search.
+// From searching to searching; whom stand_by wakes searches in its place meanwhile. False: its OS
+// thread ends, and it does not search.
 bool stand_by_if_surplus(worker& w) noexcept {
     if (TULLE_LIKELY(!w.owner->is_surplus(w))) return true;
     static_cast<void>(w.owner->idle().end_search());
@@ -183,10 +191,11 @@ bool stand_by_if_surplus(worker& w) noexcept {
     return true;
 }
 
-// From searching to neither searching nor asleep, with work. Who has slept for as long as it wanted to, without being woken, need not
-// search for long: a look at the time, or at all threads, makes no work. Nor need who has done nothing but run threads whose time had come: they
-// have made no work that waits, and a search after each of many sleepers would keep the processors busy. It looks round once all the same, and
-// once more when it has announced its sleep.
+// From searching to neither searching nor asleep, with work. Who has slept for as long as it wanted
+// to, without being woken, need not search for long: a look at the time, or at all threads, makes
+// no work. Nor need who has done nothing but run threads whose time had come: they have made no
+// work that waits, and a search after each of many sleepers would keep the processors busy. It
+// looks round once all the same, and once more when it has announced its sleep.
 work search_and_sleep(worker& w) noexcept {
     std::uint64_t const patience_ns = w.burst.is_all(w.decisions.look()) ? 0 : w.owner->chosen().spin_ns;
     bool woken = false;

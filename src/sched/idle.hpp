@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker without work searches for a while and then sleeps. Who wakes it, and why no wake-up is lost:
+// A worker without work searches for a while and then sleeps. Who wakes it, and why no wake-up is
+// lost:
 // park/idle_set.hpp and docs/protocols/sleep.md.
 #pragma once
 
@@ -7,7 +8,8 @@
 
 namespace tulle::sched {
 
-// By a worker that has found nothing in its own queues. Returns with work, or with the order to stop.
+// By a worker that has found nothing in its own queues. Returns with work, or with the order to
+// stop.
 [[nodiscard]] work wait_for_work(worker& w) noexcept;
 
 } // namespace tulle::sched

@@ -36,7 +36,8 @@ shepherd& injector::push_placed(runnable& r, int shepherd_index) noexcept {
 }
 
 void injector::push_injected(runnable& r) noexcept {
-    std::uint64_t const turn = m_turn.fetch_add(1, std::memory_order_relaxed); // relaxed: only an even distribution is wanted
+    // relaxed: only an even distribution is wanted.
+    std::uint64_t const turn = m_turn.fetch_add(1, std::memory_order_relaxed);
     m_shepherds[turn % m_shepherds.size()]->injected.push(r);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that are ready and in no worker's own queue: placed on a shepherd, from outside the workers, or waiting
-// for a stack where stacks are counted. Any thread may call all of it; whom a push wakes is its caller's business.
+// The threads that are ready and in no worker's own queue: placed on a shepherd, from outside the
+// workers, or waiting for a stack where stacks are counted. Any thread may call all of it; whom a
+// push wakes is its caller's business.
 #pragma once
 
 #include "sched/shared_queue.hpp"
@@ -26,7 +27,8 @@ public:
     // Threads start in the order in which they were spawned (E3 of shortage.cpp).
     void push_unstarted(runnable& r) noexcept { m_unstarted.push(r); }
 
-    // What a worker of `home` takes when its own queues are empty: from its own shepherd, then from another one.
+    // What a worker of `home` takes when its own queues are empty: from its own shepherd, then from
+    // another one.
     [[nodiscard]] runnable* take_at_home(shepherd& home) noexcept;
     [[nodiscard]] static runnable* take_from(shepherd& other) noexcept;
     [[nodiscard]] runnable* take_unstarted() noexcept { return m_unstarted.pop(); }
@@ -38,12 +40,14 @@ public:
     [[nodiscard]] bool has_unstarted() const noexcept { return m_unstarted.size_hint() != 0; }
     [[nodiscard]] bool has_placed() const noexcept;
     [[nodiscard]] bool has_injected() const noexcept;
-    [[nodiscard]] bool has_started() const noexcept; // a thread with a stack is in one of the queues
-    // Whether more than `most` threads wait where a thread for this shepherd (-1: for anyone) is queued.
+    // A thread with a stack is in one of the queues.
+    [[nodiscard]] bool has_started() const noexcept;
+    // Whether more than `most` threads wait where a thread for this shepherd (-1: for anyone) is
+    // queued.
     [[nodiscard]] bool is_far_behind(int shepherd_index, std::uint64_t most) const noexcept;
 
-    // Drops the threads that their joiners run, out of the queues of `home` and of those that wait for a stack
-    // (claimed_records.cpp). How many threads are left there.
+    // Drops the threads that their joiners run, out of the queues of `home` and of those that wait
+    // for a stack (claimed_records.cpp). How many threads are left there.
     std::uint32_t drop_claimed(shepherd& home) noexcept;
 
     // For reports.

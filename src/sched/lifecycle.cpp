@@ -21,14 +21,16 @@ namespace tulle::sched {
 
 namespace {
 
-// Of a worker, while there are more of them than CPUs: one that is woken waits for the others at most so long.
+// Of a worker, while there are more of them than CPUs: one that is woken waits for the others at
+// most so long.
 constexpr std::uint64_t k_slice_ns = 1'000'000;
 
 void post_nothing(void*, void*) noexcept {}
 
 // Under m_resizing, or by the only one that may start OS threads.
 void join_if_ended(worker_remote& w) noexcept {
-    if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return; // relaxed: as said
+    // relaxed: as said.
+    if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return;
     pthread_join(w.os_thread, nullptr);
     w.has_os_thread = false;
     w.has_ended.store(false, std::memory_order_relaxed);
@@ -49,7 +51,8 @@ std::size_t stack_limit(settings const& chosen) noexcept {
 
 scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) { publish_to_debuggers(*this); }
 
-// Never destroyed: see the head of scheduler.hpp. Nor does it take memory from the system, which may have none.
+// Never destroyed: see the head of scheduler.hpp. Nor does it take memory from the system, which
+// may have none.
 scheduler& scheduler::instance() noexcept {
     alignas(scheduler) static std::byte s_storage[sizeof(scheduler)];
     static auto* const s = ::new (static_cast<void*>(s_storage)) scheduler;
@@ -66,7 +69,8 @@ void* worker_main(void* self) {
     w.native = &native;
     w.current = &native;
     w.exception_globals = arch::exception_globals();
-    w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: read by who sees it asleep, and by reports
+    // relaxed: read by who sees it asleep, and by reports.
+    w.tid.store(os::thread_id(), std::memory_order_relaxed);
     os::shorten_slice(k_slice_ns);
     set_this_worker(&w);
     w.handlers.install();
@@ -82,10 +86,13 @@ int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
     if (is_deterministic()) m_settings.workers = 1;
     if (is_deterministic()) m_settings.max_substitutes = 0;
-    m_stopping.store(false, std::memory_order_relaxed);                                       // relaxed: no worker yet
-    m_circle_due.store(os::monotonic_ns() + chosen.first_look_ns, std::memory_order_relaxed); // relaxed: as above
+    // relaxed: no worker yet.
+    m_stopping.store(false, std::memory_order_relaxed);
+    // relaxed: as above.
+    m_circle_due.store(os::monotonic_ns() + chosen.first_look_ns, std::memory_order_relaxed);
     m_circle_period_ns = 0;
-    m_guests_surplus = m_guests.live_threads(); // guests outlive the workers that have ended their threads
+    // Guests outlive the workers that have ended their threads.
+    m_guests_surplus = m_guests.live_threads();
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     prepare_stacks(chosen.measures_stacks);
     m_registry.open(chosen.machine, {m_settings.workers, most_workers(), chosen.deals_evenly, chosen.seed});
@@ -139,8 +146,9 @@ void scheduler::adopt_caller(worker& w) {
     show_deque(w, m_adopted.records);
 }
 
-// Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
-// long to separate threads that were born on one processor. Locality only: a refusal does no harm.
+// Starts a worker on a processor of its own, away from the caller's, then lets it move within its
+// shepherd: the system's balancer takes long to separate threads that were born on one processor.
+// Locality only: a refusal does no harm.
 void scheduler::pin(worker_remote& w) noexcept {
     auto const& cpus = w.home->cpus;
     auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
@@ -151,7 +159,8 @@ void scheduler::pin(worker_remote& w) noexcept {
 
 int scheduler::start_os_thread(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
-    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers changes, or is as it was
+    // relaxed: the number of active workers changes, or is as it was.
+    w.stands_by.store(false, std::memory_order_relaxed);
     if (int const error = os::start_thread(w.os_thread, &worker_main, &w)) {
         w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
         return error;
@@ -161,7 +170,8 @@ int scheduler::start_os_thread(worker& w) {
     return 0;
 }
 
-// An OS thread that is at its end still gives its last stack back: it is joined before its worker's lists are touched.
+// An OS thread that is at its end still gives its last stack back: it is joined before its worker's
+// lists are touched.
 int scheduler::revive(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
     join_if_ended(w);
@@ -215,9 +225,11 @@ void scheduler::end_caller() noexcept {
 void scheduler::stop() noexcept {
     m_watcher.stop();
     {
-        std::lock_guard const held(m_resizing);            // nobody starts another worker from now on
-        m_stopping.store(true, std::memory_order_seq_cst); // G1; a worker that is not asleep below sees it at H2, after its heavy fence
-        count_active(m_settings.max_workers);              // those who stand by come, too
+        // Nobody starts another worker from now on.
+        std::lock_guard const held(m_resizing);
+        // G1; a worker that is not asleep below sees it at H2, after its heavy fence.
+        m_stopping.store(true, std::memory_order_seq_cst);
+        count_active(m_settings.max_workers); // those who stand by come, too
     }
     m_look_lock.lock(); // who looks for a deadlock from now on sees that
     m_look_lock.unlock();
@@ -231,7 +243,8 @@ void scheduler::stop() noexcept {
     free_everything();
 }
 
-// Wakes each once and leaves the processor to them: one that sleeps later than that has seen m_stopping first.
+// Wakes each once and leaves the processor to them: one that sleeps later than that has seen
+// m_stopping first.
 void scheduler::join_os_threads() noexcept {
     os::machine::fence_seq_cst();
     m_limit.tell_all();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deques with records whose stacks are suspended or have opened a larger one: thieves find them here. A deque is the list's while its flag is
-// set; what it needs for that is next_parked, prev_parked and is_parked, guarded by the list's lock, and comes_before().
+// Deques with records whose stacks are suspended or have opened a larger one: thieves find them
+// here. A deque is the list's while its flag is set; what it needs for that is next_parked,
+// prev_parked and is_parked, guarded by the list's lock, and comes_before().
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -17,17 +18,19 @@ public:
     void add(Deque& deque, bool in_order = false) noexcept;
     // Its stack gives it up. Without that it would keep its position for the next stack.
     void remove(Deque& deque) noexcept;
-    // The oldest record of one of them, which then is `from`, or null. `in_turn`: of each in its turn; else of the one that was parked first, as
-    // long as it has any.
+    // The oldest record of one of them, which then is `from`, or null. `in_turn`: of each in its
+    // turn; else of the one that was parked first, as long as it has any.
     [[nodiscard]] Slot* steal(Deque*& from, bool in_turn = true) noexcept;
     // Lets the list begin `by` deques later.
     void rotate(std::uint32_t by) noexcept;
-    // Hints, with empty deques. relaxed: written under the lock, which decides; who goes to sleep looks after its heavy fence.
+    // Hints, with empty deques. relaxed: written under the lock, which decides; who goes to sleep
+    // looks after its heavy fence.
     [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }
     [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
     // Whether one of them holds a record now. By a worker that goes to sleep.
     [[nodiscard]] bool has_stealable() noexcept;
-    // How many records nobody has begun, for reports. Does not wait for the lock for ever: in a copy of the process nobody may release it.
+    // How many records nobody has begun, for reports. Does not wait for the lock for ever: in a
+    // copy of the process nobody may release it.
     [[nodiscard]] std::size_t count_records() noexcept;
 
 private:

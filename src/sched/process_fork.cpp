@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork(2), as seen by the scheduler. In the child there is one OS thread, the caller, and no run time: workers, threads and stacks of the
-// parent are left alone as they were, unreachable for anything that starts there. The caller becomes a guest with the identity, the names
-// and the forked children that it had, on the stack that it stands on; the first use starts a new run time.
-//   - A child that nobody had stolen is run by its join. One that a thief had is lost: its join throws (ESRCH).
-//   - A thread with a handle that had not started is run by its join; one that had is lost, likewise.
-//   - When the caller was a Tulle thread, the frames below it are in the child, too, down to the bottom of its stack. There the child ends,
-//     as a process does whose last thread ends: exit(0).
-// The three functions are called by the handlers of pthread_atfork (runtime.cpp), with the lock of the run time held.
+// fork(2), as seen by the scheduler. In the child there is one OS thread, the caller, and no run
+// time: workers, threads and stacks of the parent are left alone as they were, unreachable for
+// anything that starts there. The caller becomes a guest with the identity, the names and the
+// forked children that it had, on the stack that it stands on; the first use starts a new run time.
+//   - A child that nobody had stolen is run by its join. One that a thief had is lost: its join
+//     throws (ESRCH).
+//   - A thread with a handle that had not started is run by its join; one that had is lost,
+//     likewise.
+//   - When the caller was a Tulle thread, the frames below it are in the child, too, down to the
+//     bottom of its stack. There the child ends, as a process does whose last thread ends: exit(0).
+// The three functions are called by the handlers of pthread_atfork (runtime.cpp), with the lock of
+// the run time held.
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "os/thread.hpp"
@@ -34,7 +38,8 @@ template <class F> void for_each_deque(fiber* f, F&& action) noexcept {
     for (record_deque* d = f == nullptr ? nullptr : f->records; d != nullptr; d = d->older) action(*d);
 }
 
-// Frames of threads that run on the stack; `root` is the one that belongs to the OS thread, or null on a pooled stack.
+// Frames of threads that run on the stack; `root` is the one that belongs to the OS thread, or null
+// on a pooled stack.
 void mark_inherited(fiber& f, thread_frame const* root) noexcept {
     for (thread_frame* t = f.frame; t != root; t = t->outer) {
         t->at_end |= k_inherited;
@@ -120,7 +125,8 @@ void scheduler::become_guest(worker& old) noexcept {
     if (old.kind == worker_kind::dedicated) keep_affinity_of_process(m_settings.machine);
 }
 
-// What the parent's workers used stays where it is: handles and objects of the program may refer to it.
+// What the parent's workers used stays where it is: handles and objects of the program may refer to
+// it.
 void scheduler::leave_behind() noexcept {
     struct remains {
         std::unique_ptr<registry> workers;

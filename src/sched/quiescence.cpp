@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out that nothing will ever happen again. Whoever goes to sleep last, a worker or a guest, sleeps for a while only and then looks:
-// if nobody has been woken since, no timer runs, nothing is ready, every guest waits without a deadline, and the process has no OS
-// threads but workers and guests, then no one is left who could wake a blocked thread, but for a handler of a signal if the program has
-// one. Other OS threads might, whatever they wait for themselves; then it looks again after twice the time, as such a thread may end and
-// tell nobody. Two more kinds of standstill are found on the way:
-//   no stack  all that have started wait, and workers have threads to start but no stack for them (shortage.cpp): whoever rests looks
-//   a circle  some threads wait for each other while others go on: a worker that sleeps looks, ever more rarely
-// Nothing of this is on a path that finds work. A process that stands still and has other OS threads pays a few looks a minute.
+// Finds out that nothing will ever happen again. Whoever goes to sleep last, a worker or a guest,
+// sleeps for a while only and then looks:
+// if nobody has been woken since, no timer runs, nothing is ready, every guest waits without a
+// deadline, and the process has no OS threads but workers and guests, then no one is left who could
+// wake a blocked thread, but for a handler of a signal if the program has one. Other OS threads
+// might, whatever they wait for themselves; then it looks again after twice the time, as such a
+// thread may end and tell nobody. Two more kinds of standstill are found on the way:
+//   no stack  all that have started wait, and workers have threads to start but no stack for them
+//             (shortage.cpp): whoever rests looks
+//   a circle  some threads wait for each other while others go on: a worker that sleeps looks, ever
+//             more rarely
+// Nothing of this is on a path that finds work. A process that stands still and has other OS
+// threads pays a few looks a minute.
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "sched/guest.hpp"
@@ -19,18 +24,22 @@ namespace tulle::sched {
 
 namespace {
 
-constexpr std::uint64_t k_rarest = 8;          // between two looks there are at most so many times as long as before the first
-constexpr std::uint64_t k_rarest_circle = 64;  // the same of looks for circles
-constexpr std::uint64_t k_work_share = 20'000; // a look for circles takes one part of so many of the time
+// Between two looks there are at most so many times as long as before the first.
+constexpr std::uint64_t k_rarest = 8;
+constexpr std::uint64_t k_rarest_circle = 64; // the same of looks for circles
+// A look for circles takes one part of so many of the time.
+constexpr std::uint64_t k_work_share = 20'000;
 
-// Two that went to sleep at one time must not look at one time again and again: each would find the other one awake.
+// Two that went to sleep at one time must not look at one time again and again: each would find the
+// other one awake.
 std::uint64_t with_jitter(worker& w, std::uint64_t period_ns) noexcept {
     return period_ns + w.random.below(static_cast<std::uint32_t>(period_ns / 2));
 }
 
 } // namespace
 
-// Changes whenever somebody is woken or a guest begins a wait. relaxed: where it matters, the waits themselves order it.
+// Changes whenever somebody is woken or a guest begins a wait. relaxed: where it matters, the waits
+// themselves order it.
 std::uint64_t scheduler::activity() noexcept {
     std::uint64_t sum = m_idle.wakes();
     for (guest& g : m_guests) sum += g.remote().waits_begun.load(std::memory_order_relaxed);
@@ -41,7 +50,8 @@ std::uint64_t scheduler::activity() noexcept {
 std::uint64_t scheduler::next_look(worker& w) noexcept {
     if (m_settings.on_deadlock == nullptr || is_stopping() || !somebody_waits()) return k_never;
     bool const looks_for_circles = m_settings.find_circle != nullptr && !w.is_guest();
-    std::uint64_t const circle_due = looks_for_circles ? m_circle_due.load(std::memory_order_relaxed) : k_never; // relaxed: a time, no more
+    // relaxed: a time, no more.
+    std::uint64_t const circle_due = looks_for_circles ? m_circle_due.load(std::memory_order_relaxed) : k_never;
     if (m_idle.sleeping() != static_cast<std::uint32_t>(running_workers()) || m_timers.next_deadline() != k_never) return circle_due;
     std::uint64_t const now_active = activity();
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
@@ -54,7 +64,8 @@ std::uint64_t scheduler::next_look(worker& w) noexcept {
     return w.watch.due; // a look for circles comes with it
 }
 
-// Idle workers alone are no reason to look: main waits as the adopted worker, a guest waits, or threads are alive.
+// Idle workers alone are no reason to look: main waits as the adopted worker, a guest waits, or
+// threads are alive.
 bool scheduler::somebody_waits() const noexcept {
     if (m_settings.adopt_caller) return true;
     // relaxed: looked at again.
@@ -67,9 +78,11 @@ bool scheduler::somebody_waits() const noexcept {
 bool scheduler::all_guests_wait() const noexcept {
     for (guest& g : m_guests) {
         worker_remote const& w = g.remote();
-        if (w.tid.load(std::memory_order_relaxed) == 0) continue;           // relaxed: a stranger is found by its number
+        // relaxed: a stranger is found by its number.
+        if (w.tid.load(std::memory_order_relaxed) == 0) continue;
         if (!w.waits_forever.load(std::memory_order_acquire)) return false; // pairs with wait_mark
-        if (g.stack.wake.looks_resumed()) return false;                     // a wake-up that is under way is an activity
+        // A wake-up that is under way is an activity.
+        if (g.stack.wake.looks_resumed()) return false;
     }
     return true;
 }
@@ -80,7 +93,8 @@ bool scheduler::stands_still(worker& looks) noexcept {
     if (activity() != looks.watch.activity || m_idle.sleeping() != others || m_timers.next_deadline() != k_never) return false;
     if (!all_guests_wait()) return false;
     return std::all_of(workers().begin(), workers().end(), [this](worker_remote* w) {
-        return is_surplus(*w) ? w->stands_by.load(std::memory_order_acquire) : !something_to_do(*w); // acquire pairs with stand_by
+        // acquire pairs with stand_by.
+        return is_surplus(*w) ? w->stands_by.load(std::memory_order_acquire) : !something_to_do(*w);
     });
 }
 
@@ -109,7 +123,8 @@ void scheduler::report_standstill(standstill found, std::uint64_t when) noexcept
     m_settings.on_deadlock(found);
 }
 
-// Twice: what the first look saw one after the other was true at one time if nothing has changed since.
+// Twice: what the first look saw one after the other was true at one time if nothing has changed
+// since.
 void scheduler::look_for_deadlock(worker& w) noexcept {
     std::unique_lock const held(m_look_lock, std::try_to_lock);
     if (!held || is_stopping()) return;
@@ -130,16 +145,20 @@ void scheduler::look_for_circle() noexcept {
     m_circle_due.store(begin + (found == circle_search::doubtful ? first / 4 : m_circle_period_ns), std::memory_order_relaxed);
 }
 
-// --- no stack for another thread -------------------------------------------------------------------------------------------
+// --- no stack for another thread -----------------------------------------------------------------
 
-// What a worker does that is neither asleep nor starves is not known. What has a stack would be taken by those who starve.
+// What a worker does that is neither asleep nor starves is not known. What has a stack would be
+// taken by those who starve.
 bool scheduler::is_short_for_good() noexcept {
     if (m_timers.next_deadline() != k_never || !all_guests_wait()) return false;
-    if (m_injector.has_started()) return false; // a hint: looked at twice, with all OS threads counted between
+    // A hint: looked at twice, with all OS threads counted between.
+    if (m_injector.has_started()) return false;
     return std::all_of(workers().begin(), workers().end(), [this](worker_remote* w) {
-        if (is_surplus(*w)) return w->stands_by.load(std::memory_order_acquire); // pairs with stand_by
+        // pairs with stand_by.
+        if (is_surplus(*w)) return w->stands_by.load(std::memory_order_acquire);
         bool const has_nothing = w->mailbox.looks_empty() && w->ready.looks_empty();
-        return has_nothing && (w->starves_since.load(std::memory_order_acquire) != 0 || m_idle.sleeps(w->sleeper)); // pairs with starve
+        // pairs with starve.
+        return has_nothing && (w->starves_since.load(std::memory_order_acquire) != 0 || m_idle.sleeps(w->sleeper));
     });
 }
 
@@ -148,7 +167,8 @@ void scheduler::look_for_shortage(worker& w) noexcept {
     std::uint64_t const now = os::monotonic_ns();
     std::uint64_t sum = 0; // of what changes whenever one of them has found work
     for (worker_remote const* const each : workers())
-        sum += each->starves_since.load(std::memory_order_relaxed); // relaxed: is_short_for_good decides
+        // relaxed: is_short_for_good decides.
+        sum += each->starves_since.load(std::memory_order_relaxed);
     if (sum != w.watch.activity || w.watch.period_ns == 0) w.watch = {sum, m_settings.first_look_ns, now + m_settings.first_look_ns};
     if (now < w.watch.due) return;
     w.watch.period_ns = std::min(2 * w.watch.period_ns, k_rarest * m_settings.first_look_ns);

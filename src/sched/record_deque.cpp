@@ -59,8 +59,9 @@ void deque_pool::trim() noexcept {
     }
 }
 
-// Under the lock. Room for deques of `size` bytes in all, behind a header, on a border of huge pages where there is room for that; null: no
-// memory. Fresh memory is zero: that is a record at rest.
+// Under the lock. Room for deques of `size` bytes in all, behind a header, on a border of huge
+// pages where there is room for that; null: no memory. Fresh memory is zero: that is a record at
+// rest.
 std::byte* deque_pool::add_slab(std::size_t size) noexcept {
     std::size_t const slab_size = size + bytes(0);
     void* memory = m_memory.reserve(slab_size, k_alignment);
@@ -99,7 +100,8 @@ record_deque* deque_pool::carve_small() noexcept {
 
 namespace {
 
-// A position in the tree of threads: the deque of a stack, and a slot in it. A null slot means behind all slots.
+// A position in the tree of threads: the deque of a stack, and a slot in it. A null slot means
+// behind all slots.
 struct spawn_position {
     record_deque const* deque;
     record const* slot;

@@ -47,7 +47,8 @@ std::unique_ptr<registry> registry::leave_behind() noexcept {
     return kept;
 }
 
-// Workers go to the shepherds in turn, each weighed by its processors unless their number was asked for.
+// Workers go to the shepherds in turn, each weighed by its processors unless their number was asked
+// for.
 shepherd& registry::roomiest() const noexcept {
     if (m_plan.deals_evenly) return *m_shepherds[m_workers.size() % m_shepherds.size()];
     auto const fill = [](auto const& s) {

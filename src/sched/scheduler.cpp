@@ -26,7 +26,7 @@ fiber* build_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 
 } // namespace
 
-// --- making work -----------------------------------------------------------------------------------------------------
+// --- making work ---------------------------------------------------------------------------------
 
 void scheduler::notify_all_idle() noexcept {
     os::machine::fence_seq_cst();
@@ -41,7 +41,8 @@ void scheduler::wake_from_nap(worker_remote& w) noexcept {
     os::futex_wake(w.nap_word, 1);
 }
 
-// The work goes to a sleeper by hand where one may run it: it starts it without a search, and nothing has to be made visible to others.
+// The work goes to a sleeper by hand where one may run it: it starts it without a search, and
+// nothing has to be made visible to others.
 bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
     if (!m_idle.somebody_sleeps()) return false;
     if (shepherd_index < 0) return m_idle.searching() == 0 && m_idle.hand_over(&r);
@@ -49,7 +50,8 @@ bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
     return std::any_of(candidates.begin(), candidates.end(), [&](worker_remote* w) { return m_idle.hand_over(w->sleeper, &r); });
 }
 
-// In a child process: a thread of the parent waited for something that the caller, which is a copy of another, has done. It is not there.
+// In a child process: a thread of the parent waited for something that the caller, which is a copy
+// of another, has done. It is not there.
 TULLE_COLD bool scheduler::is_left_behind(runnable const& r) const noexcept {
     return r.kind == runnable_kind::fiber && (m_stacks == nullptr || !m_stacks->owns(static_cast<fiber const&>(r).stack));
 }
@@ -68,7 +70,8 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
 // Placed work: a worker of another shepherd would not do.
 void scheduler::wake_one_of(shepherd& s) noexcept {
     os::machine::fence_seq_cst();
-    if (s.active.load(std::memory_order_relaxed) == 0) return notify_all_idle(); // relaxed: after the fence, see send_away_surplus
+    // relaxed: after the fence, see send_away_surplus.
+    if (s.active.load(std::memory_order_relaxed) == 0) return notify_all_idle();
     for (worker_remote* const w : s.workers) {
         if (m_idle.wake(w->sleeper)) return;
         wake_from_nap(*w);
@@ -79,8 +82,9 @@ void scheduler::wake_one_of(shepherd& s) noexcept {
 void scheduler::post_to_mailbox(worker_remote& w, fiber& f) noexcept {
     if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
-    w.mailbox.post(f);            // G1
-    os::machine::fence_seq_cst(); // before G2: the sleeper looks at its mailbox after its heavy fence
+    w.mailbox.post(f); // G1
+    // Before G2: the sleeper looks at its mailbox after its heavy fence.
+    os::machine::fence_seq_cst();
     if (m_idle.wake(w.sleeper)) return;
     wake_from_nap(w);
     m_idle.tell_watcher();
@@ -100,7 +104,7 @@ void scheduler::alarm_all() noexcept {
     if (base::idle_poller* const others = idle_poller()) others->alarm();
 }
 
-// --- stacks and deques -------------------------------------------------------------------------------------------------
+// --- stacks and deques ---------------------------------------------------------------------------
 
 fiber* scheduler::make_loop_fiber(worker& w) noexcept {
     if (runnable* const f = m_shared_spares.pop()) return static_cast<fiber*>(f);

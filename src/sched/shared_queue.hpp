@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of threads that any OS thread may push to and take from, first in first out. Few threads come this way:
-// those that are placed on a shepherd, that come from outside the workers, or that wait for a stack.
+// A queue of threads that any OS thread may push to and take from, first in first out. Few threads
+// come this way:
+// those that are placed on a shepherd, that come from outside the workers, or that wait for a
+// stack.
 #pragma once
 
 #include "base/debug_access.hpp"
@@ -28,8 +30,8 @@ public:
         if (r != nullptr) count(*r, -1);
         return r;
     }
-    // The first thread that has a stack; null: there is none. Threads that have not started move behind those that
-    // have; both kinds keep their order.
+    // The first thread that has a stack; null: there is none. Threads that have not started move
+    // behind those that have; both kinds keep their order.
     [[nodiscard]] runnable* pop_started() noexcept;
     // Takes out those for which `is_wanted` says true; they keep their order.
     template <class Predicate> [[nodiscard]] runnable_list extract(Predicate is_wanted) noexcept {
@@ -38,8 +40,9 @@ public:
         return m_list.extract(is_wanted, [this](runnable const& r) { count(r, -1); });
     }
 
-    // How many there are, and how many of these have a stack. relaxed, both: hints. A sleeper reads them after its
-    // heavy fence, and whoever pushes has its own fence behind the push (H2 and G1 of park/idle_set.hpp).
+    // How many there are, and how many of these have a stack. relaxed, both: hints. A sleeper reads
+    // them after its heavy fence, and whoever pushes has its own fence behind the push (H2 and G1
+    // of park/idle_set.hpp).
     [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_size.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint32_t started_hint() const noexcept { return m_started.load(std::memory_order_relaxed); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suspended fibers with an idle loop that no worker keeps for itself. A worker that has more of them than it may keep
-// gives some here, and one that has none takes one before it makes a new stack. Any thread may call all of it.
+// Suspended fibers with an idle loop that no worker keeps for itself. A worker that has more of
+// them than it may keep gives some here, and one that has none takes one before it makes a new
+// stack. Any thread may call all of it.
 #pragma once
 
 #include "base/debug_access.hpp"
@@ -31,7 +32,8 @@ public:
             change_size(1);
         }
     }
-    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_size.load(std::memory_order_relaxed); } // relaxed: a hint
+    // relaxed: a hint.
+    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_size.load(std::memory_order_relaxed); }
 
 private:
     friend struct base::debug_access;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workers that share a locality domain, and the threads that were placed on them or came from outside.
+// The workers that share a locality domain, and the threads that were placed on them or came from
+// outside.
 #pragma once
 
 #include "sched/growing_list.hpp"
@@ -16,9 +17,11 @@ struct worker_remote;
 struct shepherd {
     shepherd(int its_index, std::vector<int> its_cpus) : index(its_index), cpus(std::move(its_cpus)) {}
 
-    // Threads were placed here that no worker of its own will run. A hint; before a sleep it is read after the heavy fence.
+    // Threads were placed here that no worker of its own will run. A hint; before a sleep it is
+    // read after the heavy fence.
     [[nodiscard]] bool has_orphan() const noexcept {
-        return placed.size_hint() != 0 && active.load(std::memory_order_relaxed) == 0; // relaxed: as said
+        // relaxed: as said.
+        return placed.size_hint() != 0 && active.load(std::memory_order_relaxed) == 0;
     }
 
     int index;
@@ -27,9 +30,10 @@ struct shepherd {
     std::vector<int> cpus;                // guarded by scheduler::m_resizing
     std::vector<int> domain;              // `cpus` at the start
     growing_list<worker_remote*> workers; // active or standing by
-    std::atomic<int> active{0};           // how many of them are active; 0: anyone may run what was placed here
-    shared_queue placed;                  // only for workers of this shepherd
-    shared_queue injected;                // for anyone
+    // How many of them are active; 0: anyone may run what was placed here.
+    std::atomic<int> active{0};
+    shared_queue placed;   // only for workers of this shepherd
+    shared_queue injected; // for anyone
 };
 
 } // namespace tulle::sched

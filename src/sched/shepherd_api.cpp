@@ -78,7 +78,8 @@ int shepherd_of(void const* address) {
     }
     if (there.empty()) return -1;
     if (std::find(there.begin(), there.end(), this_thread::shepherd_index()) != there.end()) return this_thread::shepherd_index();
-    return there[(reinterpret_cast<std::uintptr_t>(address) >> 12U) % there.size()]; // pages in turn
+    // Pages in turn.
+    return there[(reinterpret_cast<std::uintptr_t>(address) >> 12U) % there.size()];
 }
 
 void disable_worker(int index) { check(running().enable_worker(index, false), "tulle::disable_worker"); }
@@ -86,7 +87,8 @@ void enable_worker(int index) { check(running().enable_worker(index, true), "tul
 void disable_shepherd(int index) { check(running().enable_shepherd(index, false), "tulle::disable_shepherd"); }
 void enable_shepherd(int index) { check(running().enable_shepherd(index, true), "tulle::enable_shepherd"); }
 bool is_enabled_shepherd(int index) {
-    return shepherd_at(index, "tulle::is_enabled_shepherd").active.load(std::memory_order_relaxed) != 0; // relaxed: a snapshot
+    // relaxed: a snapshot.
+    return shepherd_at(index, "tulle::is_enabled_shepherd").active.load(std::memory_order_relaxed) != 0;
 }
 
 void this_thread::migrate_to(int shepherd) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does when there is no stack for another thread. The argument why work goes on: docs/protocols/exhaustion.md.
-//   E1 A worker that runs a thread has a spare: the thread can wait. Without a spare a worker starts nothing, it only goes on with
+// What a worker does when there is no stack for another thread. The argument why work goes on:
+// docs/protocols/exhaustion.md.
+//   E1 A worker that runs a thread has a spare: the thread can wait. Without a spare a worker
+//   starts nothing, it only goes on with
 //      threads that have a stack already (take_started).
-//   E2 Each worker keeps one stack in reserve that nobody else may take; what comes free goes there first.
-//   E3 Threads start in the order in which they were spawned: they wait in one queue for all workers (queue_unstarted).
-//   E4 A thread whose wait would leave its worker without a spare first runs the records of its own stack, oldest first, on top of itself.
+//   E2 Each worker keeps one stack in reserve that nobody else may take; what comes free goes there
+//   first.
+//   E3 Threads start in the order in which they were spawned: they wait in one queue for all
+//   workers (queue_unstarted).
+//   E4 A thread whose wait would leave its worker without a spare first runs the records of its own
+//   stack, oldest first, on top of itself.
 #include "base/error.hpp"
 #include "sched/join.hpp"
 #include "sched/join_word.hpp"
@@ -14,7 +19,8 @@ namespace tulle::sched {
 
 namespace {
 
-// Of the deques above the floor, the first that others could still take from: it has the oldest records.
+// Of the deques above the floor, the first that others could still take from: it has the oldest
+// records.
 record_deque* oldest_left(record_deque* newest) noexcept {
     record_deque* found = nullptr;
     for (record_deque* d = newest; d != nullptr; d = d->is_floor ? nullptr : d->older) {
@@ -90,8 +96,8 @@ void scheduler::note_origin(worker& w, record const& slot) noexcept { set_origin
 
 void scheduler::note_origin(worker& w) noexcept { set_origin(m_parked, *w.current, nullptr, nullptr); }
 
-// Out of the list, where it might stay while it is empty: whoever compares places follows `from`, and the parent's may change as soon as the
-// parent knows.
+// Out of the list, where it might stay while it is empty: whoever compares places follows `from`,
+// and the parent's may change as soon as the parent knows.
 void scheduler::forget_origin(fiber& f) noexcept {
     if (f.records != nullptr) m_parked.remove(*f.records);
 }
@@ -123,8 +129,8 @@ bool scheduler::can_go_on_without(worker& w) noexcept {
 void scheduler::leave_records(fiber& f) noexcept {
     record_deque& newest = *f.records;
     if (newest.older == nullptr && !newest.looks_stealable()) return;
-    // Left already, and nothing was forked or joined since: this is another turn of the same wait, as of a mutex, whose queue counts on
-    // the waiter to try again soon.
+    // Left already, and nothing was forked or joined since: this is another turn of the same wait,
+    // as of a mutex, whose queue counts on the waiter to try again soon.
     bool const is_same_wait = newest.left_at == newest.top();
     newest.left_at = newest.top();
     worker& w = *this_worker();
@@ -132,8 +138,10 @@ void scheduler::leave_records(fiber& f) noexcept {
     park_records(f);
 }
 
-// Oldest first, so that each finds done what a serial run would have done before it. Younger than a joined one: not, as that may wait below.
-// They fork into a deque of their own, the floor, so that a wait of theirs comes to their own records only.
+// Oldest first, so that each finds done what a serial run would have done before it. Younger than a
+// joined one: not, as that may wait below.
+// They fork into a deque of their own, the floor, so that a wait of theirs comes to their own
+// records only.
 void scheduler::run_own_records(fiber& f) noexcept {
     record_deque* const newest = f.records;
     if (oldest_left(newest) == nullptr) return;

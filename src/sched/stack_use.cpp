@@ -29,11 +29,13 @@ TULLE_NO_SANITIZE void clear(std::byte* low, std::byte* high) noexcept {
         *word = 0;
 }
 
-// The lowest word of [low, high) that is not zero, or `high`. Pages that are not in memory are not looked at, as that would bring them there.
+// The lowest word of [low, high) that is not zero, or `high`. Pages that are not in memory are not
+// looked at, as that would bring them there.
 std::byte* lowest_used_of(std::byte* low, std::byte* high) noexcept {
     std::size_t const page = os::page_size();
     unsigned char present[k_pages_at_a_time];
-    std::byte* at = low - reinterpret_cast<std::uintptr_t>(low) % page; // compact stacks begin anywhere
+    // Compact stacks begin anywhere.
+    std::byte* at = low - reinterpret_cast<std::uintptr_t>(low) % page;
     while (at < high) {
         std::size_t const pages = std::min(k_pages_at_a_time, (static_cast<std::size_t>(high - at) + page - 1) / page);
         bool const is_known = ::mincore(at, pages * page, present) == 0;

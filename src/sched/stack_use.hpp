@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How deep threads have used their stacks, by where they were spawned: the option `stack_report`. Loops that measure are other instances
-// of the same templates (loop.cpp), so that nothing is asked where the option is off.
-// Memory that a stack has not used reads zero. A loop clears what lies below its frame, runs a thread, and looks for the lowest word that is
-// not zero. What a thread runs as calls, children and joined threads included, counts for the thread whose stack it is.
+// How deep threads have used their stacks, by where they were spawned: the option `stack_report`.
+// Loops that measure are other instances of the same templates (loop.cpp), so that nothing is asked
+// where the option is off.
+// Memory that a stack has not used reads zero. A loop clears what lies below its frame, runs a
+// thread, and looks for the lowest word that is not zero. What a thread runs as calls, children and
+// joined threads included, counts for the thread whose stack it is.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -18,7 +20,8 @@ namespace tulle::sched {
 
 // Who runs at the bottom of a stack.
 struct stack_user {
-    void const* site = nullptr; // where it was spawned, an address behind the call; or, forked, its function
+    // Where it was spawned, an address behind the call; or, forked, its function.
+    void const* site = nullptr;
     bool is_forked = false;
     std::size_t stack_bytes = 0; // guard included
     [[nodiscard]] friend bool operator==(stack_user const&, stack_user const&) noexcept = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that run in place of stuck ones, and main, which goes on elsewhere when its own worker is stuck. The watcher decides
-// (watcher.hpp). A substitute is a worker whose index is not below the number that is wanted; but for its mark it would stand by.
+// Workers that run in place of stuck ones, and main, which goes on elsewhere when its own worker is
+// stuck. The watcher decides (watcher.hpp). A substitute is a worker whose index is not below the
+// number that is wanted; but for its mark it would stand by.
 #include "sched/guest.hpp"
 #include "sched/scheduler.hpp"
 
@@ -27,7 +28,8 @@ bool scheduler::add_substitute(shepherd& home) noexcept try {
         w = &make_worker(&home);
     }
     if (revive(m_registry.core_of(*w)) != 0) return false;
-    w->is_substitute.store(true, std::memory_order_relaxed); // relaxed: the change of m_limit follows
+    // relaxed: the change of m_limit follows.
+    w->is_substitute.store(true, std::memory_order_relaxed);
     count_active(m_limit.number());
     m_limit.tell_all();
     return true;
@@ -37,7 +39,8 @@ bool scheduler::add_substitute(shepherd& home) noexcept try {
 
 void scheduler::dismiss_substitute(worker_remote& w) noexcept {
     std::lock_guard const held(m_resizing);
-    w.is_substitute.store(false, std::memory_order_relaxed); // relaxed: the change of m_limit follows
+    // relaxed: the change of m_limit follows.
+    w.is_substitute.store(false, std::memory_order_relaxed);
     if (!is_stopping()) apply_change(m_limit.number());
 }
 

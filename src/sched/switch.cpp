@@ -37,8 +37,9 @@ TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post, bool is_
     after_switch();
 }
 
-// For a yield to something that only this worker may run, or that is not known yet: another worker may sleep because there was nothing for
-// it, and now there is. Placed threads wait where only workers of their shepherd take them.
+// For a yield to something that only this worker may run, or that is not known yet: another worker
+// may sleep because there was nothing for it, and now there is. Placed threads wait where only
+// workers of their shepherd take them.
 void post_push_back(void* pending, void*) noexcept {
     worker& w = *this_worker();
     auto& f = *static_cast<fiber*>(pending);
@@ -56,17 +57,21 @@ void post_end_rotation_and_tell(void*, void*) noexcept {
 // Tells who looks for a deadlock that this guest wakes nobody before it is resumed.
 struct wait_mark {
     wait_mark(worker_remote& guest, bool forever) noexcept : w(guest) {
-        w.waits_begun.store(w.waits_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
-        w.waits_forever.store(forever, std::memory_order_release); // pairs with all_guests_wait: waits_at and its reason
+        // relaxed: one writer.
+        w.waits_begun.store(w.waits_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        // pairs with all_guests_wait: waits_at and its reason.
+        w.waits_forever.store(forever, std::memory_order_release);
     }
-    ~wait_mark() { w.waits_forever.store(false, std::memory_order_relaxed); } // relaxed: waits_begun tells as well
+    // relaxed: waits_begun tells as well.
+    ~wait_mark() { w.waits_forever.store(false, std::memory_order_relaxed); }
     wait_mark(wait_mark const&) = delete;
     wait_mark& operator=(wait_mark const&) = delete;
 
     worker_remote& w;
 };
 
-// Sleeps like resume_word::sleep; and when the first deadline of its token passes, cancels that itself.
+// Sleeps like resume_word::sleep; and when the first deadline of its token passes, cancels that
+// itself.
 bool sleep_beside_token(worker& w, fiber& self, std::uint64_t until) noexcept {
     detail::cancellation* const token = w.own_token;
     if (token == nullptr) return self.wake.sleep(until);
@@ -83,7 +88,8 @@ void fire_once(timer*& own) noexcept {
     fired.fire(fired);
 }
 
-// Sleeps until it is resumed. When its time is up, or that of its token, it is resumed by itself: the workers may all be busy.
+// Sleeps until it is resumed. When its time is up, or that of its token, it is resumed by itself:
+// the workers may all be busy.
 void sleep_as_guest(worker& w, fiber& self) noexcept {
     timer* own = w.own_timer; // null: it has fired, or there is none
     wait_mark const mark(w, own == nullptr);
@@ -117,7 +123,8 @@ TULLE_COLD void resume_elsewhere(fiber& f, bool is_at_home) noexcept {
 
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
-    if (w.decisions.advance() % k_decisions_per_look == 0) w.look_due = true; // let the loop look around
+    // Let the loop look around.
+    if (w.decisions.advance() % k_decisions_per_look == 0) w.look_due = true;
     if (TULLE_UNLIKELY(w.look_due)) return nullptr;
     return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
 }

@@ -15,14 +15,18 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::uint64_t k_ms = 1'000'000;
-constexpr std::uint64_t k_late_ns = k_ms;              // of a timer, before the watcher expires it
-constexpr std::uint32_t k_late_steps = 32;             // in one look: threads that it wakes come after those that workers have woken
-constexpr std::uint64_t k_busy_period_ns = 10 * k_ms;  // between two looks while all workers are busy
+constexpr std::uint64_t k_late_ns = k_ms; // of a timer, before the watcher expires it
+// In one look: threads that it wakes come after those that workers have woken.
+constexpr std::uint32_t k_late_steps = 32;
+// Between two looks while all workers are busy.
+constexpr std::uint64_t k_busy_period_ns = 10 * k_ms;
 constexpr std::uint64_t k_poll_period_ns = k_ms;       // the same where it polls for others
 constexpr std::uint64_t k_first_alert_ns = k_ms / 2;   // while something waits; doubles
 constexpr std::uint64_t k_longest_alert_ns = 4 * k_ms; //
-constexpr std::uint64_t k_kept_ns = 250 * k_ms;        // a substitute runs on after it was needed last
-constexpr std::uint64_t k_first_calm_ns = 20 * k_ms;   // between two looks while a worker sleeps; doubles
+// A substitute runs on after it was needed last.
+constexpr std::uint64_t k_kept_ns = 250 * k_ms;
+// Between two looks while a worker sleeps; doubles.
+constexpr std::uint64_t k_first_calm_ns = 20 * k_ms;
 constexpr std::uint64_t k_longest_calm_ns = 320 * k_ms;
 
 constexpr std::uint64_t k_slice_ns = k_ms / 10;
@@ -130,7 +134,8 @@ worker_sample watcher::sample(worker_remote const& w) const noexcept {
 stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     auto const index = static_cast<std::size_t>(w.index);
     stuck_state const before = m_judge.state_of(index);
-    os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}}; // relaxed: written when its OS thread starts
+    // relaxed: written when its OS thread starts.
+    os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}};
     stuck_state const state = m_judge.judge(index, sample(w), now, of);
     note(w, state, before, of.seen.call);
     return state;
@@ -163,7 +168,8 @@ watcher::findings watcher::look(std::uint64_t now) noexcept {
     m_stuck.clear();
     for (worker_remote* const w : m_of->workers()) {
         stuck_state const state = judge(*w, now);
-        if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now); // relaxed: written by this thread
+        // relaxed: written by this thread.
+        if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now);
         if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits)) m_stuck.push_back(w);
     }
     return found;
@@ -185,7 +191,8 @@ void watcher::dismiss_unused(int wanted, std::uint64_t now) noexcept {
     for (worker_remote* const w : m_of->workers()) {
         if (m_substitutes == wanted) return;
         bool const is_unused = now - m_uses[static_cast<std::size_t>(w->index)].last > k_kept_ns;
-        if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue; // relaxed: written by this thread
+        // relaxed: written by this thread.
+        if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue;
         m_of->dismiss_substitute(*w);
         --m_substitutes;
     }
@@ -207,7 +214,8 @@ std::uint64_t watcher::alert_period() noexcept {
     return m_alert_period;
 }
 
-// A worker sleeps, so whatever becomes ready is taken; but main may be taken by worker 0 only, and substitutes are to go some time.
+// A worker sleeps, so whatever becomes ready is taken; but main may be taken by worker 0 only, and
+// substitutes are to go some time.
 std::uint64_t watcher::calm_period() noexcept {
     if (m_substitutes == 0 && sample(*m_of->workers()[0]).is_idle) return k_never / 2;
     m_calm_period = m_calm_period == 0 ? k_first_calm_ns : std::min(2 * m_calm_period, k_longest_calm_ns);
@@ -220,8 +228,9 @@ bool watcher::has_to_poll() const noexcept {
     return others != nullptr && others->needs_watcher();
 }
 
-// A worker that sleeps looks at the timers itself. After it was told it looks once, and again a while later, before it may be told again: else
-// a program that makes work all the time would wake it each time.
+// A worker that sleeps looks at the timers itself. After it was told it looks once, and again a
+// while later, before it may be told again: else a program that makes work all the time would wake
+// it each time.
 void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     auto& idle = m_of->idle();
     if (found.waits || m_is_told) {
@@ -238,7 +247,8 @@ void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     if (m_is_told) m_calm_period = 0;
 }
 
-// Until then, or the first timer is late; but not for less than the shortest time between two looks. True: it has been told of something.
+// Until then, or the first timer is late; but not for less than the shortest time between two
+// looks. True: it has been told of something.
 bool watcher::doze(std::uint64_t until) noexcept {
     // relaxed: whoever inserts a timer and sees the old value is seen below.
     m_sleeps_until.store(until - k_late_ns, std::memory_order_relaxed);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers come and go while the run time runs. Those below an index are active, unless they, or their shepherds, are disabled; the others stand by: outside the idle set, so that nobody
-// wakes them in vain, with nothing in their queues, asleep until the number changes. Workers are made when they are first wanted and end
-// with the run time; the OS thread of one that nobody has wanted for a second ends sooner. Worker 0, to which alone threads are bound, is always active. The argument is in docs/protocols/sleep.md.
+// Workers come and go while the run time runs. Those below an index are active, unless they, or
+// their shepherds, are disabled; the others stand by: outside the idle set, so that nobody wakes
+// them in vain, with nothing in their queues, asleep until the number changes. Workers are made
+// when they are first wanted and end with the run time; the OS thread of one that nobody has wanted
+// for a second ends sooner. Worker 0, to which alone threads are bound, is always active. The
+// argument is in docs/protocols/sleep.md.
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"
@@ -40,7 +43,8 @@ int scheduler::enable_worker(int index, bool on) noexcept {
     if (index < 0 || static_cast<std::size_t>(index) >= workers().size()) return EINVAL;
     if (index == 0) return on ? 0 : EPERM;
     if (is_stopping()) return EBUSY;
-    workers()[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
+    // relaxed: see is_surplus.
+    workers()[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed);
     apply_change(m_limit.number());
     return 0;
 }
@@ -85,13 +89,16 @@ void scheduler::count_active(int wanted) noexcept {
         s->active.store(running_here, std::memory_order_relaxed); // relaxed: m_limit changes below
         running += running_here;
     }
-    m_active_count.store(active, std::memory_order_relaxed);   // relaxed, both: snapshots for reports,
-    m_running_count.store(running, std::memory_order_relaxed); // and for whoever looks twice (quiescence.cpp)
+    // relaxed, both: snapshots for reports,
+    m_active_count.store(active, std::memory_order_relaxed);
+    // And for whoever looks twice (quiescence.cpp).
+    m_running_count.store(running, std::memory_order_relaxed);
     m_limit.change(wanted);
 }
 
-// G1 was count_active. A worker that is neither asleep nor napping looks at m_limit before it is. What was placed at a shepherd that has
-// no worker any more is for anyone: its maker sees that (wake_one_of), or it was placed before, and one who searches will find it.
+// G1 was count_active. A worker that is neither asleep nor napping looks at m_limit before it is.
+// What was placed at a shepherd that has no worker any more is for anyone: its maker sees that
+// (wake_one_of), or it was placed before, and one who searches will find it.
 void scheduler::send_away_surplus() noexcept {
     os::machine::fence_seq_cst();
     for (worker_remote* const w : workers()) {
@@ -100,8 +107,8 @@ void scheduler::send_away_surplus() noexcept {
     m_idle.wake_one();
 }
 
-// The threads that nobody has stolen go to the others, and whoever sleeps is told to look: for these, for timers, and for what makers of
-// work have left to this worker when it searched.
+// The threads that nobody has stolen go to the others, and whoever sleeps is told to look: for
+// these, for timers, and for what makers of work have left to this worker when it searched.
 bool scheduler::stand_by(worker& w) noexcept {
     while (runnable* const r = w.ready.pop()) inject(*r, shepherd_of(*r));
     flush_caches(w);
@@ -115,8 +122,10 @@ bool scheduler::stand_by(worker& w) noexcept {
         bool const is_told = m_limit.wait_for_change(seen, os::monotonic_ns() + k_stands_by_ns);
         if (!is_told && may_end(w)) return false;
     }
-    static_cast<void>(keep_emergency(w));                // if there is none: it takes up work when others give stacks back
-    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers has changed, which tells as much
+    // If there is none: it takes up work when others give stacks back.
+    static_cast<void>(keep_emergency(w));
+    // relaxed: the number of active workers has changed, which tells as much.
+    w.stands_by.store(false, std::memory_order_relaxed);
     return true;
 }
 
@@ -124,7 +133,8 @@ bool scheduler::stand_by(worker& w) noexcept {
 bool scheduler::may_end(worker& w) noexcept {
     std::lock_guard const held(m_resizing);
     if (w.native == nullptr || !is_surplus(w) || is_stopping()) return false;
-    w.has_ended.store(true, std::memory_order_relaxed); // relaxed: read under m_resizing, or by the watcher, which looks again
+    // relaxed: read under m_resizing, or by the watcher, which looks again.
+    w.has_ended.store(true, std::memory_order_relaxed);
     return true;
 }
 
@@ -132,7 +142,8 @@ void scheduler::move_to(std::vector<int> const& allowed) {
     std::lock_guard const held(m_resizing);
     m_registry.assign(allowed);
     for (worker_remote* const w : workers()) {
-        if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, w->home->cpus)); // locality only: a refusal does no harm
+        // Locality only: a refusal does no harm.
+        if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, w->home->cpus));
     }
 }
 
