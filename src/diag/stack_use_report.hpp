@@ -18,6 +18,6 @@ void report_stack_uses(sched::stack_uses& uses) noexcept;
 
 // What a loop calls that finds a stack without a guard used beyond its low end: says who it was,
 // and aborts.
-[[noreturn]] void end_for_overflow(sched::stack_user const& who, thread_id id) noexcept;
+[[noreturn]] void end_for_overflow(sched::stack_user const& user, thread_id id) noexcept;
 
 } // namespace tulle::diag

@@ -70,7 +70,7 @@ TULLE_NO_SANITIZE fiber const* fiber_on(worker_core const& w) noexcept { return 
 } // namespace
 
 worker_remote const* census::runs_on(fiber const& f) const noexcept {
-    for (auto const& w : m_of.m_registry.cores()) {
+    for (auto const& w : m_scheduler.m_registry.cores()) {
         if (fiber_on(*w) == &f) return w.get();
     }
     return nullptr;
@@ -101,7 +101,7 @@ void census::visit_pooled(void* on_tour, stack::span where) noexcept {
 }
 
 void census::look_at_guests(tour const& t) const noexcept {
-    for (guest& g : m_of.m_guests) {
+    for (guest& g : m_scheduler.m_guests) {
         worker_remote const& w = g.remote();
         thread_view seen;
         copy(g.stack, seen);
@@ -115,9 +115,9 @@ void census::look_at_guests(tour const& t) const noexcept {
 void census::visit(visitor call, void* argument, depth how) const noexcept {
     tour t{*this, call, argument, how};
     thread_view seen;
-    if (m_of.m_settings.adopt_caller && look_at(m_of.m_adopted, seen, how)) call(argument, seen);
+    if (m_scheduler.m_settings.adopt_caller && look_at(m_scheduler.m_adopted, seen, how)) call(argument, seen);
     look_at_guests(t);
-    if (m_of.m_stacks != nullptr) m_of.m_stacks->visit(&visit_pooled, &t);
+    if (m_scheduler.m_stacks != nullptr) m_scheduler.m_stacks->visit(&visit_pooled, &t);
 }
 
 thread_view census::current_of(worker const& w) noexcept {
@@ -131,10 +131,10 @@ thread_view census::current_of(worker const& w) noexcept {
 
 unstarted_counts census::unstarted() const noexcept {
     unstarted_counts counts;
-    for (worker_remote const* const w : m_of.workers()) counts.ready += w->ready.size_hint();
-    counts.injected = m_of.m_injector.count_queued();
-    counts.starving = m_of.m_injector.count_unstarted();
-    counts.forked = m_of.m_parked.count_records();
+    for (worker_remote const* const w : m_scheduler.workers()) counts.ready += w->ready.size_hint();
+    counts.injected = m_scheduler.m_injector.count_queued();
+    counts.starving = m_scheduler.m_injector.count_unstarted();
+    counts.forked = m_scheduler.m_parked.count_records();
     return counts;
 }
 

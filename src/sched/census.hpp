@@ -47,7 +47,7 @@ struct unstarted_counts {
 
 class census {
 public:
-    explicit census(scheduler& of) noexcept : m_of(of) {}
+    explicit census(scheduler& seen) noexcept : m_scheduler(seen) {}
 
     enum class depth { waits, registers };
 
@@ -74,7 +74,7 @@ private:
     [[nodiscard]] bool look_at(fiber const& f, thread_view& seen, depth how) const noexcept;
     void look_at_guests(tour const& t) const noexcept;
 
-    scheduler& m_of;
+    scheduler& m_scheduler;
 };
 
 } // namespace tulle::sched

@@ -47,7 +47,7 @@ inline constexpr std::uint8_t k_has_values = 2; // of thread-local keys, to be d
 inline constexpr std::uint8_t k_inherited = 4;
 inline constexpr std::uint8_t k_is_bottom = 8; // and is at the bottom of its stack
 
-// Who a thread is. Threads that run as direct calls have no identity of their own.
+// The identity of a thread. Threads that run as direct calls have none of their own.
 struct thread_identity {
     thread_identity() noexcept {} // leaves `values` as it is: that would cost each thread a store
     thread_identity(std::uint64_t number, std::uint8_t flags) noexcept : id(number), at_end(flags) {}
@@ -103,15 +103,16 @@ struct fiber : runnable {
     std::atomic<wait_kind> waits_for{wait_kind::nothing};
     std::int16_t shepherd = -1;          // runs only there; -1: anywhere
     park::resume_word<os::machine> wake; // guest
-    // Lies in memory that is used again: 0 when it has been released.
+    // A fiber lies in memory that is used again; this is 0 once it has been released.
     std::atomic<std::uint32_t> alive{k_alive_mark};
     arch::context context{};            // where it goes on; valid while suspended
     record_deque* records = nullptr;    // its forked threads; null until the first fork
     worker_remote* home = nullptr;      // adopted, guest: the only worker that runs it
     arch::exception_state exceptions{}; // of the C++ run time, while suspended
-    // Where stacks are counted: the deque of the record at the bottom, and its slot.
-    record_deque* from = nullptr;
-    detail::record const* of = nullptr;
+    // Kept where the number of stacks is limited: the deque that the record at the bottom was stolen
+    // from, and its slot there.
+    record_deque* origin = nullptr;
+    detail::record const* origin_slot = nullptr;
     thread_frame* frame = nullptr; // the innermost thread with a record of its own
     // Of the forked thread at the bottom; its id is drawn when asked for.
     thread_identity base;

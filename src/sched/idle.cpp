@@ -36,7 +36,7 @@ struct work_of_others {
 // What else this worker looks at while it searches.
 class watch {
 public:
-    explicit watch(base::idle_poller* of) noexcept : m_poller(of) {
+    explicit watch(base::idle_poller* poller) noexcept : m_poller(poller) {
         if (m_poller != nullptr) m_poller->begin_watch();
     }
     watch(watch const&) = delete;
@@ -132,24 +132,24 @@ void rest_without_spare(worker& w) noexcept {
 // if all woke, all but one would do so in vain.
 class timekeeping {
 public:
-    explicit timekeeping(worker& w) noexcept : m_of(*w.owner) {
+    explicit timekeeping(worker& w) noexcept : m_scheduler(*w.owner) {
         worker_remote const* nobody = nullptr;
         m_is_mine =
             // relaxed, both: who loses wakes later.
-            m_of.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
+            m_scheduler.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
     }
     timekeeping(timekeeping const&) = delete;
     timekeeping& operator=(timekeeping const&) = delete;
     ~timekeeping() {
-        if (m_is_mine) m_of.timekeeper().store(nullptr, std::memory_order_relaxed);
+        if (m_is_mine) m_scheduler.timekeeper().store(nullptr, std::memory_order_relaxed);
     }
     [[nodiscard]] std::uint64_t until() const noexcept {
-        std::uint64_t const first = m_of.timers().next_deadline();
+        std::uint64_t const first = m_scheduler.timers().next_deadline();
         return m_is_mine || first == k_never ? first : first + k_behind_timekeeper_ns;
     }
 
 private:
-    scheduler& m_of;
+    scheduler& m_scheduler;
     bool m_is_mine = false;
 };
 

@@ -32,8 +32,8 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
         m_free[level] = deque->next_free;
         deque->older = nullptr;
         deque->left_at = nullptr;
-        deque->from = nullptr;
-        deque->of = nullptr;
+        deque->origin = nullptr;
+        deque->origin_slot = nullptr;
         deque->is_floor = false;
         deque->reopen(asymmetric);
         return deque;
@@ -112,7 +112,7 @@ struct spawn_position {
         while (d->older != nullptr && !d->is_floor) d = d->older;
         return d;
     }
-    [[nodiscard]] spawn_position parent() const noexcept { return {deque->from, deque->of}; }
+    [[nodiscard]] spawn_position parent() const noexcept { return {deque->origin, deque->origin_slot}; }
     [[nodiscard]] int depth() const noexcept {
         int steps = 0;
         for (spawn_position p = *this; p.deque != nullptr; p = p.parent()) ++steps;

@@ -34,11 +34,12 @@ struct record_deque : deque::split_deque<os::machine, record> {
     record_deque* prev_parked = nullptr;
     bool is_parked = false;
     std::uint8_t level = 0;
-    // Where stacks are counted: the record that its stack runs, and where that came from. Written
-    // by the owner before it forks, read by those who compare, who hold something that the record
-    // has forked and that has not ended: what has ended is not in the list.
-    record_deque* from = nullptr;
-    record const* of = nullptr;
+    // Which record its stack runs: the deque that the record was stolen from, and its slot there.
+    // Kept where the number of stacks is limited, for comes_before(). The owner writes both before
+    // it forks. A thread that compares two deques reads them; it has found the deques in the list of
+    // parked ones, and a deque is taken out of that list before the record that it runs has ended.
+    record_deque* origin = nullptr;
+    record const* origin_slot = nullptr;
     // Runs a record of the same stack, on top of a thread that waits (shortage.cpp).
     bool is_floor = false;
 };

@@ -124,9 +124,9 @@ fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
 }
 
 void scheduler::note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept {
-    stack_user const who{site, is_forked, stack::class_for(f.stack.size).bytes()};
-    m_stack_uses->add(who, used_bytes(f.stack));
-    if (m_settings.on_late_overflow != nullptr && !m_stacks->is_intact(f.stack)) m_settings.on_late_overflow(who, id);
+    stack_user const user{site, is_forked, stack::class_for(f.stack.size).bytes()};
+    m_stack_uses->add(user, used_bytes(f.stack));
+    if (m_settings.on_late_overflow != nullptr && !m_stacks->is_intact(f.stack)) m_settings.on_late_overflow(user, id);
 }
 
 // Half of them, so that the next few switches stay local.
@@ -155,8 +155,8 @@ record_deque* scheduler::open_deque(fiber& f, std::uint8_t level) noexcept {
     record_deque* const deque = m_deques.allocate(level, m_asymmetric && !is_deterministic());
     if (deque == nullptr) return nullptr;
     deque->older = f.records;
-    deque->from = deque->older != nullptr ? deque->older->from : f.from;
-    deque->of = deque->older != nullptr ? deque->older->of : f.of;
+    deque->origin = deque->older != nullptr ? deque->older->origin : f.origin;
+    deque->origin_slot = deque->older != nullptr ? deque->older->origin_slot : f.origin_slot;
     f.records = deque;
     return deque;
 }

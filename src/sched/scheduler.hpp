@@ -77,8 +77,8 @@ struct settings {
     std::size_t most_stacks = 0;               // at a time; 0: as many as memory allows
     std::uint32_t most_unstarted = UINT32_MAX; // in a queue, before a spawner is held up
     bool measures_stacks = false;              // stack_use.hpp
-    // Then: called when a stack without a guard is found to have overflowed.
-    void (*on_late_overflow)(stack_user const& who, thread_id id) noexcept = nullptr;
+    // Called, where stacks are measured, when a stack without a guard is found to have overflowed.
+    void (*on_late_overflow)(stack_user const& user, thread_id id) noexcept = nullptr;
 };
 
 class scheduler {
@@ -88,18 +88,18 @@ public:
     // The one of this process; exists from the first call on.
     [[nodiscard]] static scheduler& instance() noexcept;
 
-    // --- life (lifecycle.cpp); the caller serialises them ----------------------------------------
+    // --- life (lifecycle.cpp); the caller serialises these ---------------------------------------
     [[nodiscard]] int start(settings const& chosen); // 0 or a positive errno
-    // 0; EBUSY: threads are alive; EPERM: not from this thread.
+    // 0; EBUSY: threads are alive; EPERM: this thread may not stop it.
     [[nodiscard]] int may_stop() noexcept;
-    void stop() noexcept; // may_stop() returned 0
-    // By the OS thread that initialised, before stop(): destroys its values and its name, if it has
-    // any.
+    void stop() noexcept; // after may_stop() has returned 0
+    // The OS thread that initialised calls these before stop(): end_caller() destroys its values
+    // and its name, and caller_has_end() says whether it has any.
     [[nodiscard]] bool caller_has_end() const noexcept;
     void end_caller() noexcept;
-    // Not on the stack of a thread of the parent process.
+    // False on the stack of a thread of the parent process.
     [[nodiscard]] static bool may_adopt_caller() noexcept;
-    // pairs with start.
+    // acquire pairs with start.
     [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); }
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
@@ -108,164 +108,178 @@ public:
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 
     // --- how many workers there are (worker_count.cpp); any thread -------------------------------
-    // The others stand by: they finish what they run, hand over what they have, and sleep. 0;
-    // EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping. After an
-    // error the number is as it was.
+    // All other workers stand by: they finish what they run, hand over what they have, and sleep.
+    // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping.
+    // After an error the number is as it was.
     [[nodiscard]] int set_active_workers(int wanted) noexcept;
-    // Those that may run threads: below the number, and not disabled.
-    // relaxed: a snapshot.
+    // The number of workers that may run threads: their index is below the wanted number, and they
+    // are not disabled. relaxed: a snapshot.
     [[nodiscard]] int active_workers() const noexcept { return m_active_count.load(std::memory_order_relaxed); }
-    // The same with those that stand in for stuck ones.
-    // relaxed: a snapshot.
+    // These, and the workers that run in place of stuck ones. relaxed: a snapshot.
     [[nodiscard]] int running_workers() const noexcept { return m_running_count.load(std::memory_order_relaxed); }
-    // Indices of workers are below it.
+    // Each index of a worker is below this.
     [[nodiscard]] int most_workers() const noexcept { return m_settings.max_workers + m_settings.max_substitutes; }
-    // One worker, or those of a shepherd, stand by until they are enabled again. 0; EINVAL: there
-    // is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
+    // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
+    // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
     [[nodiscard]] int enable_worker(int index, bool on) noexcept;
     [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
-    // Workers may run on these from now on, each on those of its shepherd where it has any.
+    // From now on workers may run on these CPUs, each on those of its shepherd if it has any.
     void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
-    // An OS thread of the library that wakes no thread: where all others wait, it is no hope. 0:
-    // none.
-    // relaxed: as the numbers of workers.
+    // Names an OS thread of the library that never wakes a thread: it does not keep a deadlock from
+    // being reported. 0: there is none. relaxed: as the numbers of workers.
     void set_helper(int tid) noexcept { m_helper.store(tid, std::memory_order_relaxed); }
-    // Whether this worker should stand by. If so, it finds its shepherd orphaned, if it is.
+    // Whether this worker should stand by. If it should, it also sees whether its shepherd has no
+    // active worker any more.
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
         // relaxed: written before the change of m_limit, which is looked at first.
         if (w.index >= m_limit.number_in(m_limit.look()) && !w.is_substitute.load(std::memory_order_relaxed)) return true;
         return w.is_disabled.load(std::memory_order_relaxed) || w.home->is_disabled.load(std::memory_order_relaxed);
     }
-    // By a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the
-    // stop. False: its OS thread has to end, since nobody has wanted it for long.
+    // A surplus worker calls this from its loop, neither searching nor asleep. Returns true when
+    // the worker is wanted or all stop, false when its OS thread has to end since nobody has wanted
+    // it for long.
     [[nodiscard]] bool stand_by(worker& w) noexcept;
 
-    // --- workers in place of stuck ones (substitutes.cpp); by the watcher ------------------------
-    // One more, of this shepherd. False: there are as many as there may be, or no memory, or no OS
-    // threads.
+    // --- workers in place of stuck ones (substitutes.cpp); the watcher calls these ---------------
+    // Adds one to this shepherd. False: there are as many as there may be, or there is no memory,
+    // or no OS thread.
     [[nodiscard]] bool add_substitute(shepherd& home) noexcept;
-    // It stands by as soon as it is done with what it runs.
+    // The worker stands by as soon as it is done with what it runs.
     void dismiss_substitute(worker_remote& w) noexcept;
     void join_ended_workers() noexcept;
-    // Something is ready that no worker is about to take. A hint.
+    // Whether something is ready that no worker is about to take. A hint.
     [[nodiscard]] bool something_waits() noexcept;
-    // Its own thread is ready, and the worker that it is bound to is stuck: from now on any worker
-    // may run it.
+    // Lets any worker run main from now on, if main is ready while its own worker is stuck.
     void free_main() noexcept;
-    void bind_main() noexcept; // by that thread: it goes on on the OS thread that it was adopted on
+    // Main calls this to go on on the OS thread that it was adopted on.
+    void bind_main() noexcept;
     [[nodiscard]] watcher const& watching() const noexcept { return m_watcher; }
     void pause_watcher(bool pauses) noexcept { m_watcher.pause(pauses); }
 
-    // The calling OS thread, which has no worker (guest.cpp). False: no memory.
+    // --- guests (guest.cpp) ----------------------------------------------------------------------
+    // Makes a guest of the calling OS thread, which has no worker. False: no memory.
     [[nodiscard]] bool attach_guest() noexcept;
     [[nodiscard]] static std::size_t guest_bytes() noexcept;
-    void tell_guests_of_deadline() noexcept; // of a token, which may end their waits sooner now
+    // The deadline of a token has come nearer, and may end their waits sooner.
+    void tell_guests_of_deadline() noexcept;
     void detach_guest(worker& w) noexcept;
-    // Around fork(2) (process_fork.cpp).
+
+    // --- around fork(2) (process_fork.cpp) -------------------------------------------------------
     void before_process_fork() noexcept;
     void after_process_fork_in_parent() noexcept;
     void after_process_fork_in_child() noexcept;
-    // Threads with smaller numbers are of the process that this one was forked off.
+    // Threads with smaller numbers belong to the process that this one was forked off.
     [[nodiscard]] thread_id first_id() const noexcept { return m_first_id; }
 
     // --- making work -----------------------------------------------------------------------------
-    // From outside the workers, or placed.
+    // Queues a thread that comes from outside the workers (shepherd -1) or is placed on a shepherd,
+    // and wakes a worker for it.
     void inject(runnable& r, int shepherd_index) noexcept;
-    void post_to_mailbox(worker_remote& w, fiber& f) noexcept; // a bound fiber is ready
-    // After plain stores that made work (park/sleep_steps.hpp).
+    // The fiber that is bound to this worker is ready.
+    void post_to_mailbox(worker_remote& w, fiber& f) noexcept;
+    // Wakes a worker if need be, after plain stores that made work (park/sleep_steps.hpp).
     void notify_light() noexcept;
-    // From outside: wakes one that sleeps or naps.
+    // Wakes a worker that sleeps or naps, after work was made outside the workers.
     void notify_all_idle() noexcept;
-    // It is about to be suspended; thieves must find its records.
+    // Shows the records of a fiber that is about to be suspended to thieves.
     void park_records(fiber& f) noexcept;
-    // `w` now stands on a stack with this deque.
+    // `w` stands on a stack with this deque from now on.
     void show_deque(worker& w, record_deque* deque) noexcept;
 
     // --- finding work (find_work.cpp, idle.cpp) --------------------------------------------------
     [[nodiscard]] bool has_other_work(worker& w) noexcept; // for yield: a hint
     [[nodiscard]] runnable* take_local(worker& w) noexcept;
-    // Placed, injected, stolen from other ready queues.
+    // A thread that was placed or injected, or is ready on another worker.
     [[nodiscard]] runnable* take_shared(worker& w) noexcept;
     [[nodiscard]] record* steal_record(worker& w) noexcept;
-    std::size_t expire_timers() noexcept; // how many have fired
-    // For `w`, after it has announced its sleep (H2).
+    std::size_t expire_timers() noexcept; // returns how many have fired
+    // Whether `w` should not sleep, after it has announced its sleep (H2).
     [[nodiscard]] bool something_to_do(worker_remote& w) noexcept;
-    // Every deque's next publish wakes a sleeper.
+    // Makes the next fork into each deque wake a sleeper.
     void alarm_all() noexcept;
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
-    // relaxed: who sleeps reads it after its heavy fence (H2), who stands by after the limit, which
-    // changes later.
+    // relaxed: a worker that goes to sleep reads it after its heavy fence (H2), and one that stands
+    // by after the limit, which changes later.
     [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
-    // Null: none. It must stay until workers have been told of another one and have ended their
-    // searches.
-    void set_idle_poller(base::idle_poller* poller) noexcept {
-        m_idle_poller.store(poller, std::memory_order_release);
-    } // pairs with the next
+    // Null: there is none. A poller must stay until workers have been told of another one and have
+    // ended their searches. release pairs with idle_poller.
+    void set_idle_poller(base::idle_poller* poller) noexcept { m_idle_poller.store(poller, std::memory_order_release); }
+    // acquire pairs with set_idle_poller.
     [[nodiscard]] base::idle_poller* idle_poller() const noexcept { return m_idle_poller.load(std::memory_order_acquire); }
-    void trim(worker& w) noexcept; // gives memory back; by a worker that has been idle for a while
+    // Gives memory back. A worker calls it that has been idle for a while.
+    void trim(worker& w) noexcept;
 
     // --- standing still (quiescence.cpp) ---------------------------------------------------------
-    // When `w`, about to sleep, should see whether all stands still. k_never: somebody else does,
-    // or nobody wants to know.
+    // When `w`, which is about to sleep, should see whether all stands still. k_never: another one
+    // does, or nobody wants to know.
     [[nodiscard]] std::uint64_t next_look(worker& w) noexcept;
-    // Then, by the same: if all threads are blocked, and no OS thread is there that could wake one,
-    // says so by settings::on_deadlock; or if some of them wait in a circle.
+    // `w` calls this at that time. If all threads are blocked and no OS thread is left that could
+    // wake one, or if some wait for each other in a circle, settings::on_deadlock is told.
     void look_for_deadlock(worker& w) noexcept;
-    // By a worker that finds no stack for what it could start: the same, if that is so for all that
-    // are not asleep.
+    // A worker calls this that finds no stack for what it could start. If that is so for all
+    // workers that are not asleep, settings::on_deadlock is told.
     void look_for_shortage(worker& w) noexcept;
 
-    // --- stacks and deques -----------------------------------------------------------------------
+    // --- stacks ----------------------------------------------------------------------------------
+    // Null: there is no stack, and no memory for one.
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
-    // With a stack of its own class.
+    // Its stack has the class that `t` wants.
     [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept;
     void return_spares(worker& w) noexcept;
-    // Without stacks (shortage.cpp).
-    // For each worker: a loop, a spare, the reserve.
+    void release_fiber(fiber& f) noexcept; // nobody stands on it
+    [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
+    // False in a child process before its first use.
+    [[nodiscard]] bool has_stacks() const noexcept { return m_stacks != nullptr; }
+    // Null: stacks are not measured. It stays until the next start.
+    [[nodiscard]] stack_uses* uses_of_stacks() const noexcept { return m_stack_uses.get(); }
+    // A thread at the bottom of its stack has ended.
+    void note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept;
+
+    // --- where the number of stacks is limited (shortage.cpp) ------------------------------------
+    // Each worker needs a loop, a spare and the reserve.
     static constexpr std::size_t k_least_stacks = 3;
-    [[nodiscard]] bool keep_emergency(worker& w) noexcept;   // false: no memory
-    [[nodiscard]] fiber* take_emergency(worker& w) noexcept; // the stack in reserve, or null
-    // From now on it keeps none for itself but the reserve, and no thread that it could not start.
+    // Makes the reserve if there is none. False: no memory.
+    [[nodiscard]] bool keep_emergency(worker& w) noexcept;
+    [[nodiscard]] fiber* take_emergency(worker& w) noexcept; // the reserve, or null
+    void refill_emergency(worker& w) noexcept;               // from the spares of the worker
+    // From now on the worker keeps no spare but one and the reserve, and the threads that it spawns
+    // go to the queue of all workers, since it might not be able to start them.
     void count_stacks(worker& w) noexcept;
     void queue_unstarted(runnable& r) noexcept;
-    void drop_claimed(worker& w) noexcept; // claimed_records.cpp
-    // Whether more threads than there should be wait for their start where such a thread is queued
-    // that a spawner cannot run itself.
+    // Takes a thread that has a stack. Threads that the worker could not start go to other workers.
+    [[nodiscard]] runnable* take_started(worker& w) noexcept;
+    // Whether the worker can start something else if the thread that it runs now waits.
+    [[nodiscard]] bool can_go_on_without(worker& w) noexcept;
+    // Before a fiber waits: parks its records, after running some of them if the worker could not
+    // go on otherwise.
+    void leave_records(fiber& f) noexcept;
+    // The worker is about to run a record that it has stolen, or a thread of its own.
+    void note_origin(worker& w, record const& slot) noexcept;
+    void note_origin(worker& w) noexcept;
+    // The stolen record that ran on `f` has ended, and its parent does not know that yet.
+    void forget_origin(fiber& f) noexcept;
+
+    // --- deques ----------------------------------------------------------------------------------
+    [[nodiscard]] record_deque* open_deque(fiber& f, std::uint8_t level) noexcept;
+    void close_newest_deque(fiber& f) noexcept; // it is empty, and not the smallest
+    void close_deques(fiber& f) noexcept;       // all but the smallest
+    void free_deque(record_deque& deque) noexcept;
+
+    // --- queues, timers, numbers -----------------------------------------------------------------
+    // Takes records out of the queues that their joiners have claimed (claimed_records.cpp).
+    void drop_claimed(worker& w) noexcept;
+    // Whether so many threads wait in the queue that a thread for this shepherd (-1: for anyone) goes
+    // to that its spawner is held up.
     [[nodiscard]] bool is_far_behind(int shepherd_index) const noexcept {
         return m_injector.is_far_behind(shepherd_index, m_settings.most_unstarted);
     }
-    // It is about to run what it has stolen.
-    void note_origin(worker& w, record const& slot) noexcept;
-    void note_origin(worker& w) noexcept; // or a thread of its own
-    // What it has stolen has ended, and its parent does not know yet.
-    void forget_origin(fiber& f) noexcept;
-    void refill_emergency(worker& w) noexcept; // from the worker's spares
-    // One that has a stack; the others are left for others.
-    [[nodiscard]] runnable* take_started(worker& w) noexcept;
-    // What it runs now may wait, and then it can start something else.
-    [[nodiscard]] bool can_go_on_without(worker& w) noexcept;
-    // Before it waits: park_records, after running them if need be.
-    void leave_records(fiber& f) noexcept;
-    void release_fiber(fiber& f) noexcept; // nobody stands on it
-    [[nodiscard]] record_deque* open_deque(fiber& f, std::uint8_t level) noexcept;
-    void close_newest_deque(fiber& f) noexcept; // empty, and not the smallest
-    void free_deque(record_deque& deque) noexcept;
-    void close_deques(fiber& f) noexcept; // all that is above its smallest
-    [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
-    // Not in a child process before its first use.
-    [[nodiscard]] bool has_stacks() const noexcept { return m_stacks != nullptr; }
-    // Null: they are not measured. Stays until the next start.
-    [[nodiscard]] stack_uses* uses_of_stacks() const noexcept { return m_stack_uses.get(); }
-    // A thread at the bottom of its stack ends.
-    void note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept;
-    // What the OS thread that started it stands on, if it was adopted.
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;
     // The sleeping worker that wakes for the first deadline (idle.cpp); null: none.
     [[nodiscard]] std::atomic<worker_remote const*>& timekeeper() noexcept { return m_timekeeper; }
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_registry.shepherds(); }
-    // Also those that stand by.
+    // These include workers that stand by.
     [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_registry.workers(); }
     // relaxed: only different numbers are wanted.
     [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
@@ -279,8 +293,10 @@ private:
     worker& make_worker(shepherd* home); // null: where there is most room
     [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;
-    [[nodiscard]] int start_os_thread(worker& w); // has none, or is no dedicated one
-    [[nodiscard]] int revive(worker& w);          // likewise, or has one that runs or is at its end
+    // Starts an OS thread for a dedicated worker that has none.
+    [[nodiscard]] int start_os_thread(worker& w);
+    // Gives a dedicated worker an OS thread if it has none, or one that is at its end.
+    [[nodiscard]] int revive(worker& w);
     [[nodiscard]] int start_os_threads();
     [[nodiscard]] int make_ready(int wanted);
     void count_active(int wanted) noexcept;
@@ -295,7 +311,6 @@ private:
     void become_guest(worker& old) noexcept;
     void leave_behind() noexcept;
     void join_os_threads() noexcept;
-    void wake_all() noexcept;
     void free_everything() noexcept;
     static void wake_from_nap(worker_remote& w) noexcept;
     void wake_one_of(shepherd& s) noexcept;
@@ -310,7 +325,6 @@ private:
     [[nodiscard]] bool all_guests_wait() const noexcept;
     [[nodiscard]] bool is_ours(int tid) const noexcept;
     [[nodiscard]] bool somebody_waits() const noexcept;
-    [[nodiscard]] bool may_be_last_awake(worker const& w) const noexcept;
     [[nodiscard]] bool has_strangers() noexcept;
     [[nodiscard]] bool is_short_for_good() noexcept;
     void report_standstill(standstill found, std::uint64_t when) noexcept;

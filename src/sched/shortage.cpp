@@ -38,17 +38,17 @@ void clear_floor(fiber& f, record_deque& floor) noexcept {
 }
 
 // False: the oldest one was joined already.
-bool run_oldest(parked_deques& parked, record_deque& of, record_deque& floor) noexcept {
-    record_owner(of).share_all();
-    record* const slot = record_thief(of).steal();
+bool run_oldest(parked_deques& parked, record_deque& oldest, record_deque& floor) noexcept {
+    record_owner(oldest).share_all();
+    record* const slot = record_thief(oldest).steal();
     if (slot == nullptr) { // a thief is at it
         os::machine::pause();
         return true;
     }
     bool const was_joined = is_joined(*slot);
     parked.remove(floor); // where it stood by its old origin
-    floor.from = &of;
-    floor.of = slot;
+    floor.origin = &oldest;
+    floor.origin_slot = slot;
     slot->run(slot);
     auto* const waiter = reinterpret_cast<fiber*>(join_word(slot->state).finish());
     if (waiter != nullptr) resume(*waiter);
@@ -81,13 +81,13 @@ void scheduler::refill_emergency(worker& w) noexcept {
 namespace {
 
 // The deque may still be in the list, where it stood by its old origin.
-void set_origin(parked_deques& parked, fiber& f, record_deque* from, record const* of) noexcept {
-    f.from = from;
-    f.of = of;
+void set_origin(parked_deques& parked, fiber& f, record_deque* origin, record const* slot) noexcept {
+    f.origin = origin;
+    f.origin_slot = slot;
     if (f.records == nullptr) return;
     parked.remove(*f.records);
-    f.records->from = from;
-    f.records->of = of;
+    f.records->origin = origin;
+    f.records->origin_slot = slot;
 }
 
 } // namespace

@@ -28,7 +28,7 @@ struct stack_user {
 };
 
 struct stack_use {
-    stack_user who;
+    stack_user user;
     std::uint64_t threads = 0;
     std::uint64_t sum_of_bytes = 0;
     std::size_t most_bytes = 0; // from the end of the stack, with what the library has there
@@ -39,13 +39,13 @@ public:
     static constexpr std::size_t k_most_users = 1024;
 
     // Any thread. What no longer fits is only counted.
-    void add(stack_user const& who, std::size_t bytes) noexcept;
+    void add(stack_user const& user, std::size_t bytes) noexcept;
     // visitor(argument, use) for each kind of user, in no particular order; under a lock.
     void visit(void (*visitor)(void* argument, stack_use const& seen), void* argument) noexcept;
     [[nodiscard]] std::uint64_t left_out() noexcept; // threads
 
 private:
-    [[nodiscard]] stack_use* find(stack_user const& who) noexcept;
+    [[nodiscard]] stack_use* find(stack_user const& user) noexcept;
 
     base::spin_lock m_lock;
     std::array<stack_use, k_most_users> m_uses{}; // open addressing; unused: no threads

@@ -48,10 +48,10 @@ template <class Start> int with_signals_blocked(Start start) noexcept {
 
 } // namespace
 
-int watcher::start(scheduler& of) try {
-    if (of.chosen().max_substitutes == 0) return 0;
-    m_of = &of;
-    auto const workers = static_cast<std::size_t>(of.most_workers());
+int watcher::start(scheduler& watched) try {
+    if (watched.chosen().max_substitutes == 0) return 0;
+    m_scheduler = &watched;
+    auto const workers = static_cast<std::size_t>(watched.most_workers());
     m_judge = {};
     m_judge.reserve(workers);
     m_tasks = std::vector<os::task_state>(workers);
@@ -70,7 +70,7 @@ int watcher::start(scheduler& of) try {
 void watcher::stop() noexcept {
     if (!m_runs) return;
     m_stops.store(true, std::memory_order_relaxed); // relaxed: the wake-up that follows orders it
-    m_of->idle().wake_watcher();
+    m_scheduler->idle().wake_watcher();
     pthread_join(m_thread, nullptr);
     forget();
 }
@@ -113,7 +113,7 @@ void watcher::watch() noexcept {
     while (!m_stops.load(std::memory_order_relaxed)) {
         std::uint64_t const now = os::monotonic_ns();
         expire_late_timers(now);
-        if (has_to_poll()) static_cast<void>(m_of->idle_poller()->poll());
+        if (has_to_poll()) static_cast<void>(m_scheduler->idle_poller()->poll());
         if (m_pauses.load(std::memory_order_acquire)) { // pairs with pause
             doze(now + k_longest_alert_ns);
             continue;
@@ -127,7 +127,7 @@ void watcher::watch() noexcept {
 
 // relaxed, all: a sample.
 worker_sample watcher::sample(worker_remote const& w) const noexcept {
-    bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !m_of->is_surplus(w);
+    bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !m_scheduler->is_surplus(w);
     return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.look()};
 }
 
@@ -164,9 +164,9 @@ void watcher::note(worker_remote& w, stuck_state state, stuck_state before, int 
 // A worker that computes is replaced only where somebody waits for that.
 watcher::findings watcher::look(std::uint64_t now) noexcept {
     findings found;
-    found.waits = m_of->something_waits();
+    found.waits = m_scheduler->something_waits();
     m_stuck.clear();
-    for (worker_remote* const w : m_of->workers()) {
+    for (worker_remote* const w : m_scheduler->workers()) {
         stuck_state const state = judge(*w, now);
         // relaxed: written by this thread.
         if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now);
@@ -177,35 +177,35 @@ watcher::findings watcher::look(std::uint64_t now) noexcept {
 
 void watcher::substitute(std::uint64_t now) noexcept {
     int const stuck = static_cast<int>(m_stuck.size());
-    int const wanted = std::min(stuck, m_of->chosen().max_substitutes);
-    while (m_substitutes < wanted && m_of->add_substitute(*m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
+    int const wanted = std::min(stuck, m_scheduler->chosen().max_substitutes);
+    while (m_substitutes < wanted && m_scheduler->add_substitute(*m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
         ++m_substitutes;
         add_one(m_substituted);
     }
     if (m_substitutes > wanted) dismiss_unused(wanted, now);
     m_shown_substitutes.store(m_substitutes, std::memory_order_relaxed); // relaxed: for reports
-    m_of->join_ended_workers();
+    m_scheduler->join_ended_workers();
 }
 
 void watcher::dismiss_unused(int wanted, std::uint64_t now) noexcept {
-    for (worker_remote* const w : m_of->workers()) {
+    for (worker_remote* const w : m_scheduler->workers()) {
         if (m_substitutes == wanted) return;
         bool const is_unused = now - m_uses[static_cast<std::size_t>(w->index)].last > k_kept_ns;
         // relaxed: written by this thread.
         if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue;
-        m_of->dismiss_substitute(*w);
+        m_scheduler->dismiss_substitute(*w);
         --m_substitutes;
     }
 }
 
 void watcher::free_main_if_stuck() noexcept {
-    auto const& s = *m_of;
+    auto const& s = *m_scheduler;
     if (!s.chosen().adopt_caller || !s.chosen().main_may_move) return;
-    if (m_judge.state_of(0) != stuck_state::free) m_of->free_main();
+    if (m_judge.state_of(0) != stuck_state::free) m_scheduler->free_main();
 }
 
 void watcher::expire_late_timers(std::uint64_t now) noexcept {
-    if (m_of->timers().next_deadline() <= now - k_late_ns) m_of->timers().expire(now, k_late_steps);
+    if (m_scheduler->timers().next_deadline() <= now - k_late_ns) m_scheduler->timers().expire(now, k_late_steps);
 }
 
 // Longer and longer, while what waits is taken in time.
@@ -217,14 +217,14 @@ std::uint64_t watcher::alert_period() noexcept {
 // A worker sleeps, so whatever becomes ready is taken; but main may be taken by worker 0 only, and
 // substitutes are to go some time.
 std::uint64_t watcher::calm_period() noexcept {
-    if (m_substitutes == 0 && sample(*m_of->workers()[0]).is_idle) return k_never / 2;
+    if (m_substitutes == 0 && sample(*m_scheduler->workers()[0]).is_idle) return k_never / 2;
     m_calm_period = m_calm_period == 0 ? k_first_calm_ns : std::min(2 * m_calm_period, k_longest_calm_ns);
     return m_calm_period;
 }
 
 // What it polls for others nobody else would look at, while all workers are busy.
 bool watcher::has_to_poll() const noexcept {
-    base::idle_poller const* const others = m_of->idle_poller();
+    base::idle_poller const* const others = m_scheduler->idle_poller();
     return others != nullptr && others->needs_watcher();
 }
 
@@ -232,7 +232,7 @@ bool watcher::has_to_poll() const noexcept {
 // while later, before it may be told again: else a program that makes work all the time would wake
 // it each time.
 void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
-    auto& idle = m_of->idle();
+    auto& idle = m_scheduler->idle();
     if (found.waits || m_is_told) {
         m_is_told = false;
         doze(now + alert_period());
@@ -252,16 +252,16 @@ void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
 bool watcher::doze(std::uint64_t until) noexcept {
     // relaxed: whoever inserts a timer and sees the old value is seen below.
     m_sleeps_until.store(until - k_late_ns, std::memory_order_relaxed);
-    std::uint64_t const next = m_of->timers().next_deadline();
+    std::uint64_t const next = m_scheduler->timers().next_deadline();
     std::uint64_t const wake_at = next < until - k_late_ns ? std::max(next + k_late_ns, os::monotonic_ns() + k_first_alert_ns) : until;
-    bool const is_told = m_of->idle().sleep_as_watcher(wake_at);
+    bool const is_told = m_scheduler->idle().sleep_as_watcher(wake_at);
     m_sleeps_until.store(0, std::memory_order_relaxed); // relaxed: as above
     return is_told;
 }
 
 void watcher::be_early(std::uint64_t deadline) noexcept {
     m_sleeps_until.store(deadline, std::memory_order_relaxed); // relaxed: see expect
-    m_of->idle().wake_watcher();
+    m_scheduler->idle().wake_watcher();
 }
 
 // relaxed, all: see add_one.

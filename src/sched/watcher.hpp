@@ -43,7 +43,7 @@ struct watcher_view {
 class watcher {
 public:
     // 0, also where nobody is to look (settings::max_substitutes is 0); or a positive errno.
-    [[nodiscard]] int start(scheduler& of);
+    [[nodiscard]] int start(scheduler& watched);
     void stop() noexcept;   // no effect where it does not run
     void forget() noexcept; // in a child process, where it does not run
 
@@ -88,7 +88,7 @@ private:
     [[nodiscard]] std::uint64_t calm_period() noexcept;
     void be_early(std::uint64_t deadline) noexcept;
 
-    scheduler* m_of = nullptr;
+    scheduler* m_scheduler = nullptr;
     pthread_t m_thread{};
     bool m_runs = false;
     std::atomic<bool> m_stops{false};
