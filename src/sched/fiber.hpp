@@ -109,8 +109,8 @@ struct fiber : runnable {
     record_deque* records = nullptr;    // its forked threads; null until the first fork
     worker_remote* home = nullptr;      // adopted, guest: the only worker that runs it
     arch::exception_state exceptions{}; // of the C++ run time, while suspended
-    // Kept where the number of stacks is limited: the deque that the record at the bottom was stolen
-    // from, and its slot there.
+    // Kept where the number of stacks is limited: the deque that the record at the bottom was
+    // stolen from, and its slot there.
     record_deque* origin = nullptr;
     detail::record const* origin_slot = nullptr;
     thread_frame* frame = nullptr; // the innermost thread with a record of its own

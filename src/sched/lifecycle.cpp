@@ -100,7 +100,7 @@ int scheduler::start(settings const& chosen) try {
     count_active(m_settings.workers);
     for (auto const& w : m_registry.cores()) {
         if (m_stacks->is_short()) count_stacks(*w);
-        if (reserve_spare(*w) && keep_emergency(*w)) continue;
+        if (reserve_spare(*w) && keep_reserve(*w)) continue;
         free_everything();
         return ENOMEM;
     }
@@ -177,7 +177,7 @@ int scheduler::revive(worker& w) {
     join_if_ended(w);
     if (w.has_os_thread) return 0;
     if (m_stacks->is_short()) count_stacks(w);
-    if (!reserve_spare(w) || !keep_emergency(w)) return ENOMEM;
+    if (!reserve_spare(w) || !keep_reserve(w)) return ENOMEM;
     return start_os_thread(w);
 }
 
@@ -258,9 +258,8 @@ void scheduler::join_os_threads() noexcept {
 
 // Gives the stacks and records that a worker has cached to the pool.
 void scheduler::flush_caches(worker& w) noexcept {
-    while (runnable* const f = w.spares.pop_front()) w.owner->release_fiber(*static_cast<fiber*>(f));
-    w.spare_count = 0;
-    if (w.emergency != nullptr) w.owner->release_fiber(*std::exchange(w.emergency, nullptr));
+    while (!w.spares.empty()) w.owner->release_fiber(static_cast<fiber&>(w.spares.take()));
+    if (runnable* const reserve = w.spares.take_reserve()) w.owner->release_fiber(*static_cast<fiber*>(reserve));
     w.stacks.flush(w.owner->stacks());
     free_cached_records(w);
 }
@@ -283,10 +282,7 @@ void scheduler::free_everything() noexcept {
 }
 
 void scheduler::trim(worker& w) noexcept {
-    while (w.spare_count > k_spares_kept) {
-        release_fiber(*static_cast<fiber*>(w.spares.pop_front()));
-        --w.spare_count;
-    }
+    while (w.spares.size() > k_spares_kept) release_fiber(static_cast<fiber&>(w.spares.take()));
     while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
     w.stacks.flush(*m_stacks);
     free_cached_records(w);

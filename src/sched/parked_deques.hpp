@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list in which thieves find deques that no worker stands on: their stacks are suspended, or have
-// opened a larger deque on top. A deque is in the list while its is_parked is set. That, next_parked
-// and prev_parked are guarded by the lock of the list.
+// The list in which thieves find deques that no worker stands on: their stacks are suspended, or
+// have opened a larger deque on top. A deque is in the list while its is_parked is set. That,
+// next_parked and prev_parked are guarded by the lock of the list.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -21,13 +21,13 @@ public:
     // the next stack that uses it.
     void remove(Deque& deque) noexcept;
     // The oldest record of one of the deques; `victim` is that deque then. Null: there is none.
-    // `in_turn`: each deque gives one in its turn; else the one that was parked first gives all that
-    // it has before the next one does.
+    // `in_turn`: each deque gives one in its turn; else the one that was parked first gives all
+    // that it has before the next one does.
     [[nodiscard]] Slot* steal(Deque*& victim, bool in_turn = true) noexcept;
     // Moves the first `count` deques to the end.
     void rotate(std::uint32_t count) noexcept;
-    // Hints, which count empty deques, too. relaxed: written under the lock, which decides. A worker
-    // that goes to sleep reads them after its heavy fence.
+    // Hints, which count empty deques, too. relaxed: written under the lock, which decides. A
+    // worker that goes to sleep reads them after its heavy fence.
     [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }
     [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
     // Whether one of the deques holds a record now. A worker asks before it goes to sleep.

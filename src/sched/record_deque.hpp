@@ -36,8 +36,9 @@ struct record_deque : deque::split_deque<os::machine, record> {
     std::uint8_t level = 0;
     // Which record its stack runs: the deque that the record was stolen from, and its slot there.
     // Kept where the number of stacks is limited, for comes_before(). The owner writes both before
-    // it forks. A thread that compares two deques reads them; it has found the deques in the list of
-    // parked ones, and a deque is taken out of that list before the record that it runs has ended.
+    // it forks. A thread that compares two deques reads them; it has found the deques in the list
+    // of parked ones, and a deque is taken out of that list before the record that it runs has
+    // ended.
     record_deque* origin = nullptr;
     record const* origin_slot = nullptr;
     // Runs a record of the same stack, on top of a thread that waits (shortage.cpp).

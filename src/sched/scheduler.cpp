@@ -129,10 +129,9 @@ void scheduler::note_use(fiber const& f, void const* site, bool is_forked, threa
     if (m_settings.on_late_overflow != nullptr && !m_stacks->is_intact(f.stack)) m_settings.on_late_overflow(user, id);
 }
 
-// Half of them, so that the next few switches stay local.
 void scheduler::return_spares(worker& w) noexcept {
-    refill_emergency(w);
-    m_shared_spares.take_from(w.spares, w.spare_count, (w.most_spares + 1) / 2);
+    w.spares.refill_reserve();
+    w.spares.share(m_shared_spares);
 }
 
 void scheduler::release_fiber(fiber& f) noexcept {

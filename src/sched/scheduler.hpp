@@ -239,9 +239,8 @@ public:
     // Each worker needs a loop, a spare and the reserve.
     static constexpr std::size_t k_least_stacks = 3;
     // Makes the reserve if there is none. False: no memory.
-    [[nodiscard]] bool keep_emergency(worker& w) noexcept;
-    [[nodiscard]] fiber* take_emergency(worker& w) noexcept; // the reserve, or null
-    void refill_emergency(worker& w) noexcept;               // from the spares of the worker
+    [[nodiscard]] bool keep_reserve(worker& w) noexcept;
+    [[nodiscard]] fiber* take_reserve(worker& w) noexcept; // the reserve, or null
     // From now on the worker keeps no spare but one and the reserve, and the threads that it spawns
     // go to the queue of all workers, since it might not be able to start them.
     void count_stacks(worker& w) noexcept;
@@ -268,8 +267,8 @@ public:
     // --- queues, timers, numbers -----------------------------------------------------------------
     // Takes records out of the queues that their joiners have claimed (claimed_records.cpp).
     void drop_claimed(worker& w) noexcept;
-    // Whether so many threads wait in the queue that a thread for this shepherd (-1: for anyone) goes
-    // to that its spawner is held up.
+    // Whether so many threads wait in the queue that a thread for this shepherd (-1: for anyone)
+    // goes to that its spawner is held up.
     [[nodiscard]] bool is_far_behind(int shepherd_index) const noexcept {
         return m_injector.is_far_behind(shepherd_index, m_settings.most_unstarted);
     }

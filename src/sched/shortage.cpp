@@ -57,25 +57,22 @@ bool run_oldest(parked_deques& parked, record_deque& oldest, record_deque& floor
 
 } // namespace
 
-bool scheduler::keep_emergency(worker& w) noexcept {
-    if (w.emergency == nullptr) w.emergency = make_loop_fiber(w);
-    return w.emergency != nullptr;
+bool scheduler::keep_reserve(worker& w) noexcept {
+    if (w.spares.has_reserve()) return true;
+    fiber* const f = make_loop_fiber(w);
+    if (f == nullptr) return false;
+    w.spares.set_reserve(*f);
+    return true;
 }
 
 void scheduler::count_stacks(worker& w) noexcept {
-    w.most_spares = 1; // what comes free is for all
+    w.spares.keep_one(); // what comes free is for all
     w.keeps_spawned = false;
 }
 
-fiber* scheduler::take_emergency(worker& w) noexcept {
+fiber* scheduler::take_reserve(worker& w) noexcept {
     count_stacks(w);
-    return std::exchange(w.emergency, nullptr);
-}
-
-void scheduler::refill_emergency(worker& w) noexcept {
-    if (w.emergency != nullptr || w.spare_count < 2) return;
-    w.emergency = static_cast<fiber*>(w.spares.pop_front());
-    --w.spare_count;
+    return static_cast<fiber*>(w.spares.take_reserve());
 }
 
 namespace {
@@ -119,7 +116,7 @@ runnable* scheduler::take_started(worker& w) noexcept {
 
 // Two spares: one to go on with, and one more for what that starts.
 bool scheduler::can_go_on_without(worker& w) noexcept {
-    if (w.spare_count > 1 || w.emergency != nullptr) return true;
+    if (w.spares.size() > 1 || w.spares.has_reserve()) return true;
     fiber* const f = make_loop_fiber(w);
     if (f == nullptr) return false;
     give_spare(w, *f);

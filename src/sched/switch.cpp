@@ -195,23 +195,21 @@ fiber& take_spare(worker& w) noexcept {
         base::fatal("no memory for the stack of a waiting thread (%s); "
                     "lower TULLE_STACK_SIZE or raise vm.max_map_count",
                     std::strerror(errno));
-    --w.spare_count;
-    return *static_cast<fiber*>(w.spares.pop_front());
+    return static_cast<fiber&>(w.spares.take());
 }
 
 bool reserve_spare(worker& w) noexcept {
     if (!w.spares.empty()) return true;
     fiber* f = w.owner->make_loop_fiber(w);
-    if (f == nullptr) f = w.owner->take_emergency(w);
+    if (f == nullptr) f = w.owner->take_reserve(w);
     if (f == nullptr) return false;
-    w.spares.push_front(*f);
-    ++w.spare_count;
+    w.spares.put(*f);
     return true;
 }
 
 void give_spare(worker& w, fiber& f) noexcept {
-    w.spares.push_front(f);
-    if (++w.spare_count > w.most_spares) w.owner->return_spares(w);
+    w.spares.put(f);
+    if (w.spares.is_full()) w.owner->return_spares(w);
 }
 
 } // namespace tulle::sched

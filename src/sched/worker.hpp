@@ -15,6 +15,7 @@
 #include "sched/ready_queue.hpp"
 #include "sched/record_deque.hpp"
 #include "sched/shown_deque.hpp"
+#include "sched/spare_stock.hpp"
 #include "sched/stack_cache.hpp"
 #include "sched/steal_pace.hpp"
 #include "sched/stuck_judge.hpp"
@@ -166,12 +167,9 @@ struct alignas(128) worker_core {
     // A thread that is spawned here goes to `ready`; not for a guest.
     bool keeps_spawned;
     std::uint32_t most_unstarted = UINT32_MAX; // in `ready`, as settings say
-    runnable_list spares;                      // suspended fibers with an idle loop
-    int spare_count = 0;
-    int most_spares = 64; // more go to the list that all share
-    // The spare that is used when there is no other (shortage.cpp).
-    fiber* emergency = nullptr;
-    fiber* native = nullptr; // the OS thread's own stack, when it is not where threads run
+    spare_stock spares;                        // suspended fibers with an idle loop
+    // The OS thread's own stack, when it is not where threads run.
+    fiber* native = nullptr;
     // That it takes part in (deterministic.hpp); fixed before the worker starts.
     deterministic_run* run = nullptr;
 

@@ -123,7 +123,7 @@ bool scheduler::stand_by(worker& w) noexcept {
         if (!is_told && may_end(w)) return false;
     }
     // If there is none: it takes up work when others give stacks back.
-    static_cast<void>(keep_emergency(w));
+    static_cast<void>(keep_reserve(w));
     // relaxed: the number of active workers has changed, which tells as much.
     w.stands_by.store(false, std::memory_order_relaxed);
     return true;
