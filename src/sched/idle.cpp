@@ -123,7 +123,7 @@ void rest_without_spare(worker& w) noexcept {
         // pairs with is_short_for_good: its queues are empty.
         w.starves_since.store(os::monotonic_ns(), std::memory_order_release);
     static_cast<void>(w.owner->idle().wake_one());
-    w.owner->look_for_shortage(w);
+    w.owner->standstills().check_for_shortage(w);
     nap(w, os::monotonic_ns() + k_longest_nap_ns);
 }
 
@@ -161,16 +161,16 @@ bool sleep_until_woken(worker& w) noexcept {
     work_of_others others{w};
     if (!park::prepare_sleep(idle, w.sleeper, others)) return true;
     std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
-    std::uint64_t const look_at = s.next_look(w);
+    std::uint64_t const check_at = s.standstills().next_check(w);
     timekeeping const time(w);
-    std::uint64_t const until = std::min({trim_at, look_at, time.until()});
+    std::uint64_t const until = std::min({trim_at, check_at, time.until()});
     if (idle.sleep(w.sleeper, until) == park::sleep_result::woken) return true;
     std::uint64_t const now = os::monotonic_ns();
     if (now >= trim_at) {
         w.has_worked = false;
         s.trim(w);
     }
-    if (now >= look_at) s.look_for_deadlock(w);
+    if (now >= check_at) s.standstills().check(w);
     return false;
 }
 

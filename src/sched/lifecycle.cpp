@@ -88,9 +88,7 @@ int scheduler::start(settings const& chosen) try {
     if (is_deterministic()) m_settings.max_substitutes = 0;
     // relaxed: no worker yet.
     m_stopping.store(false, std::memory_order_relaxed);
-    // relaxed: as above.
-    m_circle_due.store(os::monotonic_ns() + chosen.first_look_ns, std::memory_order_relaxed);
-    m_circle_period_ns = 0;
+    m_standstills.start(os::monotonic_ns(), chosen.first_look_ns);
     // Guests outlive the workers that have ended their threads.
     m_guests_surplus = m_guests.live_threads();
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
@@ -231,8 +229,7 @@ void scheduler::stop() noexcept {
         m_stopping.store(true, std::memory_order_seq_cst);
         count_active(m_settings.max_workers); // those who stand by come, too
     }
-    m_look_lock.lock(); // who looks for a deadlock from now on sees that
-    m_look_lock.unlock();
+    m_standstills.wait_for_checks();
     join_os_threads();
     if (m_settings.adopt_caller) {
         m_registry.cores()[0]->handlers.remove();

@@ -16,6 +16,7 @@
 #include "sched/registry.hpp"
 #include "sched/shared_spares.hpp"
 #include "sched/stack_use.hpp"
+#include "sched/standstill_finder.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
 #include "sched/watcher.hpp"
@@ -33,21 +34,6 @@ namespace tulle::sched {
 using wait::k_never;
 using wait::timer;
 using wait::timer_queue;
-
-// What is found of a process in which something stands still.
-enum class standstill : std::uint8_t {
-    deadlock,      // all threads wait, and nothing is left that could wake one
-    no_stack,      // all that have started wait, and there is no stack for the others
-    awaits_signal, // all wait, but a handler of the program's own may still be called
-    circle,        // some wait for each other in a circle, and others go on
-};
-
-enum class circle_search : std::uint8_t {
-    none,
-    // A circle was seen that the threads may have left one after the other: look again soon.
-    doubtful,
-    found, // one that has not been found before
-};
 
 struct settings {
     os::topology machine;
@@ -125,9 +111,6 @@ public:
     [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
     // From now on workers may run on these CPUs, each on those of its shepherd if it has any.
     void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
-    // Names an OS thread of the library that never wakes a thread: it does not keep a deadlock from
-    // being reported. 0: there is none. relaxed: as the numbers of workers.
-    void set_helper(int tid) noexcept { m_helper.store(tid, std::memory_order_relaxed); }
     // Whether this worker should stand by. If it should, it also sees whether its shepherd has no
     // active worker any more.
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
@@ -209,17 +192,6 @@ public:
     // Gives memory back. A worker calls it that has been idle for a while.
     void trim(worker& w) noexcept;
 
-    // --- standing still (quiescence.cpp) ---------------------------------------------------------
-    // When `w`, which is about to sleep, should see whether all stands still. k_never: another one
-    // does, or nobody wants to know.
-    [[nodiscard]] std::uint64_t next_look(worker& w) noexcept;
-    // `w` calls this at that time. If all threads are blocked and no OS thread is left that could
-    // wake one, or if some wait for each other in a circle, settings::on_deadlock is told.
-    void look_for_deadlock(worker& w) noexcept;
-    // A worker calls this that finds no stack for what it could start. If that is so for all
-    // workers that are not asleep, settings::on_deadlock is told.
-    void look_for_shortage(worker& w) noexcept;
-
     // --- stacks ----------------------------------------------------------------------------------
     // Null: there is no stack, and no memory for one.
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
@@ -278,6 +250,9 @@ public:
     [[nodiscard]] std::atomic<worker_remote const*>& timekeeper() noexcept { return m_timekeeper; }
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_registry.shepherds(); }
+    [[nodiscard]] guest_list const& guests() const noexcept { return m_guests; }
+    [[nodiscard]] injector const& queues() const noexcept { return m_injector; }
+    [[nodiscard]] standstill_finder& standstills() noexcept { return m_standstills; }
     // These include workers that stand by.
     [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_registry.workers(); }
     // relaxed: only different numbers are wanted.
@@ -319,15 +294,6 @@ private:
     [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
     void run_own_records(fiber& f) noexcept;
-    [[nodiscard]] std::uint64_t activity() noexcept;
-    [[nodiscard]] bool stands_still(worker& looks) noexcept;
-    [[nodiscard]] bool all_guests_wait() const noexcept;
-    [[nodiscard]] bool is_ours(int tid) const noexcept;
-    [[nodiscard]] bool somebody_waits() const noexcept;
-    [[nodiscard]] bool has_strangers() noexcept;
-    [[nodiscard]] bool is_short_for_good() noexcept;
-    void report_standstill(standstill found, std::uint64_t when) noexcept;
-    void look_for_circle() noexcept;
 
     settings m_settings;
     std::atomic<base::idle_poller*> m_idle_poller{nullptr};
@@ -360,19 +326,9 @@ private:
     deterministic_run m_deterministic;
     std::atomic<thread_id> m_next_id{1};
 
-    // Held by who looks for a deadlock; stop() takes it before the workers go.
-    std::mutex m_look_lock;
-    // activity() at the last report; guarded by m_look_lock.
-    std::uint64_t m_reported = ~std::uint64_t{0};
-    bool m_has_told_of_signals = false; // guarded by m_look_lock, as the next
-    std::uint64_t m_circle_period_ns = 0;
-    // When circles are looked for next, ns; written under m_look_lock.
-    std::atomic<std::uint64_t> m_circle_due{0};
-
+    standstill_finder m_standstills{*this};
     shared_spares m_shared_spares;
-
     guest_list m_guests;
-    std::atomic<int> m_helper{0};
     // Threads that guests had made more than ended when the scheduler started.
     std::int64_t m_guests_surplus = 0;
 

@@ -94,10 +94,10 @@ void sleep_as_guest(worker& w, fiber& self) noexcept {
     timer* own = w.own_timer; // null: it has fired, or there is none
     wait_mark const mark(w, own == nullptr);
     while (!self.wake.is_resumed()) {
-        std::uint64_t const until = own == nullptr ? w.owner->next_look(w) : own->deadline;
+        std::uint64_t const until = own == nullptr ? w.owner->standstills().next_check(w) : own->deadline;
         if (sleep_beside_token(w, self, until)) continue;
         if (own == nullptr)
-            w.owner->look_for_deadlock(w);
+            w.owner->standstills().check(w);
         else
             fire_once(own);
     }

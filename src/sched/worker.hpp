@@ -135,7 +135,7 @@ struct alignas(128) worker_remote {
     pthread_t os_thread{};   // likewise
     std::atomic<int> tid{0}; // of its OS thread, as the system numbers them; 0: none
 
-    // --- guests that wait (quiescence.cpp) -------------------------------------------------------
+    // --- guests that wait (standstill_finder.cpp) ------------------------------------------------
     std::atomic<bool> waits_forever{false};    // until it is resumed, without a deadline
     std::atomic<std::uint32_t> waits_begun{0}; // written by the guest only
     arch::code_point waits_at;                 // of its wait; read by others while waits_forever
@@ -182,7 +182,7 @@ struct alignas(128) worker_core {
     timed_burst burst;               // find_work.cpp
     int barren_wakes = 0;            // woken in a row without finding work
     bool has_worked = false;         // since it last gave memory back
-    quiet_watch watch;               // quiescence.cpp
+    quiet_watch watch;               // standstill_finder.cpp
     std::uint64_t steals = 0, suspends = 0;
 
     // --- threads with records of their own -------------------------------------------------------

@@ -91,7 +91,7 @@ void scheduler::count_active(int wanted) noexcept {
     }
     // relaxed, both: snapshots for reports,
     m_active_count.store(active, std::memory_order_relaxed);
-    // And for whoever looks twice (quiescence.cpp).
+    // And for whoever looks twice (standstill_finder.cpp).
     m_running_count.store(running, std::memory_order_relaxed);
     m_limit.change(wanted);
 }
