@@ -36,7 +36,7 @@ void cancellation::cancel_at(std::uint64_t when) noexcept {
     // relaxed: written under the lock.
     if (is_requested() || when >= m_deadline.load(std::memory_order_relaxed)) return;
     scheduler::instance().timers().remove(*this);
-    // relaxed: who sees the old one sees the request later.
+    // relaxed: a thread that sees the old one sees the request later.
     m_deadline.store(when, std::memory_order_relaxed);
     deadline = when;
     fire = &on_time;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t k_least_claims = 64;
 
-// relaxed: who claimed it has no more to say to whoever drops it.
+// relaxed: the thread that has claimed it tells the thread that drops it nothing more.
 bool is_claimed(runnable const& r) noexcept {
     return r.kind == runnable_kind::thread && static_cast<thread_record const&>(r).claimed.load(std::memory_order_relaxed);
 }

@@ -51,7 +51,7 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     // relaxed: no other thread knows of the run yet.
     m_has_warned.store(false, std::memory_order_relaxed);
     w.run = this;
-    w.look_due = true; // for good: only look_far() takes it back, which is not called in this mode
+    w.probe_due = true; // for good: only probe_others_first() takes it back, which is not called in this mode
 }
 
 void deterministic_run::end(worker& w) noexcept {
@@ -62,8 +62,8 @@ void deterministic_run::end(worker& w) noexcept {
 
 void deterministic_run::step() noexcept {
     m_now += k_step_ns;
-    // Who has used the library before and starts this run has an older one, and counts as the
-    // first.
+    // The thread that starts this run may have an older number, from an earlier use of the library.
+    // It counts as the first.
     thread_id const id = this_thread::get_id();
     m_trace = (m_trace ^ (id < m_first_id ? 1 : id - m_first_id + 1)) * 0x9E3779B97F4A7C15U;
     m_trace ^= m_trace >> 29U;

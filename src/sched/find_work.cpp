@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a worker looks for work. First at home: what it was told to start, its mailbox, its own
-// ready threads. When there is nothing it searches, and each round goes: expired timers; home
-// again; records of workers of its shepherd, random victims first, of the other shepherds, of
-// parked deques, of guests; what was placed on its shepherd, injected there, ready threads of its
-// shepherd's workers; and for each other shepherd what was injected there and ready threads of its
-// workers.
-// Every so many decisions timers, threads elsewhere and then records come before home, so that
-// nothing waits for ever behind a busy ready queue.
+// A worker takes its own work first: what it was told to start, its mailbox, its ready threads.
+// When it has none it searches (idle.cpp). Each round of a search goes through, in this order:
+//   timers that have expired, and its own work again
+//   records: of workers of its shepherd, from a random one on; of the other shepherds; of parked
+//   deques; of guests
+//   threads: placed on its shepherd; without a stack; injected there; ready on its shepherd's
+//   workers; then of each other shepherd, injected ones and ready ones
+// Once in k_decisions_per_probe decisions, timers, the threads of others and then their records come
+// before its own work, so that nothing waits for ever behind a ready queue that is never empty.
 #include "sched/find_work.hpp"
 
 #include "os/clock.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 runnable* as_ready(thread_record* t) noexcept { return t; }
 
-// The first of the list is for now, the rest for the thief's own queue.
+// The thief runs the first of the list now, and queues the others.
 runnable* keep_rest(worker& thief, runnable_list& taken) noexcept {
     runnable* const first = taken.pop_front();
     if (first == nullptr) return nullptr;
@@ -127,10 +128,10 @@ bool scheduler::something_to_do(worker_remote& w) noexcept {
 // --- what a worker does next ---------------------------------------------------------------------
 
 // One round. Records are only taken when the worker could suspend them.
-work look_around(worker& w) noexcept {
+work probe_once(worker& w) noexcept {
     scheduler& s = *w.owner;
     if (s.is_stopping() && w.native != nullptr) return work::to_stop();
-    if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.look(), fired);
+    if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.value(), fired);
     if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.take_started(w));
     if (runnable* const r = s.take_local(w)) return work::of_ready(r);
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
@@ -140,9 +141,9 @@ work look_around(worker& w) noexcept {
 namespace {
 
 // What waits behind a ready queue that is never empty.
-work look_far(worker& w) noexcept {
+work probe_others_first(worker& w) noexcept {
     scheduler& s = *w.owner;
-    w.look_due = false;
+    w.probe_due = false;
     if (w.start_next != nullptr) return {};
     if (s.is_surplus(w) && !s.stand_by(w)) return work::to_stop();
     w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
@@ -158,9 +159,9 @@ work look_far(worker& w) noexcept {
 
 work find_work(worker& w) noexcept {
     scheduler& s = *w.owner;
-    if (w.decisions.advance() % k_decisions_per_look == 0 || w.look_due) {
+    if (w.decisions.advance() % k_decisions_per_probe == 0 || w.probe_due) {
         if (s.is_deterministic()) return s.deterministic().next(w);
-        work const found = look_far(w);
+        work const found = probe_others_first(w);
         if (found) return found;
     }
     if (runnable* const r = s.take_local(w)) {

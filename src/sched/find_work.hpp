@@ -14,7 +14,7 @@ struct worker;
 
 // A worker that always finds something in its own queues asks for timers and for the work of others
 // once in so many decisions, so that nothing waits for ever behind a busy queue.
-inline constexpr std::uint32_t k_decisions_per_look = 61;
+inline constexpr std::uint32_t k_decisions_per_probe = 61;
 
 // One of: nothing, a ready thread, a stolen record, the order to stop.
 class [[nodiscard]] work {
@@ -41,6 +41,6 @@ private:
 [[nodiscard]] work find_work(worker& w) noexcept;
 
 // One round of a search. A record is taken only when the worker could suspend it.
-[[nodiscard]] work look_around(worker& w) noexcept;
+[[nodiscard]] work probe_once(worker& w) noexcept;
 
 } // namespace tulle::sched

@@ -16,12 +16,13 @@ namespace tulle::sched {
 // that says why not.
 [[nodiscard]] TULLE_COLD int attach_caller() noexcept;
 
-// When the calling OS thread ends: a guest is detached; that a worker's OS thread ends is an error.
-// Null: nothing is done any more.
+// From now on a guest is detached when the calling OS thread ends; that the OS thread of another
+// worker ends is an error. Null: nothing is done any more.
 void watch_end_of_os_thread(worker* w) noexcept;
 
-// Hands who a thread is over to another fiber: the root is the identity of the OS thread (or of the
-// forked thread at the bottom), beneath `root_frame` of the frames on the stack, which stay.
+// Hands the identity of a thread over to another fiber. The root is the identity of the OS thread,
+// or of the forked thread at the bottom; it lies beneath `root_frame` of the frames on the stack,
+// which stay.
 void move_identity(fiber& from, thread_identity& from_root, thread_frame const* root_frame, fiber& to, thread_frame& to_root) noexcept;
 
 } // namespace tulle::sched

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does that has found nothing at home: search for a while, then sleep. The protocol,
-// with the either-or argument, is in park/idle_set.hpp, and its steps are in park/sleep_steps.hpp.
+// A worker that has found nothing in its own queues searches for a while, and then sleeps. The
+// protocol, with the either-or argument, is in park/idle_set.hpp; its steps are in
+// park/sleep_steps.hpp.
 #include "sched/idle.hpp"
 
 #include "os/clock.hpp"
@@ -14,14 +15,14 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::uint32_t k_most_pauses = 64; // between two rounds of a search
-// Woken in vain more often than this: nap before searching again.
+// A worker that was woken in vain more often than this naps before it searches again.
 constexpr int k_barren_wakes = 2;
 constexpr std::uint64_t k_first_nap_ns = 50'000;
 constexpr std::uint64_t k_idle_before_trim_ns = 50'000'000;
 constexpr std::uint64_t k_longest_nap_ns = 800'000;
 constexpr std::uint64_t k_behind_timekeeper_ns = 250'000;
 
-// For the steps of a worker around its sleep (park/sleep_steps.hpp).
+// What the steps of a worker around its sleep (park/sleep_steps.hpp) ask of the scheduler.
 struct work_of_others {
     void alarm_all() const noexcept { w.owner->alarm_all(); }
     [[nodiscard]] bool something_to_do() const noexcept { return w.owner->something_to_do(w); }
@@ -33,7 +34,7 @@ struct work_of_others {
     worker& w;
 };
 
-// What else this worker looks at while it searches.
+// The poller for other places, which this worker serves while it searches.
 class watch {
 public:
     explicit watch(base::idle_poller* poller) noexcept : m_poller(poller) {
@@ -49,7 +50,7 @@ public:
         return w;
     }
     bool poll() const noexcept { return m_poller != nullptr && m_poller->poll(); }
-    // True: something has come meanwhile.
+    // True: something has come in the meantime.
     bool pause(std::uint32_t times) const noexcept {
         for (; times != 0; --times) {
             os::machine::pause();
@@ -74,21 +75,21 @@ work search(worker& w, std::uint64_t patience_ns) noexcept {
     bool has_polled = false;
     for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
         if (!std::exchange(has_polled, false) && others.poll()) pauses = 1;
-        work const found = look_around(w);
+        work const found = probe_once(w);
         if (found) return others.found(found);
         if (!w.spares.empty() && others.take_work()) continue;
         std::uint64_t const now = os::monotonic_ns();
         if (give_up == 0) give_up = others.is_to_sleep_at_once() ? now : now + patience_ns;
         if (now >= give_up) {
             if (!others.expects(now)) return {};
-            others.let_others_run(); // who is expected to send may be waiting for the processor
+            others.let_others_run(); // the expected sender may be waiting for the processor
         }
         has_polled = others.pause(pauses);
         if (has_polled) pauses = 1;
     }
 }
 
-// A sleep that only those end who inject threads.
+// A sleep that ends early only when a thread is injected.
 void nap(worker& w, std::uint64_t until) noexcept {
     static_cast<void>(w.owner->idle().end_search());
     // relaxed: a waker that misses it is late by one nap at most.
@@ -100,7 +101,8 @@ void nap(worker& w, std::uint64_t until) noexcept {
 }
 
 // Work that is gone again whenever a woken worker arrives is not worth its wake-ups, nor are
-// threads that are over sooner than stolen: look again only after a while.
+// threads that are over sooner than stolen. After such work the worker searches again only after a
+// while.
 void nap_if_due(worker& w, bool woken) noexcept {
     std::uint64_t const now = os::monotonic_ns();
     std::uint64_t until = w.pace.rests_until();
@@ -109,13 +111,13 @@ void nap_if_due(worker& w, bool woken) noexcept {
     if (until > now) nap(w, until);
 }
 
-// It has something to do again. release pairs with is_short_for_good.
+// The worker has something to do again. release pairs with is_short_for_good.
 void stop_starving(worker& w) noexcept {
     if (TULLE_UNLIKELY(w.starves_since.load(std::memory_order_relaxed) != 0)) w.starves_since.store(0, std::memory_order_release);
 }
 
-// There may be work that this worker cannot start for want of a stack: it must not keep others from
-// being woken, by searching, and looks again after a while.
+// There may be work that this worker cannot start for want of a stack. Then it rests for a while,
+// since a worker that searches keeps others from being woken.
 void rest_without_spare(worker& w) noexcept {
     bool const starves = TULLE_UNLIKELY(w.spares.empty()) && w.owner->something_to_do(w);
     if (TULLE_LIKELY(!starves)) return stop_starving(w);
@@ -127,16 +129,15 @@ void rest_without_spare(worker& w) noexcept {
     nap(w, os::monotonic_ns() + k_longest_nap_ns);
 }
 
-// Of the workers that sleep one wakes for the first deadline. The others do so a while later, when
-// that one may be busy with what it has found:
-// if all woke, all but one would do so in vain.
+// One of the sleeping workers wakes for the first deadline. The others do so a while later, when
+// that one may be busy with what it has found. If all woke at once, all but one would do so in
+// vain.
 class timekeeping {
 public:
     explicit timekeeping(worker& w) noexcept : m_scheduler(*w.owner) {
         worker_remote const* nobody = nullptr;
-        m_is_mine =
-            // relaxed, both: who loses wakes later.
-            m_scheduler.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
+        // relaxed, both: the one that loses wakes later.
+        m_is_mine = m_scheduler.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
     }
     timekeeping(timekeeping const&) = delete;
     timekeeping& operator=(timekeeping const&) = delete;
@@ -153,8 +154,9 @@ private:
     bool m_is_mine = false;
 };
 
-// From searching to searching, with a sleep in between if there is really nothing. True: there
-// should be something.
+// Called and left while the worker counts as searching. It sleeps in between if there is really
+// nothing.
+// True: there should be something.
 bool sleep_until_woken(worker& w) noexcept {
     scheduler& s = *w.owner;
     auto& idle = s.idle();
@@ -174,15 +176,15 @@ bool sleep_until_woken(worker& w) noexcept {
     return false;
 }
 
-// A thread needs a spare stack to wait beneath: if there is no memory for one, it waits in the
-// queue.
+// What was handed to this worker while it slept. A thread needs a spare that the worker can go on
+// with when the thread waits; if there is no memory for one, the thread goes to the queue.
 work accept_gift(worker& w) noexcept {
     work_of_others others{w};
     return work::of_ready(static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
 }
 
-// From searching to searching; whom stand_by wakes searches in its place meanwhile. False: its OS
-// thread ends, and it does not search.
+// Called and left while the worker counts as searching; while it stands by, the worker that
+// stand_by wakes searches in its place. False: its OS thread ends, and it does not search any more.
 bool stand_by_if_surplus(worker& w) noexcept {
     if (TULLE_LIKELY(!w.owner->is_surplus(w))) return true;
     static_cast<void>(w.owner->idle().end_search());
@@ -191,13 +193,14 @@ bool stand_by_if_surplus(worker& w) noexcept {
     return true;
 }
 
-// From searching to neither searching nor asleep, with work. Who has slept for as long as it wanted
-// to, without being woken, need not search for long: a look at the time, or at all threads, makes
-// no work. Nor need who has done nothing but run threads whose time had come: they have made no
-// work that waits, and a search after each of many sleepers would keep the processors busy. It
-// looks round once all the same, and once more when it has announced its sleep.
+// Called while the worker counts as searching; when it returns, with work, the worker neither
+// searches nor sleeps. A worker that has slept for as long as it wanted to, without being woken,
+// need not search for long: nothing has made work. Nor need one that has done nothing but run
+// threads whose time had come: they have made no work that waits, and a search after each of many
+// sleepers would keep the processors busy.
+// Such a worker searches one round all the same, and once more when it has announced its sleep.
 work search_and_sleep(worker& w) noexcept {
-    std::uint64_t const patience_ns = w.burst.is_all(w.decisions.look()) ? 0 : w.owner->chosen().spin_ns;
+    std::uint64_t const patience_ns = w.burst.is_all(w.decisions.value()) ? 0 : w.owner->chosen().spin_ns;
     bool woken = false;
     for (bool has_slept = false;; has_slept = true) {
         if (!stand_by_if_surplus(w)) return work::to_stop();

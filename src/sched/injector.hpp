@@ -32,7 +32,7 @@ public:
     [[nodiscard]] runnable* take_at_home(shepherd& home) noexcept;
     [[nodiscard]] static runnable* take_from(shepherd& other) noexcept;
     [[nodiscard]] runnable* take_unstarted() noexcept { return m_unstarted.pop(); }
-    // The same by a worker without a stack to start anything on: a thread that has one.
+    // A worker that has no stack to start anything on takes a thread that has one.
     [[nodiscard]] runnable* take_started(shepherd& home) noexcept;
 
     // Whether a worker of `home` would find something now. Hints.

@@ -69,7 +69,7 @@ void* worker_main(void* self) {
     w.native = &native;
     w.current = &native;
     w.exception_globals = arch::exception_globals();
-    // relaxed: read by who sees it asleep, and by reports.
+    // relaxed: read by the finder of standstills, which sees the worker asleep, and by reports.
     w.tid.store(os::thread_id(), std::memory_order_relaxed);
     os::shorten_slice(k_slice_ns);
     set_this_worker(&w);
@@ -88,7 +88,7 @@ int scheduler::start(settings const& chosen) try {
     if (is_deterministic()) m_settings.max_substitutes = 0;
     // relaxed: no worker yet.
     m_stopping.store(false, std::memory_order_relaxed);
-    m_standstills.start(os::monotonic_ns(), chosen.first_look_ns);
+    m_standstills.start(os::monotonic_ns(), chosen.first_check_ns);
     // Guests outlive the workers that have ended their threads.
     m_guests_surplus = m_guests.live_threads();
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
@@ -227,7 +227,7 @@ void scheduler::stop() noexcept {
         std::lock_guard const held(m_resizing);
         // G1; a worker that is not asleep below sees it at H2, after its heavy fence.
         m_stopping.store(true, std::memory_order_seq_cst);
-        count_active(m_settings.max_workers); // those who stand by come, too
+        count_active(m_settings.max_workers); // workers that stand by come, too
     }
     m_standstills.wait_for_checks();
     join_os_threads();

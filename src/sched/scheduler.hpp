@@ -52,7 +52,7 @@ struct settings {
     // Called when something is found to stand still; may end the program. Null: nobody looks.
     void (*on_deadlock)(standstill found) noexcept = nullptr;
     // Nothing has moved for so long when somebody looks for the first time.
-    std::uint64_t first_look_ns = 1'000'000'000;
+    std::uint64_t first_check_ns = 1'000'000'000;
     // Whether the program has handlers that somebody else may cause to be called. Null: it has
     // none.
     bool (*awaits_signal)() noexcept = nullptr;
@@ -115,7 +115,7 @@ public:
     // active worker any more.
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
         // relaxed: written before the change of m_limit, which is looked at first.
-        if (w.index >= m_limit.number_in(m_limit.look()) && !w.is_substitute.load(std::memory_order_relaxed)) return true;
+        if (w.index >= m_limit.number_in(m_limit.read()) && !w.is_substitute.load(std::memory_order_relaxed)) return true;
         return w.is_disabled.load(std::memory_order_relaxed) || w.home->is_disabled.load(std::memory_order_relaxed);
     }
     // A surplus worker calls this from its loop, neither searching nor asleep. Returns true when

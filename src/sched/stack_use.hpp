@@ -18,7 +18,7 @@
 
 namespace tulle::sched {
 
-// Who runs at the bottom of a stack.
+// The thread that runs at the bottom of a stack, as one of all that are spawned at its site.
 struct stack_user {
     // Where it was spawned, an address behind the call; or, forked, its function.
     void const* site = nullptr;
@@ -52,7 +52,7 @@ private:
     std::uint64_t m_left_out = 0;
 };
 
-// By who stands on the stack: from its low end to shortly below the caller's frame.
+// Clears the caller's stack from its low end to shortly below the caller's frame.
 void clear_unused(stack::span own) noexcept;
 // Bytes between the lowest word that is not zero and the end.
 [[nodiscard]] std::size_t used_bytes(stack::span own) noexcept;

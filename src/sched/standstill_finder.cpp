@@ -48,7 +48,7 @@ std::uint64_t standstill_finder::next_check(worker& w) noexcept {
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
     std::uint64_t const now = os::monotonic_ns();
     if (is_same && now < w.watch.due) return w.watch.due; // it was awake for something else
-    std::uint64_t const first = m_scheduler.chosen().first_look_ns;
+    std::uint64_t const first = m_scheduler.chosen().first_check_ns;
     w.watch.period_ns = is_same ? std::min(2 * w.watch.period_ns, k_rarest * first) : first;
     w.watch.activity = now_active;
     w.watch.due = now + with_jitter(w, w.watch.period_ns);
@@ -158,9 +158,9 @@ void standstill_finder::check_for_shortage(worker& w) noexcept {
         // relaxed: is_short_for_good decides.
         sum += each->starves_since.load(std::memory_order_relaxed);
     if (sum != w.watch.activity || w.watch.period_ns == 0)
-        w.watch = {sum, m_scheduler.chosen().first_look_ns, now + m_scheduler.chosen().first_look_ns};
+        w.watch = {sum, m_scheduler.chosen().first_check_ns, now + m_scheduler.chosen().first_check_ns};
     if (now < w.watch.due) return;
-    w.watch.period_ns = std::min(2 * w.watch.period_ns, k_rarest * m_scheduler.chosen().first_look_ns);
+    w.watch.period_ns = std::min(2 * w.watch.period_ns, k_rarest * m_scheduler.chosen().first_check_ns);
     w.watch.due = now + with_jitter(w, w.watch.period_ns);
     std::unique_lock const held(m_lock, std::try_to_lock);
     if (held && sum != m_reported && is_short_for_good() && !has_strangers() && is_short_for_good()) report(standstill::no_stack, sum);

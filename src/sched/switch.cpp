@@ -54,7 +54,7 @@ void post_end_rotation_and_tell(void*, void*) noexcept {
     w.owner->notify_light();
 }
 
-// Tells who looks for a deadlock that this guest wakes nobody before it is resumed.
+// Tells the standstill_finder that this guest wakes nobody before it is resumed.
 struct wait_mark {
     wait_mark(worker_remote& guest, bool forever) noexcept : w(guest) {
         // relaxed: one writer.
@@ -124,14 +124,14 @@ TULLE_COLD void resume_elsewhere(fiber& f, bool is_at_home) noexcept {
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
     // Let the loop look around.
-    if (w.decisions.advance() % k_decisions_per_look == 0) w.look_due = true;
-    if (TULLE_UNLIKELY(w.look_due)) return nullptr;
+    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe_due = true;
+    if (TULLE_UNLIKELY(w.probe_due)) return nullptr;
     return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
 }
 
 TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
     if (w.run != nullptr) return w.run->yield();
-    if (w.look_due || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
+    if (w.probe_due || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
 }
 
 } // namespace
@@ -179,8 +179,8 @@ void yield() noexcept {
     fiber& self = *w->current;
     // A placed thread waits elsewhere.
     bool const may_rotate = self.shepherd < 0 && (self.records == nullptr || !self.records->looks_stealable());
-    if (TULLE_UNLIKELY(w->decisions.advance() % k_decisions_per_look == 0)) w->look_due = true;
-    if (TULLE_LIKELY(may_rotate && !w->look_due)) {
+    if (TULLE_UNLIKELY(w->decisions.advance() % k_decisions_per_probe == 0)) w->probe_due = true;
+    if (TULLE_LIKELY(may_rotate && !w->probe_due)) {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
             // If only this worker may run the next one, another could run this one now.
             bool const tell = next->bound && w->owner->idle().somebody_sleeps();

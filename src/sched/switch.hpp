@@ -32,7 +32,7 @@ void first_switch() noexcept;
 
 // From the loops: runs `to` in place of the current fiber; `post` as above.
 void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;
-// The same, for good: nobody resumes the current fiber.
+// switch_to() for good: nobody resumes the current fiber.
 void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;
 // A fiber whose bottom frame is an idle loop, never null: a worker that runs records keeps one in
 // reserve (reserve_spare).

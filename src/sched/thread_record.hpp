@@ -67,7 +67,7 @@ void drop_reference(thread_record& t) noexcept;
 // waiter to go on with, or null. `t` is gone unless the caller holds a reference.
 [[nodiscard]] fiber* run_thread(thread_record& t) noexcept;
 
-// Who the thread is that runs on `f`, on the calling OS thread.
+// The identity of the thread that runs on `f`, on the calling OS thread.
 [[nodiscard]] thread_identity& identity_of(fiber& f) noexcept;
 // Destroys what a thread with a name or with values of keys has, while its identity is still that
 // of the caller, and then forgets the identity.

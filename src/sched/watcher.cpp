@@ -128,7 +128,7 @@ void watcher::watch() noexcept {
 // relaxed, all: a sample.
 worker_sample watcher::sample(worker_remote const& w) const noexcept {
     bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !m_scheduler->is_surplus(w);
-    return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.look()};
+    return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.value()};
 }
 
 stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {

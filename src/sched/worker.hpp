@@ -53,7 +53,7 @@ struct post_action {
 struct quiet_watch {
     std::uint64_t activity = 0; // wakes and waits of guests so far
     std::uint64_t period_ns = 0;
-    std::uint64_t due = 0; // ns: of the look for a deadlock
+    std::uint64_t due = 0; // ns: of the next check for a deadlock
 };
 
 // The threads whose time had come when the worker last expired timers in a search. A hint: others
@@ -82,7 +82,7 @@ public:
         m_count.store(next, std::memory_order_relaxed);
         return next;
     }
-    [[nodiscard]] std::uint32_t look() const noexcept { return m_count.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t value() const noexcept { return m_count.load(std::memory_order_relaxed); }
 
 private:
     std::atomic<std::uint32_t> m_count{0};
@@ -163,7 +163,7 @@ struct alignas(128) worker_core {
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
     // The next decision looks at timers and the work of others first.
-    bool look_due = false;
+    bool probe_due = false;
     // A thread that is spawned here goes to `ready`; not for a guest.
     bool keeps_spawned;
     std::uint32_t most_unstarted = UINT32_MAX; // in `ready`, as settings say

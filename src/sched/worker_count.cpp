@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers come and go while the run time runs. Those below an index are active, unless they, or
-// their shepherds, are disabled; the others stand by: outside the idle set, so that nobody wakes
-// them in vain, with nothing in their queues, asleep until the number changes. Workers are made
-// when they are first wanted and end with the run time; the OS thread of one that nobody has wanted
-// for a second ends sooner. Worker 0, to which alone threads are bound, is always active. The
-// argument is in docs/protocols/sleep.md.
+// Workers come and go while the run time runs. A worker is active if its index is below the number
+// that is wanted, and neither it nor its shepherd is disabled. All others stand by: they are
+// outside the idle set, so that nobody wakes them in vain, have nothing in their queues, and sleep
+// until the number changes.
+// A worker is made when it is first wanted, and ends with the run time; its OS thread ends sooner
+// if nobody has wanted it for a second. Worker 0, to which alone threads are bound, is always
+// active. The argument is in docs/protocols/sleep.md.
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"
@@ -76,7 +77,7 @@ int scheduler::make_ready(int wanted) {
     return 0;
 }
 
-// The shepherds first, for is_surplus.
+// The shepherds come first: is_surplus looks at m_limit, which changes last.
 void scheduler::count_active(int wanted) noexcept {
     int active = 0, running = 0;
     for (auto const& s : shepherds()) {
@@ -89,16 +90,15 @@ void scheduler::count_active(int wanted) noexcept {
         s->active.store(running_here, std::memory_order_relaxed); // relaxed: m_limit changes below
         running += running_here;
     }
-    // relaxed, both: snapshots for reports,
+    // relaxed, both: snapshots for reports, and for standstill_finder.cpp, which looks twice.
     m_active_count.store(active, std::memory_order_relaxed);
-    // And for whoever looks twice (standstill_finder.cpp).
     m_running_count.store(running, std::memory_order_relaxed);
     m_limit.change(wanted);
 }
 
 // G1 was count_active. A worker that is neither asleep nor napping looks at m_limit before it is.
-// What was placed at a shepherd that has no worker any more is for anyone: its maker sees that
-// (wake_one_of), or it was placed before, and one who searches will find it.
+// What was placed at a shepherd that has no worker any more is for anyone: the thread that places
+// it sees that (wake_one_of), or it was placed before, and a worker that searches will find it.
 void scheduler::send_away_surplus() noexcept {
     os::machine::fence_seq_cst();
     for (worker_remote* const w : workers()) {
@@ -107,8 +107,8 @@ void scheduler::send_away_surplus() noexcept {
     m_idle.wake_one();
 }
 
-// The threads that nobody has stolen go to the others, and whoever sleeps is told to look: for
-// these, for timers, and for what makers of work have left to this worker when it searched.
+// The threads that nobody has stolen go to the other workers, and one that sleeps is woken: for
+// these, for timers, and for work that its maker has left to this worker while it searched.
 bool scheduler::stand_by(worker& w) noexcept {
     while (runnable* const r = w.ready.pop()) inject(*r, shepherd_of(*r));
     flush_caches(w);
@@ -117,19 +117,19 @@ bool scheduler::stand_by(worker& w) noexcept {
     w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
     w.is_idle.store(true, std::memory_order_relaxed);   // relaxed: a hint for the watcher
     for (;;) {
-        std::uint32_t const seen = m_limit.look();
+        std::uint32_t const seen = m_limit.read();
         if (!is_surplus(w) || is_stopping()) break;
         bool const is_told = m_limit.wait_for_change(seen, os::monotonic_ns() + k_stands_by_ns);
         if (!is_told && may_end(w)) return false;
     }
-    // If there is none: it takes up work when others give stacks back.
+    // Without a reserve the worker takes up work when others give stacks back.
     static_cast<void>(keep_reserve(w));
     // relaxed: the number of active workers has changed, which tells as much.
     w.stands_by.store(false, std::memory_order_relaxed);
     return true;
 }
 
-// Worker 0 stays, and one that is wanted again by now.
+// False for worker 0, and for a worker that is wanted again by now.
 bool scheduler::may_end(worker& w) noexcept {
     std::lock_guard const held(m_resizing);
     if (w.native == nullptr || !is_surplus(w) || is_stopping()) return false;
