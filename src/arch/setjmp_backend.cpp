@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Built without _FORTIFY_SOURCE: its longjmp check takes a jump to another stack for a jump into a dead frame.
+// Built without _FORTIFY_SOURCE: its longjmp check takes a jump to another stack for a jump into a
+// dead frame.
 #undef _FORTIFY_SOURCE
 #include "arch/setjmp_backend.hpp"
 
@@ -12,10 +13,12 @@
 namespace tulle::arch {
 namespace {
 
-/// Where a suspended stack goes on: by longjmp, or, the first time, by the ucontext that was made for it.
+/// Where a suspended stack goes on: by longjmp, or, the first time, by the ucontext that was made
+/// for it.
 struct resume_point {
     std::jmp_buf registers;
-    place where; ///< the C library encodes the addresses in jmp_buf; this is for unwinding. pc 0: not started
+    // The C library encodes the addresses in jmp_buf; this is for unwinding. pc 0: not started.
+    code_point where;
     bool started;
     ucontext_backend::context first;
 };
@@ -41,7 +44,7 @@ void setjmp_backend::make(context& made, void* stack_low, std::size_t size, void
 
 [[gnu::noinline]] void setjmp_backend::switch_to(context& from, context const& to) noexcept {
     resume_point mine;
-    mine.where = this_place();
+    mine.where = this_code_point();
     mine.started = true;
     from.saved = &mine;
     if (::_setjmp(mine.registers) == 0) {

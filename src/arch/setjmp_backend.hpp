@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Context switch by the C library's _setjmp and _longjmp: no system call, on any architecture; the first entry goes
-// through ucontext. The FP control words are NOT kept per context: they stay with the OS thread.
+// Context switch by the C library's _setjmp and _longjmp: no system call, on any architecture; the
+// first entry goes through ucontext. The FP control words are NOT kept per context: they stay with
+// the OS thread.
 #pragma once
 
 #include <csetjmp>
@@ -20,7 +21,7 @@ struct setjmp_backend {
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
     static constexpr bool k_keeps_rounding_mode = false;
-    static constexpr std::size_t k_saved_bytes = sizeof(std::jmp_buf) + sizeof(place);
+    static constexpr std::size_t k_saved_bytes = sizeof(std::jmp_buf) + sizeof(code_point);
     [[nodiscard]] static registers saved_registers(context const& suspended) noexcept;
 };
 

@@ -46,12 +46,15 @@ phrase stuck_in(sched::thread_view const& seen) noexcept {
     return phrase::make("%s", ", which is in the kernel");
 }
 
-// The first memory of a report: a program without stacks for its threads has no memory left, mostly. Pages that are not touched cost nothing.
+// The first memory of a report: a program without stacks for its threads has no memory left,
+// mostly. Pages that are not touched cost nothing.
 class report_reserve {
 public:
-    report_reserve() noexcept : m_is_ours(!g_is_taken.exchange(true, std::memory_order_acquire)) {} // pairs with the release below
+    // pairs with the release below.
+    report_reserve() noexcept : m_is_ours(!g_is_taken.exchange(true, std::memory_order_acquire)) {}
     ~report_reserve() {
-        if (m_is_ours) g_is_taken.store(false, std::memory_order_release); // pairs with the acquire above
+        // pairs with the acquire above.
+        if (m_is_ours) g_is_taken.store(false, std::memory_order_release);
     }
     report_reserve(report_reserve const&) = delete;
     report_reserve& operator=(report_reserve const&) = delete;
@@ -203,7 +206,8 @@ private:
         for (std::uintptr_t const pc : g.pcs) {
             for (symbol const& s : m_symbols.at(pc)) {
                 if (!is_internal(s))
-                    m_out.print("    #%-2d %s%s%s\n", number++, s.function.c_str(), s.place.empty() ? "" : " at ", s.place.c_str());
+                    m_out.print("    #%-2d %s%s%s\n", number++, s.function.c_str(), s.source_line.empty() ? "" : " at ",
+                                s.source_line.c_str());
             }
         }
         if (g.cut) m_out.print("    ...\n");

@@ -15,30 +15,32 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr std::uint64_t k_patience_ns = 200'000'000; // for a worker that has the signal blocked, or is deep in the kernel
+// For a worker that has the signal blocked, or is deep in the kernel.
+constexpr std::uint64_t k_patience_ns = 200'000'000;
 
 // Odd: workers are to stand still. Changes with each request.
 std::atomic<std::uint32_t> g_round{0};
 
-void leave_registers(sched::worker& w, ucontext_t const& interrupted, std::uint32_t round) noexcept {
+void leave_registers(sched::worker_remote& w, ucontext_t const& interrupted, std::uint32_t round) noexcept {
     w.stopped_at = arch::registers_of(interrupted);
     w.stopped_in.store(round, std::memory_order_release); // pairs with has_stopped
 }
 
-bool has_stopped(sched::worker const& w, std::uint32_t round) noexcept {
+bool has_stopped(sched::worker_remote const& w, std::uint32_t round) noexcept {
     return w.stopped_in.load(std::memory_order_acquire) == round; // pairs with leave_registers
 }
 
 void pass_on(sched::scheduler& of, int signal, std::uint32_t round) noexcept {
-    for (auto const& w : of.workers()) {
+    for (sched::worker_remote const* const w : of.workers()) {
         int const tid = w->tid.load(std::memory_order_relaxed); // relaxed: 0 until it has started
         if (tid != 0 && !has_stopped(*w, round)) static_cast<void>(::syscall(SYS_tgkill, ::getpid(), tid, signal));
     }
 }
 
 bool all_have_stopped(sched::scheduler& of, std::uint32_t round) noexcept {
-    for (auto const& w : of.workers()) {
-        if (w->tid.load(std::memory_order_relaxed) != 0 && !has_stopped(*w, round)) return false; // relaxed: as above
+    for (sched::worker_remote const* const w : of.workers()) {
+        // relaxed: as above.
+        if (w->tid.load(std::memory_order_relaxed) != 0 && !has_stopped(*w, round)) return false;
     }
     return true;
 }
@@ -46,7 +48,8 @@ bool all_have_stopped(sched::scheduler& of, std::uint32_t round) noexcept {
 } // namespace
 
 void stop_workers(sched::scheduler& of, int signal, ucontext_t const& own) noexcept {
-    std::uint32_t const round = g_round.fetch_add(1, std::memory_order_acq_rel) + 1; // pairs with stand_still_if_asked
+    // pairs with stand_still_if_asked.
+    std::uint32_t const round = g_round.fetch_add(1, std::memory_order_acq_rel) + 1;
     if (sched::worker* const w = sched::this_worker()) leave_registers(*w, own, round);
     pass_on(of, signal, round);
     std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;

@@ -23,10 +23,12 @@ constexpr std::size_t k_margin = std::size_t{64} << 10U;
 std::uintptr_t low_of(stack::span s) noexcept { return reinterpret_cast<std::uintptr_t>(s.low); }
 std::uintptr_t end_of(stack::span s) noexcept { return reinterpret_cast<std::uintptr_t>(s.end()); }
 std::uintptr_t stack_pointer(arch::registers const& r) noexcept { return r.value[arch::k_stack_pointer]; }
-// Where an architecture's registers are not known, the address that was touched tells how deep the stack was.
+// Where an architecture's registers are not known, the address that was touched tells how deep the
+// stack was.
 std::uintptr_t depth(fault const& f) noexcept { return f.from.has(arch::k_stack_pointer) ? stack_pointer(f.from) : f.address; }
 
-// What the unwinder may read: the stack, and what lies below it down to the stack pointer, where the thread has written itself.
+// What the unwinder may read: the stack, and what lies below it down to the stack pointer, where
+// the thread has written itself.
 stack_range readable(stack::span own, arch::registers const& from) noexcept {
     return {std::min(low_of(own), stack_pointer(from)), end_of(own)};
 }
@@ -75,7 +77,8 @@ bool stands_on_system_stack(sched::worker const& w) noexcept {
     return w.current != nullptr && !w.current->stack && w.on_system_stack != nullptr;
 }
 
-// The frame that did not fit lies above its stack pointer; a call, or code without a frame of its own, touches what is just below.
+// The frame that did not fit lies above its stack pointer; a call, or code without a frame of its
+// own, touches what is just below.
 bool is_near_stack_pointer(fault const& f) noexcept {
     constexpr std::uintptr_t k_below = 65536;
     constexpr std::uintptr_t k_largest_frame = std::uintptr_t{64} << 20U;
@@ -107,7 +110,8 @@ std::size_t size_to_set(std::size_t class_bytes, std::size_t wanted) noexcept {
 
 namespace {
 
-constexpr std::size_t k_system_gap = std::size_t{1} << 20U; // the system keeps so much free below a stack that grows, by default
+// The system keeps so much free below a stack that grows, by default.
+constexpr std::size_t k_system_gap = std::size_t{1} << 20U;
 
 // As far as it has grown; its guard is not readable, so it is no part of it.
 stack::span system_stack(sched::worker const& w) noexcept {
@@ -211,7 +215,8 @@ private:
             for (symbol const& s : m_symbols.at(m_trace.pcs[k])) {
                 if (is_internal(s)) continue;
                 if (number == k_most_frames_shown) return m_out.print("    ...\n");
-                m_out.print("    #%-2zu %s%s%s\n", number++, s.function.c_str(), s.place.empty() ? "" : " at ", s.place.c_str());
+                m_out.print("    #%-2zu %s%s%s\n", number++, s.function.c_str(), s.source_line.empty() ? "" : " at ",
+                            s.source_line.c_str());
             }
         }
     }

@@ -22,16 +22,16 @@ namespace tulle::diag {
 namespace {
 
 // The address by which its symbol is asked for.
-std::uintptr_t place_of(sched::stack_user const& who) noexcept {
-    return who.is_forked ? reinterpret_cast<std::uintptr_t>(who.site) : call_before(who.site);
+std::uintptr_t call_site_of(sched::stack_user const& user) noexcept {
+    return user.is_forked ? reinterpret_cast<std::uintptr_t>(user.site) : call_before(user.site);
 }
 
-void print_user(text_output& out, sched::stack_user const& who, symbol_table const& symbols) noexcept {
-    auto const inlined = symbols.at(place_of(who));
-    symbol const& shown = who.is_forked ? inlined.back() : site_of(inlined);
-    bool const has_place = !who.is_forked && !shown.place.empty();
-    out.print("%s %s%s%s\n", who.is_forked ? "forked as" : "spawned in", shown.function.c_str(), has_place ? " at " : "",
-              has_place ? shown.place.c_str() : "");
+void print_user(text_output& out, sched::stack_user const& user, symbol_table const& symbols) noexcept {
+    auto const inlined = symbols.at(call_site_of(user));
+    symbol const& shown = user.is_forked ? inlined.back() : site_of(inlined);
+    bool const has_source_line = !user.is_forked && !shown.source_line.empty();
+    out.print("%s %s%s%s\n", user.is_forked ? "forked as" : "spawned in", shown.function.c_str(), has_source_line ? " at " : "",
+              has_source_line ? shown.source_line.c_str() : "");
 }
 
 class table_writer {
@@ -42,7 +42,7 @@ public:
         m_rows.reserve(sched::stack_uses::k_most_users); // not under the lock
         m_uses.visit([](void* self, sched::stack_use const& seen) { static_cast<table_writer*>(self)->m_rows.push_back(seen); }, this);
         std::stable_sort(m_rows.begin(), m_rows.end(), [](auto const& a, auto const& b) { return a.most_bytes > b.most_bytes; });
-        for (auto const& row : m_rows) m_symbols.want(place_of(row.who));
+        for (auto const& row : m_rows) m_symbols.want(call_site_of(row.user));
         m_symbols.resolve();
         print();
     }
@@ -54,8 +54,8 @@ private:
         m_out.print("%12s %12s %12s %12s %12s\n", "most", "mean", "threads", "stack_size", "enough");
         for (auto const& row : m_rows) {
             m_out.print("%12zu %12" PRIu64 " %12" PRIu64 " %12zu %12zu  ", row.most_bytes, row.sum_of_bytes / row.threads, row.threads,
-                        row.who.stack_bytes, enough_for(row.most_bytes, row.who.stack_bytes));
-            print_user(m_out, row.who, m_symbols);
+                        row.user.stack_bytes, enough_for(row.most_bytes, row.user.stack_bytes));
+            print_user(m_out, row.user, m_symbols);
         }
         if (std::uint64_t const more = m_uses.left_out(); more != 0) m_out.print("and %" PRIu64 " threads of other places\n", more);
         m_out.flush();
@@ -88,18 +88,18 @@ template <class Job> void run_on_own_os_thread(Job& job) noexcept {
         job();
 }
 
-void write_overflow_found_late(sched::stack_user const& who, thread_id id) noexcept try {
+void write_overflow_found_late(sched::stack_user const& user, thread_id id) noexcept try {
     os::mapped_memory pages;
     std::pmr::monotonic_buffer_resource memory{&pages};
     symbol_table symbols{memory, true};
-    symbols.want(place_of(who));
+    symbols.want(call_site_of(user));
     symbols.resolve();
     text_output out(STDERR_FILENO);
     out.print("tulle: %s overflowed its stack of %zu bytes, which has no guard; give it %zu or more (option stack_size)\n    ",
-              name_of(id).text, who.stack_bytes, 2 * who.stack_bytes);
-    print_user(out, who, symbols);
+              name_of(id).text, user.stack_bytes, 2 * user.stack_bytes);
+    print_user(out, user, symbols);
 } catch (std::exception const& e) {
-    base::warn("a thread overflowed its stack of %zu bytes: %s", who.stack_bytes, e.what());
+    base::warn("a thread overflowed its stack of %zu bytes: %s", user.stack_bytes, e.what());
 }
 
 } // namespace
@@ -115,8 +115,8 @@ void report_stack_uses(sched::stack_uses& uses) noexcept {
     run_on_own_os_thread(job);
 }
 
-void end_for_overflow(sched::stack_user const& who, thread_id id) noexcept {
-    auto job = [&] { write_overflow_found_late(who, id); };
+void end_for_overflow(sched::stack_user const& user, thread_id id) noexcept {
+    auto job = [&] { write_overflow_found_late(user, id); };
     run_on_own_os_thread(job);
     std::abort();
 }

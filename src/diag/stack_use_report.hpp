@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the option `stack_report`: for each place where threads are spawned how much of their stacks they have used, the deepest first.
+// The table of the option `stack_report`: for each call site of spawn, how much of their stacks
+// they have used, the deepest first.
 #pragma once
 
 #include "sched/stack_use.hpp"
@@ -8,13 +9,15 @@
 
 namespace tulle::diag {
 
-// The size to set for threads that use so many bytes: the smallest in which a quarter stays free. `stack_bytes`: what they have.
+// The size to set for threads that use so many bytes: the smallest in which a quarter stays free.
+// `stack_bytes`: what they have.
 [[nodiscard]] std::size_t enough_for(std::size_t used, std::size_t stack_bytes) noexcept;
 
 // On an OS thread of its own, as the caller may stand on a small stack; returns when it is written.
 void report_stack_uses(sched::stack_uses& uses) noexcept;
 
-// What a loop calls that finds a stack without a guard used beyond its low end: says who it was, and aborts.
-[[noreturn]] void end_for_overflow(sched::stack_user const& who, thread_id id) noexcept;
+// What a loop calls that finds a stack without a guard used beyond its low end: says who it was,
+// and aborts.
+[[noreturn]] void end_for_overflow(sched::stack_user const& user, thread_id id) noexcept;
 
 } // namespace tulle::diag

@@ -20,7 +20,8 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr int k_most_seconds = 30; // for one module; large programs have gigabytes of debug information
+// For one module; large programs have gigabytes of debug information.
+constexpr int k_most_seconds = 30;
 
 bool contains(dl_phdr_info const& info, std::uintptr_t pc) noexcept {
     for (int k = 0; k < info.dlpi_phnum; ++k) {
@@ -34,14 +35,15 @@ void set_path(std::pmr::string& path, char const* given) {
     path = given;
     if (!path.empty()) return;
     char own[4096];
-    ssize_t const length = ::readlink("/proc/self/exe", own, sizeof own); // the program itself has no name here
+    // The program itself has no name here.
+    ssize_t const length = ::readlink("/proc/self/exe", own, sizeof own);
     if (length > 0) path.assign(own, static_cast<std::size_t>(length));
 }
 
 // "??:0", "file.cpp:12 (discriminator 3)"
-void set_place(std::pmr::string& place, std::string_view line) {
+void set_source_line(std::pmr::string& source_line, std::string_view line) {
     if (line.starts_with("??") || line.ends_with(":?") || line.ends_with(":0")) return;
-    place = line.substr(0, line.find(" (discriminator"));
+    source_line = line.substr(0, line.find(" (discriminator"));
 }
 
 std::string_view next_line(std::string_view& text) noexcept {
@@ -110,7 +112,7 @@ void symbol_table::ask(module const& of) {
     if (os::run_program(arguments, question.descriptor(), answer.descriptor(), k_most_seconds)) read_answer(of, answer.descriptor());
 }
 
-// For each address: itself, then function and place, innermost first.
+// For each address: itself, then function and source line, innermost first.
 void symbol_table::read_answer(module const& of, int answer) {
     std::pmr::string content(&m_memory);
     char part[4096];
@@ -124,10 +126,10 @@ void symbol_table::read_answer(module const& of, int answer) {
             current = found == m_found.end() ? nullptr : &found->second;
             continue;
         }
-        std::string_view const place = next_line(text);
+        std::string_view const source_line = next_line(text);
         if (current == nullptr || line == "??") continue;
         symbol& s = current->emplace_back(symbol{std::pmr::string(line, &m_memory), std::pmr::string(&m_memory)});
-        set_place(s.place, place);
+        set_source_line(s.source_line, source_line);
     }
 }
 

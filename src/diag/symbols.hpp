@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of addresses: function, file and line by the program addr2line of binutils, one run for each module; without it, or without debug
-// information, the nearest exported function or the module and an offset. Uses no memory of the C library's heap but in that last case.
+// Names of addresses: function, file and line by the program addr2line of binutils, one run for
+// each module; without it, or without debug information, the nearest exported function or the
+// module and an offset. Uses no memory of the C library's heap but in that last case.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace tulle::diag {
 
 struct symbol {
     std::pmr::string function;
-    std::pmr::string place; // "file:line"; empty: not known
+    std::pmr::string source_line; // "file:line"; empty: not known
 };
 
 class symbol_table {
@@ -28,7 +29,8 @@ public:
     void want(std::uintptr_t pc) { m_found.try_emplace(pc); }
     // For all that are wanted. Throws std::bad_alloc, and then some are not known.
     void resolve();
-    // Innermost first, when functions were inlined there; at least one, which says "?" if nothing is known.
+    // Innermost first, when functions were inlined there; at least one, which says "?" if nothing
+    // is known.
     [[nodiscard]] std::span<symbol const> at(std::uintptr_t pc) const noexcept {
         auto const found = m_found.find(pc);
         if (found == m_found.end() || found->second.empty()) return {&m_unknown, 1};
@@ -44,7 +46,8 @@ private:
     };
 
     [[nodiscard]] std::pmr::vector<module> group_by_module();
-    void add_module(dl_phdr_info const& info, std::pmr::vector<module>& modules) const; // if something of it is wanted
+    // If something of it is wanted.
+    void add_module(dl_phdr_info const& info, std::pmr::vector<module>& modules) const;
     void ask(module const& of);
     void read_answer(module const& of, int answer);
     void guess(std::uintptr_t pc, module const* of);

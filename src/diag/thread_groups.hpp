@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that look alike: spawned at the same place, waiting for the same kind of thing, with the same calls on their stacks.
+// Threads that look alike: spawned at the same call site, waiting for the same kind of thing, with
+// the same calls on their stacks.
 #pragma once
 
 #include "diag/circle_finder.hpp"
@@ -33,7 +34,8 @@ class thread_groups {
 public:
     explicit thread_groups(std::pmr::memory_resource& memory) : m_memory(memory), m_groups(&memory), m_index(&memory), m_graph(memory) {}
 
-    // Null: all threads; else those of the circles that were found last. False: memory was short, so something is missing.
+    // Null: all threads; else those of the circles that were found last. False: memory was short,
+    // so something is missing.
     [[nodiscard]] bool collect(sched::scheduler& from, circle_finder const* members = nullptr) noexcept;
     [[nodiscard]] std::pmr::vector<thread_group> const& groups() const noexcept { return m_groups; }
     [[nodiscard]] wait_graph& graph() noexcept { return m_graph; }
@@ -46,7 +48,8 @@ private:
 
     std::pmr::memory_resource& m_memory;
     std::pmr::vector<thread_group> m_groups;
-    std::pmr::unordered_multimap<std::uint64_t, std::size_t> m_index; // by a hash of what makes threads alike
+    // By a hash of what makes threads alike.
+    std::pmr::unordered_multimap<std::uint64_t, std::size_t> m_index;
     wait_graph m_graph;
     std::size_t m_count = 0, m_running = 0;
 };

@@ -30,8 +30,8 @@ std::uint64_t foreign_signals() noexcept {
 
 // Never destroyed: workers may outlive static objects. Looks are made one at a time.
 circle_finder& circles() noexcept {
-    alignas(circle_finder) static std::byte s_place[sizeof(circle_finder)];
-    static auto* const made = ::new (static_cast<void*>(s_place)) circle_finder;
+    alignas(circle_finder) static std::byte s_storage[sizeof(circle_finder)];
+    static auto* const made = ::new (static_cast<void*>(s_storage)) circle_finder;
     return *made;
 }
 

@@ -10,7 +10,8 @@ namespace tulle::diag {
 
 namespace {
 
-// The folder of the library's sources as the compiler was given it, "..src/", which is how debug information names them.
+// The folder of the library's sources as the compiler was given it, "..src/", which is how debug
+// information names them.
 constexpr std::string_view source_folder() noexcept {
     std::string_view const here = __FILE__;
     return here.substr(0, here.size() - std::string_view("diag/wording.cpp").size());
@@ -34,7 +35,8 @@ std::string_view without_type(std::string_view name) noexcept {
     return is_its_scope ? name.substr(at) : name;
 }
 
-// As the linker knows it, scopes and parameters included; what is told of inlined functions may be less.
+// As the linker knows it, scopes and parameters included; what is told of inlined functions may be
+// less.
 bool is_whole(std::string_view name) noexcept { return name.ends_with(')') && name != "operator()"; }
 
 } // namespace
@@ -44,9 +46,9 @@ bool is_internal(symbol const& s) noexcept {
     for (std::string_view const hidden : {"sched::", "wait::", "sync::", "arch::", "detail::", "diag::", "group::", "compat::"}) {
         if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
     }
-    if (s.place.find("/tulle/detail/") != std::string_view::npos) return true;
-    bool const in_header = s.place.find("include/tulle/") != std::string_view::npos;
-    bool const is_ours = in_header || s.place.find(source_folder()) != std::string_view::npos;
+    if (s.source_line.find("/tulle/detail/") != std::string_view::npos) return true;
+    bool const in_header = s.source_line.find("include/tulle/") != std::string_view::npos;
+    bool const is_ours = in_header || s.source_line.find(source_folder()) != std::string_view::npos;
     if (in_header && is_whole(name) && !name.starts_with("tulle::"))
         return false; // the user's, and nothing is known of what it has inlined
     if (is_ours) return !name.starts_with("tulle::") && !name.starts_with("tulle_");
@@ -56,7 +58,7 @@ bool is_internal(symbol const& s) noexcept {
 symbol const& site_of(std::span<symbol const> inlined) noexcept {
     auto const is_template = [](symbol const& s) {
         for (std::string_view const header : {"tulle/thread.hpp:", "tulle/spawn_group.hpp:", "tulle/future.hpp:"})
-            if (s.place.find(header) != std::string_view::npos) return true;
+            if (s.source_line.find(header) != std::string_view::npos) return true;
         return false;
     };
     for (symbol const& s : inlined) {
@@ -67,7 +69,7 @@ symbol const& site_of(std::span<symbol const> inlined) noexcept {
 
 void print_site(text_output& out, std::span<symbol const> inlined) noexcept {
     symbol const& shown = site_of(inlined);
-    out.print("    spawned in %s%s%s\n", shown.function.c_str(), shown.place.empty() ? "" : " at ", shown.place.c_str());
+    out.print("    spawned in %s%s%s\n", shown.function.c_str(), shown.source_line.empty() ? "" : " at ", shown.source_line.c_str());
 }
 
 } // namespace tulle::diag

@@ -16,7 +16,7 @@ namespace {
 
 int count(std::vector<int> const& cpus) { return static_cast<int>(cpus.size()); }
 
-void note_helper(int tid) noexcept { sched::scheduler::instance().set_helper(tid); }
+void note_helper(int tid) noexcept { sched::scheduler::instance().standstills().set_helper(tid); }
 
 // The workers first: that alone can fail.
 bool follow(std::vector<int> const& from, std::vector<int> const& to) noexcept try {

@@ -146,7 +146,7 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     s.measures_stacks = options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
     s.on_late_overflow = s.measures_stacks ? &diag::end_for_overflow : nullptr;
     s.on_deadlock = diag::watch(deadlock_action_of(options.number(option_id::deadlock)));
-    s.first_look_ns = options.number(option_id::deadlock_ms) * 1'000'000;
+    s.first_check_ns = options.number(option_id::deadlock_ms) * 1'000'000;
     s.awaits_signal = &diag::awaits_signal;
     s.find_circle = &diag::find_circle;
     regroup(s.machine, options.number(option_id::shepherds));

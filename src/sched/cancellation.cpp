@@ -24,7 +24,8 @@ cancellation::cancellation(cancellation* whole) noexcept : m_whole(whole) {
 
 cancellation::~cancellation() {
     TULLE_ASSERT(!has_nodes(), "a cancellation is destroyed while a wait refers to it");
-    if (m_deadline.load(std::memory_order_relaxed) != wait::k_never) scheduler::instance().timers().remove(*this); // relaxed: the last user
+    // relaxed: the last user.
+    if (m_deadline.load(std::memory_order_relaxed) != wait::k_never) scheduler::instance().timers().remove(*this);
     if (m_whole == nullptr) return;
     m_whole->remove(*this);
     drop_cancellation(m_whole);
@@ -32,9 +33,11 @@ cancellation::~cancellation() {
 
 void cancellation::cancel_at(std::uint64_t when) noexcept {
     std::lock_guard const held(m_deadline_lock);
-    if (is_requested() || when >= m_deadline.load(std::memory_order_relaxed)) return; // relaxed: written under the lock
+    // relaxed: written under the lock.
+    if (is_requested() || when >= m_deadline.load(std::memory_order_relaxed)) return;
     scheduler::instance().timers().remove(*this);
-    m_deadline.store(when, std::memory_order_relaxed); // relaxed: who sees the old one sees the request later
+    // relaxed: a thread that sees the old one sees the request later.
+    m_deadline.store(when, std::memory_order_relaxed);
     deadline = when;
     fire = &on_time;
     scheduler::instance().insert_timer(*this);
@@ -46,7 +49,8 @@ std::uint64_t cancellation::first_deadline() const noexcept {
     if (scheduler::instance().is_deterministic()) return first; // its time is not that of the clock
     for (cancellation const* c = this; c != nullptr; c = c->m_whole) {
         if (c->is_requested()) return wait::k_never;
-        first = std::min(first, c->m_deadline.load(std::memory_order_relaxed)); // relaxed: W2 and S1 of park/resume_word.hpp
+        // relaxed: W2 and S1 of park/resume_word.hpp.
+        first = std::min(first, c->m_deadline.load(std::memory_order_relaxed));
     }
     return first;
 }
@@ -68,7 +72,7 @@ void cancellation::on_time(wait::timer& t) noexcept { static_cast<cancellation&>
 
 void cancellation::on_cancel(wait::cancellation_node<os::machine>& n) noexcept { static_cast<cancellation&>(n).request(); }
 
-// --- what <tulle/cancellation.hpp> calls ------------------------------------------------------------------------------------
+// --- what <tulle/cancellation.hpp> calls ---------------------------------------------------------
 
 cancellation* open_cancellation(cancellation* whole) { return new cancellation(whole); }
 

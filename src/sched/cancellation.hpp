@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What <tulle/cancellation.hpp> stands on: something that can be cancelled, perhaps with a deadline, perhaps with what it is a part of.
+// What <tulle/cancellation.hpp> stands on: something that can be cancelled, perhaps with a
+// deadline, perhaps with what it is a part of.
 // Locks are taken downwards only: the timer queue's, then the whole's, then the part's.
 #pragma once
 
@@ -23,8 +24,9 @@ struct cancellation : wait::cancellation_core<os::machine>, private wait::timer,
     void cancel_at(std::uint64_t when) noexcept;
     // Also true when the deadline is over and no worker has looked yet.
     [[nodiscard]] bool is_cancelled() noexcept;
-    // Of this one and all that it is a part of; k_never: there is none, or it is being cancelled. An OS thread that has no worker sleeps until then,
-    // and is told by cancel_at when it becomes earlier.
+    // Of this one and all that it is a part of; k_never: there is none, or it is being cancelled.
+    // An OS thread that has no worker sleeps until then, and is told by cancel_at when it becomes
+    // earlier.
     [[nodiscard]] std::uint64_t first_deadline() const noexcept;
     // By a wait that this ends. A foreign OS thread notes it, since it looks at the time itself.
     void insert(node& n) noexcept;

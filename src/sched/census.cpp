@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t k_most_nested = 64; // a list that changes meanwhile has an end, too
 
-// What a load() does; that is a function of its own without optimization, which the sanitizer would see. relaxed: see set_wait.
+// What a load() does; that is a function of its own without optimization, which the sanitizer would
+// see. relaxed: see set_wait.
 template <class T> TULLE_NO_SANITIZE T load_unseen(std::atomic<T> const& from) noexcept {
     static_assert(sizeof from == sizeof(T));
     T value;
@@ -23,7 +24,8 @@ template <class T> TULLE_NO_SANITIZE T load_unseen(std::atomic<T> const& from) n
 // False where the memory holds no fiber: its stack is cached, or the fiber is being made.
 TULLE_NO_SANITIZE bool is_fiber(stack::span where) noexcept {
     fiber const& f = fiber_of(where);
-    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == where.low; // relaxed: see census.hpp
+    // relaxed: see census.hpp.
+    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == where.low;
 }
 
 // Its saved context lies on its own stack, unless it has gone on meanwhile.
@@ -57,17 +59,18 @@ TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
     seen.waits = {load_unseen(f.waits_for), load_unseen(f.wait_object)};
 }
 
-TULLE_NO_SANITIZE arch::registers waiting_registers(worker const& guest) noexcept { return arch::registers_of(guest.waits_at); }
+TULLE_NO_SANITIZE arch::registers waiting_registers(worker_remote const& guest) noexcept { return arch::registers_of(guest.waits_at); }
 
 // Of one that a report's signal has stopped.
-TULLE_NO_SANITIZE arch::registers interrupted_registers(worker const& w) noexcept { return w.stopped_at; }
+TULLE_NO_SANITIZE arch::registers interrupted_registers(worker_remote const& w) noexcept { return w.stopped_at; }
 
-TULLE_NO_SANITIZE fiber const* fiber_on(worker const& w) noexcept { return w.current; }
+// The one look into the core of a worker that is not the caller's: what is found may be over.
+TULLE_NO_SANITIZE fiber const* fiber_on(worker_core const& w) noexcept { return w.current; }
 
 } // namespace
 
-worker const* census::runs_on(fiber const& f) const noexcept {
-    for (auto const& w : m_of.m_workers) {
+worker_remote const* census::runs_on(fiber const& f) const noexcept {
+    for (auto const& w : m_scheduler.m_registry.cores()) {
         if (fiber_on(*w) == &f) return w.get();
     }
     return nullptr;
@@ -77,9 +80,10 @@ worker const* census::runs_on(fiber const& f) const noexcept {
 bool census::look_at(fiber const& f, thread_view& seen, depth how) const noexcept {
     copy(f, seen);
     if (seen.id == 0 && seen.stolen == nullptr) return false; // a loop without work
-    if (worker const* const w = runs_on(f)) {
+    if (worker_remote const* const w = runs_on(f)) {
         seen.worker = w->index;
-        seen.tid = w->tid.load(std::memory_order_relaxed); // relaxed, these: written once, or a finding that may be old
+        // relaxed, these: written once, or a finding that may be old.
+        seen.tid = w->tid.load(std::memory_order_relaxed);
         seen.found = w->found.load(std::memory_order_relaxed);
         seen.found_call = w->found_call.load(std::memory_order_relaxed);
         seen.waits = {};
@@ -97,10 +101,10 @@ void census::visit_pooled(void* on_tour, stack::span where) noexcept {
 }
 
 void census::look_at_guests(tour const& t) const noexcept {
-    for (scheduler::guest* g = m_of.m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        worker const& w = g->as_worker;
+    for (guest& g : m_scheduler.m_guests) {
+        worker_remote const& w = g.remote();
         thread_view seen;
-        copy(g->stack, seen);
+        copy(g.stack, seen);
         seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: see census.hpp
         if (seen.tid == 0) continue;
         if (t.how == depth::registers && seen.waits.kind != wait_kind::nothing) seen.from = waiting_registers(w);
@@ -111,9 +115,9 @@ void census::look_at_guests(tour const& t) const noexcept {
 void census::visit(visitor call, void* argument, depth how) const noexcept {
     tour t{*this, call, argument, how};
     thread_view seen;
-    if (m_of.m_settings.adopt_caller && look_at(m_of.m_adopted, seen, how)) call(argument, seen);
+    if (m_scheduler.m_settings.adopt_caller && look_at(m_scheduler.m_adopted, seen, how)) call(argument, seen);
     look_at_guests(t);
-    if (m_of.m_stacks != nullptr) m_of.m_stacks->visit(&visit_pooled, &t);
+    if (m_scheduler.m_stacks != nullptr) m_scheduler.m_stacks->visit(&visit_pooled, &t);
 }
 
 thread_view census::current_of(worker const& w) noexcept {
@@ -127,12 +131,10 @@ thread_view census::current_of(worker const& w) noexcept {
 
 unstarted_counts census::unstarted() const noexcept {
     unstarted_counts counts;
-    for (auto const& w : m_of.m_workers) counts.ready += w->ready.size_hint();
-    for (auto const& s : m_of.m_shepherds) { // relaxed: see census.hpp
-        counts.injected += s->injected_count.load(std::memory_order_relaxed) + s->placed_count.load(std::memory_order_relaxed);
-    }
-    counts.starving = m_of.m_unstarted_count.load(std::memory_order_relaxed); // relaxed: as above
-    counts.forked = m_of.m_parked.count_records();
+    for (worker_remote const* const w : m_scheduler.workers()) counts.ready += w->ready.size_hint();
+    counts.injected = m_scheduler.m_injector.count_queued();
+    counts.starving = m_scheduler.m_injector.count_unstarted();
+    counts.forked = m_scheduler.m_parked.count_records();
     return counts;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// All threads that have a stack, for reports: every stack that is in use has its fiber at its top, so there is no list to be kept. Threads
-// that have not started are only counted. The answer is exact when no other OS thread runs; else a thread may be missing, or be seen
-// as it was a moment ago, but nothing is read that is not memory of the library.
+// All threads that have a stack, for reports: every stack that is in use has its fiber at its top,
+// so there is no list to be kept. Threads that have not started are only counted. The answer is
+// exact when no other OS thread runs; else a thread may be missing, or be seen as it was a moment
+// ago, but nothing is read that is not memory of the library.
 #pragma once
 
 #include "arch/registers.hpp"
@@ -15,20 +16,24 @@ namespace tulle::sched {
 
 struct thread_view {
     fiber_kind stack_kind = fiber_kind::pooled;
-    thread_id id = 0;                       // 0: a forked thread that has not asked for its own
-    void const* site = nullptr;             // where it was spawned; null: forked, or made by the system
+    thread_id id = 0; // 0: a forked thread that has not asked for its own
+    // Where it was spawned; null: forked, or made by the system.
+    void const* site = nullptr;
     detail::record const* stolen = nullptr; // forked: its record
     std::array<thread_id, 8> outer{};       // threads that run it in their place, innermost first
     std::size_t outer_count = 0;
-    std::size_t nested = 0; // threads with a record of their own that stand on the stack, it and the outer ones; at most 64 are counted
+    // Threads with a record of their own that stand on the stack, it and the outer ones; at most 64
+    // are counted.
+    std::size_t nested = 0;
     wait_reason waits;
     int worker = -1;                       // on which it runs; -1: it does not. A guest's is -1 too
     stuck_state found = stuck_state::free; // how the watcher found that worker when it looked last
-    int found_call = -1;                   // the system call that the worker was in then; -1: none, or not known
-    int tid = 0;                           // of the OS thread on which it runs, or of the guest
-    arch::registers from{};                // where it goes on; pc 0: not known, as it runs
-    stack::span stack{};                   // empty: the stack is the system's
-    bool has_own_stack = false;            // made for one thread, with a size of its own
+    // The system call that the worker was in then; -1: none, or not known.
+    int found_call = -1;
+    int tid = 0;                // of the OS thread on which it runs, or of the guest
+    arch::registers from{};     // where it goes on; pc 0: not known, as it runs
+    stack::span stack{};        // empty: the stack is the system's
+    bool has_own_stack = false; // made for one thread, with a size of its own
 };
 
 struct unstarted_counts {
@@ -42,14 +47,14 @@ struct unstarted_counts {
 
 class census {
 public:
-    explicit census(scheduler& of) noexcept : m_of(of) {}
+    explicit census(scheduler& seen) noexcept : m_scheduler(seen) {}
 
     enum class depth { waits, registers };
 
     // It must not throw: the pool of stacks is locked meanwhile.
     using visitor = void (*)(void* argument, thread_view const& seen) noexcept;
-    // Calls call(argument, view) for each thread, in no particular order. With depth::waits `from` stays empty: registers of threads that go
-    // on meanwhile mean nothing.
+    // Calls call(argument, view) for each thread, in no particular order. With depth::waits `from`
+    // stays empty: registers of threads that go on meanwhile mean nothing.
     void visit(visitor call, void* argument, depth how = depth::registers) const noexcept;
     [[nodiscard]] unstarted_counts unstarted() const noexcept;
     [[nodiscard]] std::size_t count_waiting() const noexcept; // threads that do not run
@@ -65,11 +70,11 @@ private:
     };
 
     static void visit_pooled(void* on_tour, stack::span where) noexcept;
-    [[nodiscard]] worker const* runs_on(fiber const& f) const noexcept;
+    [[nodiscard]] worker_remote const* runs_on(fiber const& f) const noexcept;
     [[nodiscard]] bool look_at(fiber const& f, thread_view& seen, depth how) const noexcept;
     void look_at_guests(tour const& t) const noexcept;
 
-    scheduler& m_of;
+    scheduler& m_scheduler;
 };
 
 } // namespace tulle::sched

@@ -15,6 +15,8 @@
 // The types have private members and bases; both compilers know their offsets all the same.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
+#define TULLE_OFFSET_OF(name, type, member)                                                                                                \
+    { name, offsetof(type, member) }
 #define TULLE_OFFSET(type, member)                                                                                                         \
     { #type "." #member, offsetof(type, member) }
 
@@ -34,7 +36,7 @@ struct debug_access {
     using shepherd = sched::shepherd;
     using worker = sched::worker;
     using growing_list = sched::growing_list<std::unique_ptr<sched::worker>>;
-    using guest = sched::scheduler::guest;
+    using guest = sched::guest;
     using fiber = sched::fiber;
     using runnable = sched::runnable;
     using runnable_list = sched::runnable_list;
@@ -50,23 +52,23 @@ struct debug_access {
     using span = stack::span;
 
     static constexpr tulle_debug_entry k_entries[] = {
-        TULLE_OFFSET(scheduler, m_workers),
-        TULLE_OFFSET(scheduler, m_shepherds),
+        TULLE_OFFSET_OF("scheduler.m_workers", scheduler, m_registry.m_workers),
+        TULLE_OFFSET_OF("scheduler.m_shepherds", scheduler, m_registry.m_shepherds),
         TULLE_OFFSET(scheduler, m_adopted),
         TULLE_OFFSET(scheduler, m_stacks),
-        TULLE_OFFSET(scheduler, m_guests),
-        TULLE_OFFSET(scheduler, m_free_guests),
-        TULLE_OFFSET(scheduler, m_shared_spares),
+        TULLE_OFFSET_OF("scheduler.m_guests", scheduler, m_guests.m_first),
+        TULLE_OFFSET_OF("scheduler.m_free_guests", scheduler, m_guests.m_free),
+        TULLE_OFFSET_OF("scheduler.m_shared_spares", scheduler, m_shared_spares.m_list),
         TULLE_OFFSET(growing_list, m_items),
         TULLE_OFFSET(growing_list, m_count),
-        TULLE_OFFSET(shepherd, placed),
-        TULLE_OFFSET(shepherd, injected),
+        TULLE_OFFSET_OF("shepherd.placed", shepherd, placed.m_list),
+        TULLE_OFFSET_OF("shepherd.injected", shepherd, injected.m_list),
         TULLE_OFFSET(worker, kind),
         TULLE_OFFSET(worker, index),
         TULLE_OFFSET(worker, current),
         TULLE_OFFSET(worker, ready),
-        TULLE_OFFSET(worker, spares),
-        TULLE_OFFSET(worker, emergency),
+        TULLE_OFFSET_OF("worker.spares", worker, spares.m_list),
+        TULLE_OFFSET_OF("worker.emergency", worker, spares.m_reserve),
         TULLE_OFFSET(worker, stacks),
         TULLE_OFFSET(worker, start_next),
         TULLE_OFFSET(worker, mailbox),
@@ -115,6 +117,7 @@ struct debug_access {
 } // namespace tulle::base
 
 #undef TULLE_OFFSET
+#undef TULLE_OFFSET_OF
 
 using tulle::base::debug_access;
 

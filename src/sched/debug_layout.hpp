@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a debugger needs in order to find all threads in the memory of a process or a core file, without debug information: where the
-// scheduler is, and a table of names and offsets. The reader is tools/gdb/tulle-gdb.py; it refuses a version that it does not know.
+// What a debugger needs in order to find all threads in the memory of a process or a core file,
+// without debug information: where the scheduler is, and a table of names and offsets. The reader
+// is tools/gdb/tulle-gdb.py; it refuses a version that it does not know.
 // The table describes this build; only the three addresses change while the process runs.
 #pragma once
 
@@ -17,9 +18,11 @@ struct tulle_debug_table {
     char mark[16];
     std::uint32_t version; // of the meaning of what is described; 1
     std::uint32_t count;
-    void const* scheduler;       // null: not started yet
-    void const* names;           // std::unordered_map<std::uint64_t, std::string>; null: no thread was ever named
-    std::int64_t current_worker; // from an OS thread's pthread_t to its word with the address of its worker
+    void const* scheduler; // null: not started yet
+    // Std::unordered_map<std::uint64_t, std::string>; null: no thread was ever named.
+    void const* names;
+    // From an OS thread's pthread_t to its word with the address of its worker.
+    std::int64_t current_worker;
     tulle_debug_entry const* entries;
 };
 extern TULLE_API tulle_debug_table tulle_debug_layout;

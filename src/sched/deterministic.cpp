@@ -21,12 +21,14 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::uint64_t k_step_ns = 1'000;
-constexpr std::uint64_t k_nap_ns = 1'000'000; // between two looks for what another OS thread has made
-constexpr std::uint32_t k_odds_choices = 4;   // a point switches always, or once in 2, 4 or 8 times
+// Between two looks for what another OS thread has made.
+constexpr std::uint64_t k_nap_ns = 1'000'000;
+constexpr std::uint32_t k_odds_choices = 4; // a point switches always, or once in 2, 4 or 8 times
 
 void post_ready(void* pending, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(pending)); }
 
-// The one place that ends a deterministic run in which nobody can go on: by the report, or where that is off or only warns, by itself.
+// Ends a deterministic run in which nobody can go on: by the report, or, where that is off or only
+// warns, by itself.
 [[noreturn]] TULLE_COLD void end_in_deadlock(scheduler const& s, std::uint64_t seed) noexcept {
     if (s.chosen().on_deadlock != nullptr) s.chosen().on_deadlock(standstill::deadlock);
     base::fatal("deadlock: every thread waits, none for a time, and there is no other OS thread; TULLE_SEED=%llu repeats this run",
@@ -44,10 +46,12 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     m_now = os::monotonic_ns();
     m_trace = m_steps = 0;
     m_is_alone = m_has_told_of_signals = false;
-    m_ready.clear();                                      // after a fork() of the process, what the parent had
-    m_has_warned.store(false, std::memory_order_relaxed); // relaxed: no other thread knows of the run yet
+    // After a fork() of the process, what the parent had.
+    m_ready.clear();
+    // relaxed: no other thread knows of the run yet.
+    m_has_warned.store(false, std::memory_order_relaxed);
     w.run = this;
-    w.look_due = true; // for good: only look_far() takes it back, which is not called in this mode
+    w.probe_due = true; // for good: only probe_others_first() takes it back, which is not called in this mode
 }
 
 void deterministic_run::end(worker& w) noexcept {
@@ -58,7 +62,8 @@ void deterministic_run::end(worker& w) noexcept {
 
 void deterministic_run::step() noexcept {
     m_now += k_step_ns;
-    // Who has used the library before and starts this run has an older one, and counts as the first.
+    // The thread that starts this run may have an older number, from an earlier use of the library.
+    // It counts as the first.
     thread_id const id = this_thread::get_id();
     m_trace = (m_trace ^ (id < m_first_id ? 1 : id - m_first_id + 1)) * 0x9E3779B97F4A7C15U;
     m_trace ^= m_trace >> 29U;
@@ -89,7 +94,7 @@ work deterministic_run::take_ready(std::uint32_t position) noexcept {
     runnable* const taken = m_ready[position];
     m_ready[position] = m_ready.back();
     m_ready.pop_back();
-    return {taken, nullptr, false};
+    return work::of_ready(taken);
 }
 
 work deterministic_run::choose(worker& w) noexcept {
@@ -99,7 +104,7 @@ work deterministic_run::choose(worker& w) noexcept {
     if (chosen < ready) return take_ready(chosen);
     parked.rotate(chosen - ready);
     for (std::uint32_t left = parked.size_hint(); left != 0; --left) { // empty ones leave the list
-        if (record* const slot = parked.steal(w.stolen_from)) return {nullptr, slot, false};
+        if (record* const slot = parked.steal(w.stolen_from)) return work::of_stolen(slot);
     }
     return ready == 0 ? work{} : take_ready(m_random.below(ready));
 }
@@ -107,14 +112,16 @@ work deterministic_run::choose(worker& w) noexcept {
 work deterministic_run::next(worker& w) noexcept {
     scheduler& s = *w.owner;
     for (;;) {
-        if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
-        static_cast<void>(reserve_spare(w));                                   // without one, what needs it says so
-        if (w.start_next != nullptr) return {s.take_local(w), nullptr, false}; // a child that goes first
+        if (s.is_stopping() && w.native != nullptr) return work::to_stop();
+        // Without one, what needs it says so.
+        static_cast<void>(reserve_spare(w));
+        // A child that goes first.
+        if (w.start_next != nullptr) return work::of_ready(s.take_local(w));
         static_cast<void>(s.timers().expire(m_now));
         gather(w);
         work found = choose(w);
-        if (found.ready == nullptr && found.stolen == nullptr) found.stolen = s.steal_record(w); // of a guest
-        if (found.ready != nullptr || found.stolen != nullptr) {
+        if (!found) found = work::of_stolen(s.steal_record(w)); // of a guest
+        if (found) {
             m_is_alone = false;
             return found;
         }
@@ -129,12 +136,14 @@ void deterministic_run::pass_time(worker& w) noexcept {
         return;
     }
     if (os::other_threads() == 0) {
-        if (!std::exchange(m_is_alone, true)) return; // the last one may have made something since the worker looked, and then have ended
+        // The last one may have made something since the worker looked, and then have ended.
+        if (!std::exchange(m_is_alone, true)) return;
         if (!awaits_signal(*w.owner)) end_in_deadlock(*w.owner, m_seed);
     } else {
         m_is_alone = false;
     }
-    w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
+    // relaxed: a waker that misses it is late by one nap at most.
+    w.nap_word.store(1, std::memory_order_relaxed);
     static_cast<void>(os::futex_wait(w.nap_word, 1, os::monotonic_ns() + k_nap_ns));
     w.nap_word.store(0, std::memory_order_relaxed);
 }
@@ -150,7 +159,8 @@ bool deterministic_run::awaits_signal(scheduler const& s) noexcept {
 void deterministic_run::note_stranger() noexcept {
     worker* const w = this_worker();
     if (w != nullptr && !w->is_guest()) return;
-    if (m_has_warned.exchange(true, std::memory_order_relaxed)) return; // relaxed: it orders nothing
+    // relaxed: it orders nothing.
+    if (m_has_warned.exchange(true, std::memory_order_relaxed)) return;
     base::warn("TULLE_SEED=%llu: an OS thread of the program's own uses the library; the order of its calls is not repeated",
                static_cast<unsigned long long>(m_seed));
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run in which a seed decides what the order of threads is (TULLE_SEED=n): one worker, no clock but a virtual one, and the same choices
-// each time. Its parts:
-//   points    fork, join, spawn, yield and every call on a synchronisation object ask whether another thread goes first
-//             (<tulle/schedule_point.hpp>). Deques are opened as if there were no membarrier, so that each fork and join takes its cold path
-//   choice    `look_due` stays set at the worker, so that each wait ends in the loop, and the loop here; what is ready anywhere is gathered,
-//             and one of all is taken. Records are candidates, too: the oldest of each suspended stack
-//   clock     each step takes a microsecond; when nothing is ready, it is the time of the next timer at once
-//   the end   nothing ready and no timer, and no other OS thread that could change that, nor could have before it ended: a deadlock
-// Used by the worker's own OS thread only, but for note_stranger(). How often a point switches is drawn from the seed as well: errors that
-// need few switches at the right places are found by those that switch seldom.
+// A run in which a seed decides what the order of threads is (TULLE_SEED=n): one worker, no clock
+// but a virtual one, and the same choices each time. Its parts:
+//   points    fork, join, spawn, yield and every call on a synchronisation object ask whether
+//             another thread goes first (<tulle/schedule_point.hpp>). Deques are opened as if there
+//             were no membarrier, so that each fork and join takes its cold path
+//   choice    `probe_due` stays set at the worker, so that each wait ends in the loop, and the loop
+//             here; what is ready anywhere is gathered, and one of all is taken. Records are
+//             candidates, too: the oldest of each suspended stack
+//   clock     each step takes a microsecond; when nothing is ready, it is the time of the next
+//             timer at once
+//   the end   nothing ready and no timer, and no other OS thread that could change that, nor could
+//             have before it ended: a deadlock
+// Used by the worker's own OS thread only, but for note_stranger(). How often a point switches is
+// drawn from the seed as well: errors that need few switches at the right places are found by those
+// that switch seldom.
 // After the random walk of CHESS (Musuvathi and Qadeer, doi:10.1145/1250734.1250785).
 #pragma once
 
@@ -25,7 +30,7 @@ namespace tulle::sched {
 class scheduler;
 struct fiber;
 struct runnable;
-struct work;
+class work;
 struct worker;
 
 class deterministic_run {
@@ -42,8 +47,10 @@ public:
     // What the worker does next; from its loop.
     [[nodiscard]] work next(worker& w) noexcept;
 
-    [[nodiscard]] std::uint64_t now() const noexcept { return m_now; } // ns; starts as the monotonic clock
-    // A hash over the order in which threads came to their points: equal interleavings have equal ones.
+    // ns; starts as the monotonic clock.
+    [[nodiscard]] std::uint64_t now() const noexcept { return m_now; }
+    // A hash over the order in which threads came to their points: equal interleavings have equal
+    // ones.
     [[nodiscard]] std::uint64_t trace() const noexcept { return m_trace; }
     [[nodiscard]] std::uint64_t steps() const noexcept { return m_steps; }
 
@@ -77,10 +84,12 @@ private:
     return static_cast<deterministic_run*>(detail::read_current<offsetof(detail::current_block, run)>(&tulle_read_current));
 }
 
-// Starts the run time if it is to be deterministic and does not run yet: what is used before the first thread belongs to the run, too.
+// Starts the run time if it is to be deterministic and does not run yet: what is used before the
+// first thread belongs to the run, too.
 void start_if_deterministic();
 
-// The clock of timers and time-outs, ns: the monotonic one, or that of the caller's deterministic run.
+// The clock of timers and time-outs, ns: the monotonic one, or that of the caller's deterministic
+// run.
 [[nodiscard]] std::uint64_t now_ns() noexcept;
 
 } // namespace tulle::sched

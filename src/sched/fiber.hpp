@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack with what stands on it: the full form of a thread, and what every wait suspends. Three kinds, with one interface:
-//   pooled   lies at the top of a stack of the pool; its bottom frame is a worker's loop (loop.cpp) or one thread with a stack of its own
+// A stack with what stands on it: the full form of a thread, and what every wait suspends. Three
+// kinds, with one interface:
+//   pooled   lies at the top of a stack of the pool; its bottom frame is a worker's loop (loop.cpp)
+//            or one thread with a stack of its own
 //   adopted  the stack of the OS thread that started the run time; only its own worker runs it
-//   guest    the stack of another OS thread; it is never switched out, its waits block the OS thread
-// A fiber is written by the worker that runs it; while suspended, by nobody but the one that resumes it.
+//   guest    the stack of another OS thread; it is never switched out, its waits block the OS
+//            thread
+// A fiber is written by the worker that runs it; while suspended, by nobody but the one that
+// resumes it.
 #pragma once
 
 #include "arch/context.hpp"
@@ -29,7 +33,7 @@ namespace tulle::sched {
 using wait::wait_kind;
 using wait::wait_reason;
 
-struct worker;
+struct worker_remote;
 struct record_deque;
 
 enum class fiber_kind : std::uint8_t { pooled, adopted, guest };
@@ -39,10 +43,11 @@ struct thread_values;
 // What is to be done when a thread ends (thread_identity::at_end).
 inline constexpr std::uint8_t k_has_name = 1;   // to be forgotten; the value of `true`
 inline constexpr std::uint8_t k_has_values = 2; // of thread-local keys, to be destroyed
-inline constexpr std::uint8_t k_inherited = 4;  // it was running when this process was forked off (process_fork.cpp)
-inline constexpr std::uint8_t k_is_bottom = 8;  // and is at the bottom of its stack
+// It was running when this process was forked off (process_fork.cpp).
+inline constexpr std::uint8_t k_inherited = 4;
+inline constexpr std::uint8_t k_is_bottom = 8; // and is at the bottom of its stack
 
-// Who a thread is. Threads that run as direct calls have no identity of their own.
+// The identity of a thread. Threads that run as direct calls have none of their own.
 struct thread_identity {
     thread_identity() noexcept {} // leaves `values` as it is: that would cost each thread a store
     thread_identity(std::uint64_t number, std::uint8_t flags) noexcept : id(number), at_end(flags) {}
@@ -60,7 +65,8 @@ struct thread_frame : thread_identity {
         : thread_identity(number, flags), outer(below), site(spawned_at) {}
 
     thread_frame* outer = nullptr;
-    void const* site = nullptr; // where it was spawned: an address behind the call; null: not by spawn
+    // Where it was spawned: an address behind the call; null: not by spawn.
+    void const* site = nullptr;
 };
 
 struct fiber : runnable {
@@ -70,7 +76,8 @@ struct fiber : runnable {
 
     // The frames that a suspended fiber will touch first.
     void prefetch_stack() const noexcept {
-        auto const* const top = *reinterpret_cast<std::byte* const*>(&context); // every backend's context is one pointer into the stack
+        // Every backend's context is one pointer into the stack.
+        auto const* const top = *reinterpret_cast<std::byte* const*>(&context);
         for (int line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line);
     }
     // By the thread itself, before it is published to its waker; by the waker.
@@ -81,7 +88,7 @@ struct fiber : runnable {
     }
     // relaxed: as above.
     void clear_wait() noexcept { waits_for.store(wait_kind::nothing, std::memory_order_relaxed); }
-    void bind(worker& to) noexcept {
+    void bind(worker_remote& to) noexcept {
         home = &to;
         bound = true;
     }
@@ -94,23 +101,29 @@ struct fiber : runnable {
     bool hosts_loop = false;  // pooled: the bottom frame is a loop, so it can be used for anything
     bool runs_record = false; // pooled: above the loop is a stolen record, not a thread of its own
     std::atomic<wait_kind> waits_for{wait_kind::nothing};
-    std::int16_t shepherd = -1;                     // runs only there; -1: anywhere
-    park::resume_word<os::machine> wake;            // guest
-    std::atomic<std::uint32_t> alive{k_alive_mark}; // lies in memory that is used again: 0 when it has been released
-    arch::context context{};                        // where it goes on; valid while suspended
-    record_deque* records = nullptr;                // its forked threads; null until the first fork
-    worker* home = nullptr;                         // adopted, guest: the only worker that runs it
-    arch::exception_state exceptions{};             // of the C++ run time, while suspended
-    record_deque* from = nullptr;                   // where stacks are counted: the deque of the record at the bottom, and its slot
-    detail::record const* of = nullptr;
-    thread_frame* frame = nullptr;                 // the innermost thread with a record of its own
-    thread_identity base;                          // of the forked thread at the bottom; its id is drawn when asked for
-    stack::span stack{};                           // pooled: to give back; guest: of a fiber of the process that this one was forked off
+    std::int16_t shepherd = -1;          // runs only there; -1: anywhere
+    park::resume_word<os::machine> wake; // guest
+    // A fiber lies in memory that is used again; this is 0 once it has been released.
+    std::atomic<std::uint32_t> alive{k_alive_mark};
+    arch::context context{};            // where it goes on; valid while suspended
+    record_deque* records = nullptr;    // its forked threads; null until the first fork
+    worker_remote* home = nullptr;      // adopted, guest: the only worker that runs it
+    arch::exception_state exceptions{}; // of the C++ run time, while suspended
+    // Kept where the number of stacks is limited: the deque that the record at the bottom was
+    // stolen from, and its slot there.
+    record_deque* origin = nullptr;
+    detail::record const* origin_slot = nullptr;
+    thread_frame* frame = nullptr; // the innermost thread with a record of its own
+    // Of the forked thread at the bottom; its id is drawn when asked for.
+    thread_identity base;
+    // Pooled: to give back; guest: of a fiber of the process that this one was forked off.
+    stack::span stack{};
     std::atomic<void const*> wait_object{nullptr}; // meaningful with waits_for
     detail::record* stolen = nullptr;              // with runs_record
-    detail::group_member* member = nullptr;        // the innermost thread of a spawn_group that stands on it (group/)
-    void* attachments[3] = {};                     // <tulle/detail/standing.hpp>
-    arch::sanitizer_fiber sanitizer;               // empty in builds without sanitizers
+    // The innermost thread of a spawn_group that stands on it (group/).
+    detail::group_member* member = nullptr;
+    void* attachments[3] = {};       // <tulle/detail/standing.hpp>
+    arch::sanitizer_fiber sanitizer; // empty in builds without sanitizers
 };
 
 // At the top of a pooled stack, whole cache lines.

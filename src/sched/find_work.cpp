@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a worker looks for work. First at home: what it was told to start, its mailbox, its own ready threads. When there is nothing it
-// searches (idle.cpp), and each round goes: expired timers; home again; records of workers of its shepherd, random victims first, of the
-// other shepherds, of parked deques, of guests; what was placed on its shepherd, injected there, ready threads of its shepherd's workers;
-// and for each other shepherd what was injected there and ready threads of its workers.
-// Every so many decisions timers, threads elsewhere and then records come before home, so that nothing waits for ever behind a busy ready
-// queue.
+// A worker takes its own work first: what it was told to start, its mailbox, its ready threads.
+// When it has none it searches (idle.cpp). Each round of a search goes through, in this order:
+//   timers that have expired, and its own work again
+//   records: of workers of its shepherd, from a random one on; of the other shepherds; of parked
+//   deques; of guests
+//   threads: placed on its shepherd; without a stack; injected there; ready on its shepherd's
+//   workers; then of each other shepherd, injected ones and ready ones
+// Once in k_decisions_per_probe decisions, timers, the threads of others and then their records come
+// before its own work, so that nothing waits for ever behind a ready queue that is never empty.
+#include "sched/find_work.hpp"
+
 #include "os/clock.hpp"
 #include "sched/guest.hpp"
+#include "sched/idle.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tulle::sched {
@@ -15,7 +21,7 @@ namespace {
 
 runnable* as_ready(thread_record* t) noexcept { return t; }
 
-// The first of the list is for now, the rest for the thief's own queue.
+// The thief runs the first of the list now, and queues the others.
 runnable* keep_rest(worker& thief, runnable_list& taken) noexcept {
     runnable* const first = taken.pop_front();
     if (first == nullptr) return nullptr;
@@ -39,24 +45,13 @@ runnable* scheduler::take_local(worker& w) noexcept {
     return w.ready.pop();
 }
 
-runnable* scheduler::take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept {
-    if (count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint, looked at again before sleeping
-    std::lock_guard const held(s.lock);
-    runnable* const r = list.pop_front();
-    if (r == nullptr) return nullptr;
-    // relaxed, both: written under the lock; to others they are hints.
-    count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (r->kind == runnable_kind::fiber) s.started.store(s.started.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return r;
-}
-
-runnable* scheduler::take_ready_of(worker& thief, worker& victim) noexcept {
+runnable* scheduler::take_ready_of(worker& thief, worker_remote& victim) noexcept {
     if (&victim == &thief || !victim.ready.has_stealable() || !thief.pace.is_due(os::monotonic_ns())) return nullptr;
     runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
     return keep_rest(thief, taken);
 }
 
-runnable* scheduler::take_ready_of(worker& thief, growing_list<worker*> const& victims) noexcept {
+runnable* scheduler::take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept {
     std::size_t const count = victims.size();
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
@@ -66,24 +61,21 @@ runnable* scheduler::take_ready_of(worker& thief, growing_list<worker*> const& v
 }
 
 runnable* scheduler::take_shared(worker& w) noexcept {
-    if (runnable* const r = take_list(*w.home, w.home->placed, w.home->placed_count)) return r;
-    if (runnable* const r = take_unstarted()) return r;
-    if (runnable* const r = take_list(*w.home, w.home->injected, w.home->injected_count)) return r;
+    if (runnable* const r = m_injector.take_at_home(*w.home)) return r;
     if (runnable* const r = take_ready_of(w, w.home->workers)) return r;
-    for (auto const& s : m_shepherds) {
+    for (auto const& s : shepherds()) {
         if (s.get() == w.home) continue;
-        if (runnable* const r = take_list(*s, s->injected, s->injected_count)) return r;
-        if (runnable* const r = take_orphan(*s)) return r;
+        if (runnable* const r = injector::take_from(*s)) return r;
         if (runnable* const r = take_ready_of(w, s->workers)) return r;
     }
     return nullptr;
 }
 
-record* scheduler::steal_record_of(worker& thief, growing_list<worker*> const& victims) noexcept {
+record* scheduler::steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept {
     std::size_t const count = victims.size();
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
-        worker& victim = *victims[(first + k) % count];
+        worker_remote& victim = *victims[(first + k) % count];
         record_deque* const deque = victim.visible.get();
         if (&victim == &thief || deque == nullptr) continue;
         if (record* const slot = steal_from(thief, *deque)) return slot;
@@ -95,15 +87,13 @@ record* scheduler::steal_record(worker& w) noexcept {
     bool const in_order = m_stacks->is_short();
     record* slot = in_order ? m_parked.steal(w.stolen_from, false) : nullptr;
     if (slot == nullptr) slot = steal_record_of(w, w.home->workers);
-    for (auto s = m_shepherds.begin(); slot == nullptr && s != m_shepherds.end(); ++s) {
+    for (auto s = shepherds().begin(); slot == nullptr && s != shepherds().end(); ++s) {
         if (s->get() != w.home) slot = steal_record_of(w, (*s)->workers);
     }
     if (slot == nullptr) slot = m_parked.steal(w.stolen_from, !in_order);
-    if (slot == nullptr) {
-        for (guest* g = m_guests.load(std::memory_order_acquire); slot == nullptr && g != nullptr; g = g->next) { // pairs with attach_guest
-            record_deque* const deque = g->as_worker.visible.get();
-            if (deque != nullptr) slot = steal_from(w, *deque);
-        }
+    for (auto g = m_guests.begin(); slot == nullptr && g != m_guests.end(); ++g) {
+        record_deque* const deque = g->remote().visible.get();
+        if (deque != nullptr) slot = steal_from(w, *deque);
     }
     if (slot != nullptr) ++w.steals;
     return slot;
@@ -115,27 +105,70 @@ std::size_t scheduler::expire_timers() noexcept { return m_timers.next_deadline(
 bool scheduler::has_other_work(worker& w) noexcept {
     if (!w.ready.looks_empty() || !w.mailbox.looks_empty()) return true;
     if (w.current->records != nullptr && w.current->records->looks_stealable()) return true;
-    if (has_unstarted() || !m_parked.looks_empty() || w.home->placed_count.load(std::memory_order_relaxed) != 0) return true;
+    if (!m_parked.looks_empty()) return true;
     return something_to_do(w);
 }
 
-// relaxed, all counts: by a sleeper after its heavy fence; a maker has written them before its own fence (H2, G1).
-bool scheduler::something_to_do(worker& w) noexcept {
+// relaxed, all counts: by a sleeper after its heavy fence; a maker has written them before its own
+// fence (H2, G1).
+bool scheduler::something_to_do(worker_remote& w) noexcept {
     if (is_stopping() || !w.mailbox.looks_empty() || !w.ready.looks_empty()) return true;
-    if (has_unstarted() || w.home->placed_count.load(std::memory_order_relaxed) != 0 || is_surplus(w)) return true;
-    for (auto const& s : m_shepherds) {
-        if (s->injected_count.load(std::memory_order_relaxed) != 0 || has_orphan(*s)) return true;
-        for (worker* const v : s->workers) {
+    if (m_injector.has_work(*w.home) || is_surplus(w)) return true;
+    for (auto const& s : shepherds()) {
+        for (worker_remote* const v : s->workers) {
             record_deque* const deque = v->visible.get();
             if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;
         }
     }
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        record_deque* const deque = g->as_worker.visible.get();
-        if (deque != nullptr && deque->looks_stealable()) return true;
-    }
+    if (m_guests.leave_work()) return true;
     base::idle_poller const* const others = idle_poller();
     return m_parked.has_stealable() || (others != nullptr && others->has_work());
+}
+
+// --- what a worker does next ---------------------------------------------------------------------
+
+// One round. Records are only taken when the worker could suspend them.
+work probe_once(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    if (s.is_stopping() && w.native != nullptr) return work::to_stop();
+    if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.value(), fired);
+    if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.take_started(w));
+    if (runnable* const r = s.take_local(w)) return work::of_ready(r);
+    if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
+    return work::of_ready(s.take_shared(w));
+}
+
+namespace {
+
+// What waits behind a ready queue that is never empty.
+work probe_others_first(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    w.probe_due = false;
+    if (w.start_next != nullptr) return {};
+    if (s.is_surplus(w) && !s.stand_by(w)) return work::to_stop();
+    w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
+    if (!reserve_spare(w)) return {};
+    static_cast<void>(s.expire_timers());
+    if (runnable* const r = s.take_shared(w)) return work::of_ready(r);
+    if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
+    base::idle_poller* const others = s.idle_poller();
+    return others != nullptr && others->take_work(false) ? work::of_ready(s.take_local(w)) : work();
+}
+
+} // namespace
+
+work find_work(worker& w) noexcept {
+    scheduler& s = *w.owner;
+    if (w.decisions.advance() % k_decisions_per_probe == 0 || w.probe_due) {
+        if (s.is_deterministic()) return s.deterministic().next(w);
+        work const found = probe_others_first(w);
+        if (found) return found;
+    }
+    if (runnable* const r = s.take_local(w)) {
+        if (r->kind == runnable_kind::fiber || reserve_spare(w)) return work::of_ready(r);
+        w.ready.push_front(*r);
+    }
+    return wait_for_work(w);
 }
 
 } // namespace tulle::sched

@@ -21,8 +21,8 @@ void os_thread_ends(void* w) {
     scheduler::instance().detach_guest(self);
 }
 
-// A key, not a thread-local object: it comes after the destructors of the program's thread-local objects, which may use Tulle, and again
-// if destructors of other keys do.
+// A key, not a thread-local object: it comes after the destructors of the program's thread-local
+// objects, which may use Tulle, and again if destructors of other keys do.
 pthread_key_t end_of_os_thread() noexcept {
     static pthread_key_t const key = [] {
         pthread_key_t made{};
@@ -38,74 +38,47 @@ void watch_end_of_os_thread(worker* w) noexcept {
     if (int const error = pthread_setspecific(end_of_os_thread(), w)) base::fatal("no memory to attach an OS thread (errno %d)", error);
 }
 
-scheduler::guest& scheduler::guest_of(worker& w) noexcept {
-    guest* g = m_guests.load(std::memory_order_acquire); // pairs with attach_guest
-    while (&g->as_worker != &w) g = g->next;
-    return *g;
-}
-
 bool scheduler::attach_guest() noexcept {
     if (is_deterministic()) m_deterministic.note_stranger();
-    std::lock_guard const held(m_guests_lock);
-    guest* g = m_free_guests;
-    if (g != nullptr) {
-        m_free_guests = g->next_free;
-    } else {
-        g = new (std::nothrow) guest(*this, m_asymmetric);
-        if (g == nullptr) return false;
-        g->next = m_guests.load(std::memory_order_relaxed); // relaxed: written under this lock only
-        g->as_worker.local_number = g->next == nullptr ? 1 : g->next->as_worker.local_number + 2;
-        m_guests.store(g, std::memory_order_release); // pairs with the acquire of thieves
-    }
-    worker& w = g->as_worker;
-    w.current = &g->stack;
+    return m_guests.acquire(*this, m_asymmetric, [this](guest& g) { settle(g); });
+}
+
+// The calling OS thread is this guest from now on.
+void scheduler::settle(guest& g) noexcept {
+    worker& w = g.as_worker;
+    w.current = &g.stack;
     w.on_system_stack = __builtin_frame_address(0);
     w.handlers.install();
     w.exception_globals = arch::exception_globals();
-    g->stack.bind(w);
-    g->frame = {nullptr, draw_ids(1), 0, nullptr};
-    g->stack.frame = &g->frame;
+    g.stack.bind(w);
+    g.frame = {nullptr, draw_ids(1), 0, nullptr};
+    g.stack.frame = &g.frame;
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
     watch_end_of_os_thread(&w);
-    return true;
 }
 
 std::size_t scheduler::guest_bytes() noexcept { return sizeof(guest); }
 
-void scheduler::alarm_guests() noexcept {
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        if (record_deque* const d = g->as_worker.visible.get()) d->alarm();
-    }
-}
-
 void scheduler::tell_guests_of_deadline() noexcept {
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) g->stack.wake.tell(); // pairs with attach_guest
-}
-
-std::int64_t scheduler::live_threads_of_guests() const noexcept {
-    std::int64_t live = 0;
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest; counts: a snapshot
-        live += g->as_worker.threads_made.load(std::memory_order_relaxed) - g->as_worker.threads_ended.load(std::memory_order_relaxed);
-    }
-    return live;
+    for (guest& g : m_guests) g.stack.wake.tell();
 }
 
 void scheduler::detach_guest(worker& w) noexcept {
-    guest* const g = &guest_of(w);
-    if (g->frame.at_end != 0) end_thread(g->frame);
-    if (g->stack.records != nullptr) {
-        if (!discard_joined_records(g->stack)) base::fatal("an OS thread ends with forked threads that it has not joined");
-        close_deques(g->stack);
+    guest& g = m_guests.find(w);
+    if (g.frame.at_end != 0) end_thread(g.frame);
+    if (g.stack.records != nullptr) {
+        if (!discard_joined_records(g.stack)) base::fatal("an OS thread ends with forked threads that it has not joined");
+        close_deques(g.stack);
         show_deque(w, nullptr); // last: closing shows the one below
-        free_deque(*std::exchange(g->stack.records, nullptr));
+        free_deque(*std::exchange(g.stack.records, nullptr));
     }
-    retire_guest(*g);
+    retire_guest(g);
 }
 
 // The caller becomes worker 0, with all that it had as a guest.
 void scheduler::adopt_guest(worker& as_guest) noexcept {
-    guest& g = guest_of(as_guest);
+    guest& g = m_guests.find(as_guest);
     move_identity(g.stack, g.frame, &g.frame, m_adopted, m_adopted_frame);
     m_adopted.records = std::exchange(g.stack.records, nullptr);
     show_deque(as_guest, nullptr);
@@ -113,18 +86,16 @@ void scheduler::adopt_guest(worker& as_guest) noexcept {
 }
 
 void scheduler::retire_guest(guest& retired) noexcept {
-    guest* const g = &retired;
-    g->stack.stack = {};
-    g->as_worker.handlers.remove();
-    free_cached_records(g->as_worker);
-    g->as_worker.tid.store(0, std::memory_order_relaxed); // relaxed: its OS thread is a stranger again until it is gone
+    retired.stack.stack = {};
+    retired.as_worker.handlers.remove();
+    free_cached_records(retired.as_worker);
+    // relaxed: its OS thread is a stranger again until it is gone.
+    retired.as_worker.tid.store(0, std::memory_order_relaxed);
     set_this_worker(nullptr);
-    std::lock_guard const held(m_guests_lock);
-    g->next_free = m_free_guests;
-    m_free_guests = g;
+    m_guests.release(retired);
 }
 
-// --- who the caller is --------------------------------------------------------------------------------------------------
+// --- who the caller is ---------------------------------------------------------------------------
 
 namespace {
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker without work: search for a while, then sleep. The protocol, with the either-or argument, is in park/idle_set.hpp, and its steps are
-// in park/sleep_steps.hpp.
+// A worker that has found nothing in its own queues searches for a while, and then sleeps. The
+// protocol, with the either-or argument, is in park/idle_set.hpp; its steps are in
+// park/sleep_steps.hpp.
+#include "sched/idle.hpp"
+
 #include "os/clock.hpp"
 #include "sched/scheduler.hpp"
 
@@ -11,18 +14,15 @@ namespace tulle::sched {
 
 namespace {
 
-constexpr std::uint32_t k_decisions_per_look = 61;
 constexpr std::uint32_t k_most_pauses = 64; // between two rounds of a search
-constexpr int k_barren_wakes = 2;           // woken in vain more often than this: nap before searching again
+// A worker that was woken in vain more often than this naps before it searches again.
+constexpr int k_barren_wakes = 2;
 constexpr std::uint64_t k_first_nap_ns = 50'000;
 constexpr std::uint64_t k_idle_before_trim_ns = 50'000'000;
 constexpr std::uint64_t k_longest_nap_ns = 800'000;
 constexpr std::uint64_t k_behind_timekeeper_ns = 250'000;
 
-work as_work(runnable* r) noexcept { return {r, nullptr, false}; }
-bool is_work(work const& w) noexcept { return w.ready != nullptr || w.stolen != nullptr || w.stop; }
-
-// For the steps of a worker around its sleep (park/sleep_steps.hpp).
+// What the steps of a worker around its sleep (park/sleep_steps.hpp) ask of the scheduler.
 struct work_of_others {
     void alarm_all() const noexcept { w.owner->alarm_all(); }
     [[nodiscard]] bool something_to_do() const noexcept { return w.owner->something_to_do(w); }
@@ -34,21 +34,10 @@ struct work_of_others {
     worker& w;
 };
 
-// One round. Records are only taken when the worker could suspend them.
-work look_around(worker& w) noexcept {
-    scheduler& s = *w.owner;
-    if (s.is_stopping() && w.native != nullptr) return {nullptr, nullptr, true};
-    if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.look(), fired);
-    if (TULLE_UNLIKELY(!reserve_spare(w))) return as_work(s.take_started(w));
-    if (runnable* const r = s.take_local(w)) return as_work(r);
-    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
-    return as_work(s.take_shared(w));
-}
-
-// What else this worker looks at while it searches.
+// The poller for other places, which this worker serves while it searches.
 class watch {
 public:
-    explicit watch(base::idle_poller* of) noexcept : m_poller(of) {
+    explicit watch(base::idle_poller* poller) noexcept : m_poller(poller) {
         if (m_poller != nullptr) m_poller->begin_watch();
     }
     watch(watch const&) = delete;
@@ -57,11 +46,11 @@ public:
         if (m_poller != nullptr) m_poller->end_watch(m_has_work);
     }
     work found(work const& w) noexcept {
-        m_has_work = is_work(w);
+        m_has_work = static_cast<bool>(w);
         return w;
     }
     bool poll() const noexcept { return m_poller != nullptr && m_poller->poll(); }
-    // True: something has come meanwhile.
+    // True: something has come in the meantime.
     bool pause(std::uint32_t times) const noexcept {
         for (; times != 0; --times) {
             os::machine::pause();
@@ -86,32 +75,34 @@ work search(worker& w, std::uint64_t patience_ns) noexcept {
     bool has_polled = false;
     for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
         if (!std::exchange(has_polled, false) && others.poll()) pauses = 1;
-        work const found = look_around(w);
-        if (is_work(found)) return others.found(found);
+        work const found = probe_once(w);
+        if (found) return others.found(found);
         if (!w.spares.empty() && others.take_work()) continue;
         std::uint64_t const now = os::monotonic_ns();
         if (give_up == 0) give_up = others.is_to_sleep_at_once() ? now : now + patience_ns;
         if (now >= give_up) {
             if (!others.expects(now)) return {};
-            others.let_others_run(); // who is expected to send may be waiting for the processor
+            others.let_others_run(); // the expected sender may be waiting for the processor
         }
         has_polled = others.pause(pauses);
         if (has_polled) pauses = 1;
     }
 }
 
-// A sleep that only those end who inject threads.
+// A sleep that ends early only when a thread is injected.
 void nap(worker& w, std::uint64_t until) noexcept {
     static_cast<void>(w.owner->idle().end_search());
-    w.nap_word.store(1, std::memory_order_relaxed); // relaxed: a waker that misses it is late by one nap at most
+    // relaxed: a waker that misses it is late by one nap at most.
+    w.nap_word.store(1, std::memory_order_relaxed);
     static_cast<void>(os::futex_wait(w.nap_word, 1, std::min(until, w.owner->timers().next_deadline())));
     // relaxed: as above.
     w.nap_word.store(0, std::memory_order_relaxed);
     w.owner->idle().begin_search();
 }
 
-// Work that is gone again whenever a woken worker arrives is not worth its wake-ups, nor are threads that are over sooner than stolen: look
-// again only after a while.
+// Work that is gone again whenever a woken worker arrives is not worth its wake-ups, nor are
+// threads that are over sooner than stolen. After such work the worker searches again only after a
+// while.
 void nap_if_due(worker& w, bool woken) noexcept {
     std::uint64_t const now = os::monotonic_ns();
     std::uint64_t until = w.pace.rests_until();
@@ -120,74 +111,80 @@ void nap_if_due(worker& w, bool woken) noexcept {
     if (until > now) nap(w, until);
 }
 
-// It has something to do again. release pairs with is_short_for_good.
+// The worker has something to do again. release pairs with is_short_for_good.
 void stop_starving(worker& w) noexcept {
     if (TULLE_UNLIKELY(w.starves_since.load(std::memory_order_relaxed) != 0)) w.starves_since.store(0, std::memory_order_release);
 }
 
-// There may be work that this worker cannot start for want of a stack: it must not keep others from being woken, by searching, and looks
-// again after a while.
+// There may be work that this worker cannot start for want of a stack. Then it rests for a while,
+// since a worker that searches keeps others from being woken.
 void rest_without_spare(worker& w) noexcept {
     bool const starves = TULLE_UNLIKELY(w.spares.empty()) && w.owner->something_to_do(w);
     if (TULLE_LIKELY(!starves)) return stop_starving(w);
-    if (w.starves_since.load(std::memory_order_relaxed) == 0)                 // relaxed: one writer
-        w.starves_since.store(os::monotonic_ns(), std::memory_order_release); // pairs with is_short_for_good: its queues are empty
+    if (w.starves_since.load(std::memory_order_relaxed) == 0) // relaxed: one writer
+        // pairs with is_short_for_good: its queues are empty.
+        w.starves_since.store(os::monotonic_ns(), std::memory_order_release);
     static_cast<void>(w.owner->idle().wake_one());
-    w.owner->look_for_shortage(w);
+    w.owner->standstills().check_for_shortage(w);
     nap(w, os::monotonic_ns() + k_longest_nap_ns);
 }
 
-// Of the workers that sleep one wakes for the first deadline. The others do so a while later, when that one may be busy with what it has found:
-// if all woke, all but one would do so in vain.
+// One of the sleeping workers wakes for the first deadline. The others do so a while later, when
+// that one may be busy with what it has found. If all woke at once, all but one would do so in
+// vain.
 class timekeeping {
 public:
-    explicit timekeeping(worker& w) noexcept : m_of(*w.owner) {
-        worker* nobody = nullptr;
-        m_is_mine =
-            m_of.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed); // relaxed, both: who loses wakes later
+    explicit timekeeping(worker& w) noexcept : m_scheduler(*w.owner) {
+        worker_remote const* nobody = nullptr;
+        // relaxed, both: the one that loses wakes later.
+        m_is_mine = m_scheduler.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
     }
     timekeeping(timekeeping const&) = delete;
     timekeeping& operator=(timekeeping const&) = delete;
     ~timekeeping() {
-        if (m_is_mine) m_of.timekeeper().store(nullptr, std::memory_order_relaxed);
+        if (m_is_mine) m_scheduler.timekeeper().store(nullptr, std::memory_order_relaxed);
     }
     [[nodiscard]] std::uint64_t until() const noexcept {
-        std::uint64_t const first = m_of.timers().next_deadline();
+        std::uint64_t const first = m_scheduler.timers().next_deadline();
         return m_is_mine || first == k_never ? first : first + k_behind_timekeeper_ns;
     }
 
 private:
-    scheduler& m_of;
+    scheduler& m_scheduler;
     bool m_is_mine = false;
 };
 
-// From searching to searching, with a sleep in between if there is really nothing. True: there should be something.
+// Called and left while the worker counts as searching. It sleeps in between if there is really
+// nothing.
+// True: there should be something.
 bool sleep_until_woken(worker& w) noexcept {
     scheduler& s = *w.owner;
     auto& idle = s.idle();
     work_of_others others{w};
     if (!park::prepare_sleep(idle, w.sleeper, others)) return true;
     std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
-    std::uint64_t const look_at = s.next_look(w);
+    std::uint64_t const check_at = s.standstills().next_check(w);
     timekeeping const time(w);
-    std::uint64_t const until = std::min({trim_at, look_at, time.until()});
+    std::uint64_t const until = std::min({trim_at, check_at, time.until()});
     if (idle.sleep(w.sleeper, until) == park::sleep_result::woken) return true;
     std::uint64_t const now = os::monotonic_ns();
     if (now >= trim_at) {
         w.has_worked = false;
         s.trim(w);
     }
-    if (now >= look_at) s.look_for_deadlock(w);
+    if (now >= check_at) s.standstills().check(w);
     return false;
 }
 
-// A thread needs a spare stack to wait beneath: if there is no memory for one, it waits in the queue.
+// What was handed to this worker while it slept. A thread needs a spare that the worker can go on
+// with when the thread waits; if there is no memory for one, the thread goes to the queue.
 work accept_gift(worker& w) noexcept {
     work_of_others others{w};
-    return as_work(static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
+    return work::of_ready(static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
 }
 
-// From searching to searching; whom stand_by wakes searches in its place meanwhile. False: its OS thread ends, and it does not search.
+// Called and left while the worker counts as searching; while it stands by, the worker that
+// stand_by wakes searches in its place. False: its OS thread ends, and it does not search any more.
 bool stand_by_if_surplus(worker& w) noexcept {
     if (TULLE_LIKELY(!w.owner->is_surplus(w))) return true;
     static_cast<void>(w.owner->idle().end_search());
@@ -196,17 +193,19 @@ bool stand_by_if_surplus(worker& w) noexcept {
     return true;
 }
 
-// From searching to neither searching nor asleep, with work. Who has slept for as long as it wanted to, without being woken, need not
-// search for long: a look at the time, or at all threads, makes no work. Nor need who has done nothing but run threads whose time had come: they
-// have made no work that waits, and a search after each of many sleepers would keep the processors busy. It looks round once all the same, and
-// once more when it has announced its sleep.
+// Called while the worker counts as searching; when it returns, with work, the worker neither
+// searches nor sleeps. A worker that has slept for as long as it wanted to, without being woken,
+// need not search for long: nothing has made work. Nor need one that has done nothing but run
+// threads whose time had come: they have made no work that waits, and a search after each of many
+// sleepers would keep the processors busy.
+// Such a worker searches one round all the same, and once more when it has announced its sleep.
 work search_and_sleep(worker& w) noexcept {
-    std::uint64_t const patience_ns = w.burst.is_all(w.decisions.look()) ? 0 : w.owner->chosen().spin_ns;
+    std::uint64_t const patience_ns = w.burst.is_all(w.decisions.value()) ? 0 : w.owner->chosen().spin_ns;
     bool woken = false;
     for (bool has_slept = false;; has_slept = true) {
-        if (!stand_by_if_surplus(w)) return {nullptr, nullptr, true};
+        if (!stand_by_if_surplus(w)) return work::to_stop();
         work const found = search(w, woken || !has_slept ? patience_ns : 0);
-        if (is_work(found)) {
+        if (found) {
             work_of_others others{w};
             park::pass_search_on(w.owner->idle(), others);
             return found;
@@ -214,40 +213,15 @@ work search_and_sleep(worker& w) noexcept {
         rest_without_spare(w);
         nap_if_due(w, woken);
         woken = sleep_until_woken(w);
-        if (work const gift = accept_gift(w); is_work(gift)) return gift;
+        if (work const gift = accept_gift(w)) return gift;
     }
-}
-
-// What waits behind a ready queue that is never empty.
-work look_far(worker& w) noexcept {
-    scheduler& s = *w.owner;
-    w.look_due = false;
-    if (w.start_next != nullptr) return {};
-    if (s.is_surplus(w) && !s.stand_by(w)) return {nullptr, nullptr, true};
-    w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
-    if (!reserve_spare(w)) return {};
-    static_cast<void>(s.expire_timers());
-    if (runnable* const r = s.take_shared(w)) return as_work(r);
-    if (record* const slot = s.steal_record(w)) return {nullptr, slot, false};
-    base::idle_poller* const others = s.idle_poller();
-    return others != nullptr && others->take_work(false) ? as_work(s.take_local(w)) : work();
 }
 
 } // namespace
 
-work find_work(worker& w) noexcept {
-    scheduler& s = *w.owner;
-    if (w.decisions.advance() % k_decisions_per_look == 0 || w.look_due) {
-        if (s.is_deterministic()) return s.deterministic().next(w);
-        work const found = look_far(w);
-        if (is_work(found)) return found;
-    }
-    if (runnable* const r = s.take_local(w)) {
-        if (r->kind == runnable_kind::fiber || reserve_spare(w)) return as_work(r);
-        w.ready.push_front(*r);
-    }
+work wait_for_work(worker& w) noexcept {
     w.is_idle.store(true, std::memory_order_relaxed); // relaxed, both: a hint for the watcher
-    s.idle().begin_search();
+    w.owner->idle().begin_search();
     work const found = search_and_sleep(w);
     w.is_idle.store(false, std::memory_order_relaxed);
     stop_starving(w);

@@ -58,8 +58,8 @@ void discard_joined_above(record_deque& deque, record* slot) noexcept {
     }
 }
 
-// A record with younger ones above it stays in its slot as one that does nothing: a hole. INV: no hole is at the top after a join, as the
-// joins of all that is above one come through join_cold.
+// A record with younger ones above it stays in its slot as one that does nothing: a hole. INV: no
+// hole is at the top after a join, as the joins of all that is above one come through join_cold.
 bool take_from_below(record_deque& deque, record* slot) noexcept {
     auto const result = record_owner(deque).reclaim_below(slot, [slot](bool stolen) {
         if (!stolen) slot->run = &run_joined;
@@ -71,14 +71,15 @@ bool take_from_below(record_deque& deque, record* slot) noexcept {
     return false;
 }
 
-// In a deterministic run: somebody else may go first, and take what is about to be joined. A failed retract() has lowered `head`; while
-// others run, it stands where it was. release: as in retract.
+// In a deterministic run: somebody else may go first, and take what is about to be joined. A failed
+// retract() has lowered `head`; while others run, it stands where it was. release: as in retract.
 TULLE_COLD void let_others_go_before_join(record_deque& deque, record* slot) noexcept {
     if (deque.top() == slot) deque.head.store(slot + 1, std::memory_order_release);
     schedule_point();
 }
 
-// The next level, or where memory is short the largest that there is. The smallest is 16 KiB: less than the handles of as many children.
+// The next level, or where memory is short the largest that there is. The smallest is 16 KiB: less
+// than the handles of as many children.
 bool open_larger(scheduler& s, fiber& f, std::uint8_t level) noexcept {
     int wanted = std::min(level + 1, deque_pool::k_levels - 1);
     while (wanted >= 0 && s.open_deque(f, static_cast<std::uint8_t>(wanted)) == nullptr) --wanted;

@@ -7,13 +7,15 @@
 
 namespace tulle::sched {
 
-// Takes records that were joined out of order off the deques of `f`. False: there are forked threads that have not been joined.
+// Takes records that were joined out of order off the deques of `f`. False: there are forked
+// threads that have not been joined.
 [[nodiscard]] bool discard_joined_records(fiber& f) noexcept;
 [[nodiscard]] bool discard_joined_records(record_deque& deque) noexcept;
 // The thread of this record was joined while younger ones were not; it may not have ended yet.
 [[nodiscard]] bool is_joined(record const& slot) noexcept;
 
-// In a child process: the thieves of these records are not there. Their joins throw left_behind_error().
+// In a child process: the thieves of these records are not there. Their joins throw
+// left_behind_error().
 void lose_stolen_records(record_deque& deque) noexcept;
 
 } // namespace tulle::sched

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word in which a thread that finishes and a thread that waits for it meet. One finishes, at most one waits.
+// The word in which a thread that finishes and a thread that waits for it meet. One finishes, at
+// most one waits.
 //   running --set_waiter--> waiter --finish--> done        running --finish--> done
-// Either the waiter's compare-and-swap finds `running` and finish() returns the waiter, or it finds `done` and the waiter goes on.
+// Either the waiter's compare-and-swap finds `running` and finish() returns the waiter, or it finds
+// `done` and the waiter goes on.
 #pragma once
 
 #include <tulle/detail/record.hpp>
@@ -17,8 +19,9 @@ public:
     // acquire pairs with the release in finish: the result is visible.
     [[nodiscard]] bool is_done() const noexcept { return m_word.load(std::memory_order_acquire) == detail::k_done; }
 
-    // By the thread that ran it, once, with the result in place: the address of the waiter to wake, or 0. After it the word, and the
-    // record around it, may be gone. acq_rel: release pairs with is_done and set_waiter; acquire pairs with the release in set_waiter.
+    // By the thread that ran it, once, with the result in place: the address of the waiter to wake,
+    // or 0. After it the word, and the record around it, may be gone. acq_rel: release pairs with
+    // is_done and set_waiter; acquire pairs with the release in set_waiter.
     [[nodiscard]] std::uintptr_t finish() noexcept {
         std::uintptr_t const waiter = m_word.exchange(detail::k_done, std::memory_order_acq_rel);
         return waiter == detail::k_running ? 0 : waiter;
@@ -26,16 +29,20 @@ public:
     // By the waiter, suspended already. False: done meanwhile, nobody will wake it.
     [[nodiscard]] bool set_waiter(std::uintptr_t waiter) noexcept {
         std::uintptr_t expected = detail::k_running;
-        // release pairs with the acquire in finish: the waiter is suspended. acquire pairs with the release in finish: failing, the result is visible.
+        // release pairs with the acquire in finish: the waiter is suspended. acquire pairs with the
+        // release in finish: failing, the result is visible.
         return m_word.compare_exchange_strong(expected, waiter, std::memory_order_release, std::memory_order_acquire);
     }
-    // By the waiter of a timed join, before the thread has finished. False: finish() came first and will wake it, or has.
+    // By the waiter of a timed join, before the thread has finished. False: finish() came first and
+    // will wake it, or has.
     [[nodiscard]] bool clear_waiter(std::uintptr_t waiter) noexcept {
-        // acquire pairs with finish: failing, the result is visible. Succeeding it needs none, but no compiler takes less there.
+        // acquire pairs with finish: failing, the result is visible. Succeeding it needs none, but
+        // no compiler takes less there.
         return m_word.compare_exchange_strong(waiter, detail::k_running, std::memory_order_acquire, std::memory_order_acquire);
     }
     // By the waiter, after is_done: the record may be used again.
-    void reset() noexcept { m_word.store(detail::k_running, std::memory_order_relaxed); } // relaxed: published with the next record
+    // relaxed: published with the next record.
+    void reset() noexcept { m_word.store(detail::k_running, std::memory_order_relaxed); }
 
 private:
     Atomic& m_word;

@@ -22,7 +22,8 @@ namespace {
 
 using destructor = void (*)(void*);
 
-// The low two bits of a sequence are the state of the slot; each life of a slot is four further than the one before.
+// The low two bits of a sequence are the state of the slot; each life of a slot is four further
+// than the one before.
 constexpr std::uint32_t k_state_mask = 3;
 constexpr std::uint32_t k_free = 0;
 constexpr std::uint32_t k_in_the_making = 1;
@@ -47,7 +48,8 @@ bool is_key(key k) noexcept { return index_of(k) < k_most_keys && (sequence_of(k
 
 bool try_create(std::uint32_t index, key& made, destructor destroy) noexcept {
     key_slot& slot = g_slots[index];
-    std::uint32_t found = slot.sequence.load(std::memory_order_relaxed); // relaxed: the exchange decides
+    // relaxed: the exchange decides.
+    std::uint32_t found = slot.sequence.load(std::memory_order_relaxed);
     if ((found & k_state_mask) != k_free) return false;
     // acquire pairs with the release in delete_key.
     if (!slot.sequence.compare_exchange_strong(found, found + k_in_the_making, std::memory_order_acquire, std::memory_order_relaxed))
@@ -77,13 +79,15 @@ bool grow(thread_identity& thread, std::uint32_t index) noexcept {
     return true;
 }
 
-// One round; whether a destructor was called. A destructor may store values, so the array is found afresh each time.
+// One round; whether a destructor was called. A destructor may store values, so the array is found
+// afresh each time.
 bool destroy_values(thread_identity& thread) noexcept {
     bool called = false;
     for (std::uint32_t k = 0; k < thread.values->count; ++k) {
         auto const found = std::exchange(thread.values->entries[k], {});
         if (found.value == nullptr || !is_live(k, found.sequence)) continue;
-        destructor const destroy = g_slots[k].destroy.load(std::memory_order_relaxed); // relaxed: ordered by is_live
+        // relaxed: ordered by is_live.
+        destructor const destroy = g_slots[k].destroy.load(std::memory_order_relaxed);
         if (destroy == nullptr) continue;
         destroy(found.value);
         called = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread-local keys as POSIX has them, for Tulle threads and guests. A key is {sequence, index} of a slot in a fixed table; a thread's
-// values are an array that it makes when it stores its first one, and that its identity points to. A value remembers the sequence of its
-// key, so that one of a deleted key is never seen through a newer key in the same slot.
+// Thread-local keys as POSIX has them, for Tulle threads and guests. A key is {sequence, index} of
+// a slot in a fixed table; a thread's values are an array that it makes when it stores its first
+// one, and that its identity points to. A value remembers the sequence of its key, so that one of a
+// deleted key is never seen through a newer key in the same slot.
 // create and destroy: anyone. The others: the thread itself.
 #pragma once
 
@@ -26,7 +27,8 @@ inline constexpr int k_destructor_rounds = 4; // as PTHREAD_DESTRUCTOR_ITERATION
 // Null: none, or no such key.
 [[nodiscard]] void* value_of(thread_identity const& thread, key of) noexcept;
 
-// Calls the destructors, in rounds as long as they store new values, and frees the array. By the thread, at its end.
+// Calls the destructors, in rounds as long as they store new values, and frees the array. By the
+// thread, at its end.
 void end_values(thread_identity& thread) noexcept;
 
 } // namespace tulle::sched

@@ -31,7 +31,7 @@ void set_specific(std::uint64_t key, void* value) {
     check(sched::set_value(sched::identity_of(f), key, value), "tulle: a thread-local value is not stored");
 }
 
-// Asks for no identity: who has none has no values either.
+// Asks for no identity: a thread that has none has no values either.
 void* get_specific(std::uint64_t key) noexcept {
     sched::worker* const w = sched::this_worker();
     if (w == nullptr) return nullptr;

@@ -21,25 +21,22 @@ namespace tulle::sched {
 
 namespace {
 
-// Of a worker, while there are more of them than CPUs: one that is woken waits for the others at most so long.
+// Of a worker, while there are more of them than CPUs: one that is woken waits for the others at
+// most so long.
 constexpr std::uint64_t k_slice_ns = 1'000'000;
 
 void post_nothing(void*, void*) noexcept {}
 
-// Threads that their joiners have run, and which nobody has taken off a queue since.
-void drop_joined(runnable_list& queue) noexcept {
-    while (runnable* const r = queue.pop_front()) drop_reference(*static_cast<thread_record*>(r));
-}
-
 // Under m_resizing, or by the only one that may start OS threads.
-void join_if_ended(worker& w) noexcept {
-    if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return; // relaxed: as said
+void join_if_ended(worker_remote& w) noexcept {
+    // relaxed: as said.
+    if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return;
     pthread_join(w.os_thread, nullptr);
     w.has_os_thread = false;
     w.has_ended.store(false, std::memory_order_relaxed);
 }
 
-void name_os_thread(worker const& w) noexcept {
+void name_os_thread(worker_remote const& w) noexcept {
     char name[16];
     static_cast<void>(std::snprintf(name, sizeof name, "tulle-%d", w.index));
     os::set_name(name);
@@ -54,10 +51,11 @@ std::size_t stack_limit(settings const& chosen) noexcept {
 
 scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) { publish_to_debuggers(*this); }
 
-// Never destroyed: see the head of scheduler.hpp. Nor does it take memory from the system, which may have none.
+// Never destroyed: see the head of scheduler.hpp. Nor does it take memory from the system, which
+// may have none.
 scheduler& scheduler::instance() noexcept {
-    alignas(scheduler) static std::byte s_place[sizeof(scheduler)];
-    static auto* const s = ::new (static_cast<void*>(s_place)) scheduler;
+    alignas(scheduler) static std::byte s_storage[sizeof(scheduler)];
+    static auto* const s = ::new (static_cast<void*>(s_storage)) scheduler;
     return *s;
 }
 
@@ -71,7 +69,8 @@ void* worker_main(void* self) {
     w.native = &native;
     w.current = &native;
     w.exception_globals = arch::exception_globals();
-    w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: read by who sees it asleep, and by reports
+    // relaxed: read by the finder of standstills, which sees the worker asleep, and by reports.
+    w.tid.store(os::thread_id(), std::memory_order_relaxed);
     os::shorten_slice(k_slice_ns);
     set_this_worker(&w);
     w.handlers.install();
@@ -87,25 +86,25 @@ int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
     if (is_deterministic()) m_settings.workers = 1;
     if (is_deterministic()) m_settings.max_substitutes = 0;
-    m_stopping.store(false, std::memory_order_relaxed);                                       // relaxed: no worker yet
-    m_circle_due.store(os::monotonic_ns() + chosen.first_look_ns, std::memory_order_relaxed); // relaxed: as above
-    m_circle_period_ns = 0;
-    m_guests_surplus = live_threads_of_guests(); // guests outlive the workers that have ended their threads
+    // relaxed: no worker yet.
+    m_stopping.store(false, std::memory_order_relaxed);
+    m_standstills.start(os::monotonic_ns(), chosen.first_check_ns);
+    // Guests outlive the workers that have ended their threads.
+    m_guests_surplus = m_guests.live_threads();
     m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     prepare_stacks(chosen.measures_stacks);
-    make_shepherds();
-    m_workers.reserve(static_cast<std::size_t>(most_workers()));
-    for (int k = 0; k < m_settings.workers; ++k) make_worker(nullptr);
+    m_registry.open(chosen.machine, {m_settings.workers, most_workers(), chosen.deals_evenly, chosen.seed});
+    for (int k = 0; k < m_settings.workers; ++k) static_cast<void>(make_worker(nullptr));
     count_active(m_settings.workers);
-    for (auto const& w : m_workers) {
+    for (auto const& w : m_registry.cores()) {
         if (m_stacks->is_short()) count_stacks(*w);
-        if (reserve_spare(*w) && keep_emergency(*w)) continue;
+        if (reserve_spare(*w) && keep_reserve(*w)) continue;
         free_everything();
         return ENOMEM;
     }
     m_timers.start_at(os::monotonic_ns());
-    if (is_deterministic()) m_deterministic.begin(*m_workers[0], chosen.seed, draw_ids(0));
-    if (chosen.adopt_caller) adopt_caller(*m_workers[0]);
+    if (is_deterministic()) m_deterministic.begin(*m_registry.cores()[0], chosen.seed, draw_ids(0));
+    if (chosen.adopt_caller) adopt_caller(*m_registry.cores()[0]);
     int error = start_os_threads();
     if (error == 0) error = m_watcher.start(*this);
     if (error != 0) stop();
@@ -121,44 +120,11 @@ void scheduler::prepare_stacks(bool measured) {
     if (measured) m_entries = {&measuring_loop_main, &measuring_own_stack_main};
 }
 
-// Never more than workers; then neighbouring domains share one.
-void scheduler::make_shepherds() {
-    auto const& groups = m_settings.machine.groups;
-    std::size_t const count = std::min(groups.size(), static_cast<std::size_t>(m_settings.workers));
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-        std::size_t const target = k * count / groups.size();
-        if (target == m_shepherds.size()) {
-            auto& s = m_shepherds.emplace_back(std::make_unique<shepherd>(static_cast<int>(target), std::vector<int>{}));
-            s->workers.reserve(static_cast<std::size_t>(most_workers()));
-        }
-        auto& cpus = m_shepherds[target]->cpus;
-        cpus.insert(cpus.end(), groups[k].cpus.begin(), groups[k].cpus.end());
-    }
-    for (auto const& s : m_shepherds) s->first_cpu = s->cpus.empty() ? -1 : s->cpus.front();
-    for (auto const& s : m_shepherds) s->domain = s->cpus;
-}
-
-// Workers go to the shepherds in turn, each weighed by its processors unless their number was asked for.
-shepherd* scheduler::roomiest_shepherd() noexcept {
-    if (m_settings.deals_evenly) return m_shepherds[m_workers.size() % m_shepherds.size()].get();
-    auto const fill = [](auto const& s) {
-        return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
-    };
-    return std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); })->get();
-}
-
-void scheduler::make_worker(shepherd* home) {
-    auto const index = static_cast<int>(m_workers.size());
-    auto const kind = index == 0 && m_settings.adopt_caller ? worker_kind::adopted : worker_kind::dedicated;
-    auto made = std::make_unique<worker>(*this, kind, index, m_asymmetric);
-    worker& w = *made;
-    w.home = home != nullptr ? home : roomiest_shepherd();
+worker& scheduler::make_worker(shepherd* home) {
+    bool const is_caller = workers().size() == 0 && m_settings.adopt_caller;
+    worker& w = m_registry.add(*this, is_caller ? worker_kind::adopted : worker_kind::dedicated, m_asymmetric, home);
     w.most_unstarted = m_settings.most_unstarted;
-    w.local_number = 2 * static_cast<std::size_t>(index);
-    w.random = base::rng(m_settings.seed + static_cast<std::uint64_t>(index) + 1);
-    w.seen.assign(static_cast<std::size_t>(most_workers()), 0);
-    m_workers.push_back(std::move(made));
-    w.home->workers.push_back(&w);
+    return w;
 }
 
 void scheduler::adopt_caller(worker& w) {
@@ -178,9 +144,10 @@ void scheduler::adopt_caller(worker& w) {
     show_deque(w, m_adopted.records);
 }
 
-// Starts a worker on a processor of its own, away from the caller's, then lets it move within its shepherd: the system's balancer takes
-// long to separate threads that were born on one processor. Locality only: a refusal does no harm.
-void scheduler::place(worker& w) noexcept {
+// Starts a worker on a processor of its own, away from the caller's, then lets it move within its
+// shepherd: the system's balancer takes long to separate threads that were born on one processor.
+// Locality only: a refusal does no harm.
+void scheduler::pin(worker_remote& w) noexcept {
     auto const& cpus = w.home->cpus;
     auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
     auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
@@ -190,23 +157,25 @@ void scheduler::place(worker& w) noexcept {
 
 int scheduler::start_os_thread(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
-    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers changes, or is as it was
+    // relaxed: the number of active workers changes, or is as it was.
+    w.stands_by.store(false, std::memory_order_relaxed);
     if (int const error = os::start_thread(w.os_thread, &worker_main, &w)) {
         w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
         return error;
     }
     w.has_os_thread = true;
-    place(w);
+    pin(w);
     return 0;
 }
 
-// An OS thread that is at its end still gives its last stack back: it is joined before its worker's lists are touched.
+// An OS thread that is at its end still gives its last stack back: it is joined before its worker's
+// lists are touched.
 int scheduler::revive(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
     join_if_ended(w);
     if (w.has_os_thread) return 0;
     if (m_stacks->is_short()) count_stacks(w);
-    if (!reserve_spare(w) || !keep_emergency(w)) return ENOMEM;
+    if (!reserve_spare(w) || !keep_reserve(w)) return ENOMEM;
     return start_os_thread(w);
 }
 
@@ -214,7 +183,7 @@ int scheduler::revive(worker& w) {
 int scheduler::start_os_threads() {
     std::lock_guard const held(m_resizing);
     m_running.store(true, std::memory_order_release); // pairs with is_running
-    for (auto const& w : m_workers) {
+    for (auto const& w : m_registry.cores()) {
         if (int const error = start_os_thread(*w)) return error;
     }
     return 0;
@@ -222,12 +191,12 @@ int scheduler::start_os_threads() {
 
 void scheduler::join_ended_workers() noexcept {
     std::lock_guard const held(m_resizing);
-    for (auto const& w : m_workers) join_if_ended(*w);
+    for (worker_remote* const w : workers()) join_if_ended(*w);
 }
 
 std::int64_t scheduler::live_threads() const noexcept {
-    std::int64_t live = live_threads_of_guests() - m_guests_surplus;
-    for (auto const& w : m_workers) { // relaxed: a snapshot
+    std::int64_t live = m_guests.live_threads() - m_guests_surplus;
+    for (worker_remote const* const w : workers()) { // relaxed: a snapshot
         live += w->threads_made.load(std::memory_order_relaxed) - w->threads_ended.load(std::memory_order_relaxed);
     }
     return live;
@@ -254,15 +223,16 @@ void scheduler::end_caller() noexcept {
 void scheduler::stop() noexcept {
     m_watcher.stop();
     {
-        std::lock_guard const held(m_resizing);            // nobody starts another worker from now on
-        m_stopping.store(true, std::memory_order_seq_cst); // G1; a worker that is not asleep below sees it at H2, after its heavy fence
-        count_active(m_settings.max_workers);              // those who stand by come, too
+        // Nobody starts another worker from now on.
+        std::lock_guard const held(m_resizing);
+        // G1; a worker that is not asleep below sees it at H2, after its heavy fence.
+        m_stopping.store(true, std::memory_order_seq_cst);
+        count_active(m_settings.max_workers); // workers that stand by come, too
     }
-    m_look_lock.lock(); // who looks for a deadlock from now on sees that
-    m_look_lock.unlock();
+    m_standstills.wait_for_checks();
     join_os_threads();
     if (m_settings.adopt_caller) {
-        m_workers[0]->handlers.remove();
+        m_registry.cores()[0]->handlers.remove();
         set_this_worker(nullptr);
         set_current_deque(nullptr);
         watch_end_of_os_thread(nullptr);
@@ -270,56 +240,47 @@ void scheduler::stop() noexcept {
     free_everything();
 }
 
-// Wakes each once and leaves the processor to them: one that sleeps later than that has seen m_stopping first.
+// Wakes each once and leaves the processor to them: one that sleeps later than that has seen
+// m_stopping first.
 void scheduler::join_os_threads() noexcept {
     os::machine::fence_seq_cst();
     m_limit.tell_all();
-    for (auto const& w : m_workers) {
+    for (worker_remote* const w : workers()) {
         if (w->has_os_thread && !m_idle.wake(w->sleeper)) wake_from_nap(*w); // G2
     }
-    for (auto const& w : m_workers) {
+    for (worker_remote* const w : workers()) {
         if (w->has_os_thread) pthread_join(w->os_thread, nullptr);
     }
 }
 
 // Gives the stacks and records that a worker has cached to the pool.
 void scheduler::flush_caches(worker& w) noexcept {
-    while (runnable* const f = w.spares.pop_front()) w.owner->release_fiber(*static_cast<fiber*>(f));
-    w.spare_count = 0;
-    if (w.emergency != nullptr) w.owner->release_fiber(*std::exchange(w.emergency, nullptr));
+    while (!w.spares.empty()) w.owner->release_fiber(static_cast<fiber&>(w.spares.take()));
+    if (runnable* const reserve = w.spares.take_reserve()) w.owner->release_fiber(*static_cast<fiber*>(reserve));
     w.stacks.flush(w.owner->stacks());
     free_cached_records(w);
 }
 
 void scheduler::free_everything() noexcept {
-    if (is_deterministic() && m_workers.size() != 0) m_deterministic.end(*m_workers[0]);
+    if (is_deterministic() && workers().size() != 0) m_deterministic.end(*m_registry.cores()[0]);
     if (m_adopted.records != nullptr) {
         close_deques(m_adopted);
         free_deque(*std::exchange(m_adopted.records, nullptr));
     }
-    for (auto const& w : m_workers) flush_caches(*w);
-    while (fiber* const f = pop_shared_spare()) release_fiber(*f);
-    for (auto const& w : m_workers) {
+    for (auto const& w : m_registry.cores()) flush_caches(*w);
+    while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
+    for (auto const& w : m_registry.cores()) {
         while (runnable* const r = w->ready.pop()) drop_reference(*static_cast<thread_record*>(r));
     }
-    for (auto const& s : m_shepherds) {
-        drop_joined(s->placed);
-        drop_joined(s->injected);
-    }
-    drop_joined(m_unstarted);
-    m_unstarted_count.store(0, std::memory_order_relaxed); // relaxed: no worker is left
-    m_workers.clear();
-    m_shepherds.clear();
+    m_injector.clear();
+    m_registry.clear();
     m_stacks.reset();
     m_running.store(false, std::memory_order_release); // pairs with is_running
 }
 
 void scheduler::trim(worker& w) noexcept {
-    while (w.spare_count > k_spares_kept) {
-        release_fiber(*static_cast<fiber*>(w.spares.pop_front()));
-        --w.spare_count;
-    }
-    while (fiber* const f = pop_shared_spare()) release_fiber(*f);
+    while (w.spares.size() > k_spares_kept) release_fiber(static_cast<fiber&>(w.spares.take()));
+    while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
     w.stacks.flush(*m_stacks);
     free_cached_records(w);
     m_stacks->trim();

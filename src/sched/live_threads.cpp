@@ -30,7 +30,8 @@ void add(tour& t, thread_id id, int worker) noexcept {
     if (t.threads.size() < k_most_listed) t.threads.push_back({id, worker});
 }
 
-// On the stack of the thread that initialised, that thread is the outermost one, and none that the program has made.
+// On the stack of the thread that initialised, that thread is the outermost one, and none that the
+// program has made.
 void look_at(void* on_tour, thread_view const& seen) noexcept {
     auto& t = *static_cast<tour*>(on_tour);
     std::size_t const not_made = seen.stack_kind == fiber_kind::adopted ? 1 : 0;

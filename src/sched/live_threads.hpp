@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads are alive, in words. While the scheduler runs; by whoever keeps it from being stopped.
+// Which threads are alive, in words. While the scheduler runs; by whoever keeps it from being
+// stopped.
 #pragma once
 
 #include "sched/scheduler.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the bottom of every pooled stack: find work, run it, for ever. A loop may go on on another worker after each piece of work,
-// since what it ran may have been suspended and resumed elsewhere, with the loop's frame beneath it.
+// What stands at the bottom of every pooled stack: find work, run it, for ever. A loop may go on on
+// another worker after each piece of work, since what it ran may have been suspended and resumed
+// elsewhere, with the loop's frame beneath it.
+#include "sched/find_work.hpp"
 #include "sched/join.hpp"
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
@@ -23,7 +25,8 @@ TULLE_INLINE void switch_to_ready(fiber& f) noexcept {
     switch_to(w, f, &post_keep_as_spare, w.current, nullptr);
 }
 
-// The thread that waited for what has just ended. If this worker may run it, at once; it has waited longest.
+// The thread that waited for what has just ended. If this worker may run it, at once; it has waited
+// longest.
 TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
     if (waiter == nullptr) return;
     worker& w = *this_worker();
@@ -34,13 +37,15 @@ TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
     switch_to_ready(*waiter);
 }
 
-// Children that were joined out of order leave records in the middle of the deque; and a large deque is not kept.
+// Children that were joined out of order leave records in the middle of the deque; and a large
+// deque is not kept.
 TULLE_COLD void clean_deques(fiber& f) noexcept {
     if (!discard_joined_records(f)) base::fatal("a thread ends with forked threads that it has not joined");
     if (f.records->older != nullptr) scheduler::instance().close_deques(f);
 }
 
-// The thread that is about to run on this loop's stack, with its identity if it has one, is measured.
+// The thread that is about to run on this loop's stack, with its identity if it has one, is
+// measured.
 template <bool measures> TULLE_INLINE void begin_use() noexcept {
     if constexpr (measures) clear_unused(this_worker()->current->stack);
 }
@@ -59,8 +64,10 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     [[maybe_unused]] auto* const function = slot.run; // its joiner may change it
     begin_use<measures>();
     slot.run(&slot);
-    fiber& f = *this_worker()->current;                                             // another one in a child process
-    if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process(); // process_fork.cpp
+    // Another one in a child process.
+    fiber& f = *this_worker()->current;
+    // process_fork.cpp.
+    if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process();
     f.runs_record = false;
     f.stolen = nullptr;
     end_use<measures>(f, reinterpret_cast<void const*>(function), true, f.base.id);
@@ -99,14 +106,16 @@ template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t)
     if (!t.own_stack) return run_started<measures>(t);
     worker& w = *this_worker();
     fiber* const f = w.owner->make_thread_fiber(w, t);
-    if (f == nullptr) return run_started<measures>(t); // no memory for its stack: this one will have to do
+    // No memory for its stack: this one will have to do.
+    if (f == nullptr) return run_started<measures>(t);
     switch_to(w, *f, &post_keep_as_spare, w.current, nullptr);
 }
 
 template <bool measures> TULLE_INLINE void run(work const& next) noexcept {
-    if (next.stolen != nullptr) return run_stolen<measures>(*next.stolen);
-    if (next.ready->kind == runnable_kind::fiber) return switch_to_ready(*static_cast<fiber*>(next.ready));
-    start_thread_record<measures>(*static_cast<thread_record*>(next.ready));
+    if (record* const slot = next.stolen()) return run_stolen<measures>(*slot);
+    runnable& ready = *next.ready();
+    if (ready.kind == runnable_kind::fiber) return switch_to_ready(static_cast<fiber&>(ready));
+    start_thread_record<measures>(static_cast<thread_record&>(ready));
 }
 
 template <bool measures> TULLE_INLINE void loop() noexcept {
@@ -114,7 +123,7 @@ template <bool measures> TULLE_INLINE void loop() noexcept {
     for (;;) {
         worker& w = *this_worker();
         work const next = find_work(w);
-        if (!next.stop)
+        if (!next.is_stop())
             run<measures>(next);
         else
             switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);

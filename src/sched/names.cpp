@@ -18,11 +18,12 @@ struct name_table {
     std::unordered_map<thread_id, std::string> names;
 };
 
-// Never destroyed: threads may end during static destruction. It takes no memory while it is empty: reports ask when there is none.
+// Never destroyed: threads may end during static destruction. It takes no memory while it is empty:
+// reports ask when there is none.
 name_table& table() noexcept {
-    alignas(name_table) static std::byte s_place[sizeof(name_table)];
+    alignas(name_table) static std::byte s_storage[sizeof(name_table)];
     static auto* const t = [] {
-        auto* const made = ::new (static_cast<void*>(s_place)) name_table;
+        auto* const made = ::new (static_cast<void*>(s_storage)) name_table;
         publish_names_to_debuggers(&made->names);
         return made;
     }();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deques with records whose stacks are suspended or have opened a larger one: thieves find them here. A deque is the list's while its flag is
-// set; what it needs for that is next_parked, prev_parked and is_parked, guarded by the list's lock, and comes_before().
+// The list in which thieves find deques that no worker stands on: their stacks are suspended, or
+// have opened a larger deque on top. A deque is in the list while its is_parked is set. That,
+// next_parked and prev_parked are guarded by the lock of the list.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -13,21 +14,26 @@ namespace tulle::sched {
 
 template <class Machine, class Deque, class Slot> class basic_parked_deques {
 public:
-    // `in_order`: before the first one that a serial run would come to later.
+    // `in_order`: the deque goes before the first one in the list whose records a serial run would
+    // reach later than its own (comes_before). Else it goes to the end.
     void add(Deque& deque, bool in_order = false) noexcept;
-    // Its stack gives it up. Without that it would keep its place for the next stack.
+    // The stack of this deque gives it up. Without that it would keep its position in the list for
+    // the next stack that uses it.
     void remove(Deque& deque) noexcept;
-    // The oldest record of one of them, which then is `from`, or null. `in_turn`: of each in its turn; else of the one that was parked first, as
-    // long as it has any.
-    [[nodiscard]] Slot* steal(Deque*& from, bool in_turn = true) noexcept;
-    // Lets the list begin `by` deques later.
-    void rotate(std::uint32_t by) noexcept;
-    // Hints, with empty deques. relaxed: written under the lock, which decides; who goes to sleep looks after its heavy fence.
+    // The oldest record of one of the deques; `victim` is that deque then. Null: there is none.
+    // `in_turn`: each deque gives one in its turn; else the one that was parked first gives all
+    // that it has before the next one does.
+    [[nodiscard]] Slot* steal(Deque*& victim, bool in_turn = true) noexcept;
+    // Moves the first `count` deques to the end.
+    void rotate(std::uint32_t count) noexcept;
+    // Hints, which count empty deques, too. relaxed: written under the lock, which decides. A
+    // worker that goes to sleep reads them after its heavy fence.
     [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }
     [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
-    // Whether one of them holds a record now. By a worker that goes to sleep.
+    // Whether one of the deques holds a record now. A worker asks before it goes to sleep.
     [[nodiscard]] bool has_stealable() noexcept;
-    // How many records nobody has begun, for reports. Does not wait for the lock for ever: in a copy of the process nobody may release it.
+    // How many records nobody has begun, for reports. It does not wait for the lock for ever, since
+    // in a copy of the process nobody may be left to release it.
     [[nodiscard]] std::size_t count_records() noexcept;
 
 private:
@@ -85,14 +91,14 @@ template <class Machine, class Deque, class Slot> void basic_parked_deques<Machi
 
 // Goes round: a deque that gave a record moves to the end, an empty one leaves the list.
 template <class Machine, class Deque, class Slot>
-Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& from, bool in_turn) noexcept {
+Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& victim, bool in_turn) noexcept {
     if (looks_empty() || !m_lock.try_lock()) return nullptr;
     std::lock_guard const held(m_lock, std::adopt_lock);
     Slot* found = nullptr;
     for (int looked = 0; found == nullptr && m_first != nullptr && looked < k_most_looked_at; ++looked) {
         Deque& deque = *m_first;
         found = deque::deque_thief<Machine, Slot>(deque).steal();
-        if (found != nullptr) from = &deque;
+        if (found != nullptr) victim = &deque;
         if (found == nullptr && !deque.looks_stealable()) {
             drop(deque);
         } else if (in_turn) {
@@ -105,9 +111,9 @@ Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& from, bool in_tur
     return found;
 }
 
-template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::rotate(std::uint32_t by) noexcept {
+template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::rotate(std::uint32_t count) noexcept {
     std::lock_guard const held(m_lock);
-    for (; by != 0 && m_first != nullptr; --by) {
+    for (; count != 0 && m_first != nullptr; --count) {
         Deque& moved = *m_first;
         unlink(moved);
         insert_behind(m_last, moved);

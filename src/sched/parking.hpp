@@ -23,7 +23,8 @@ struct parking {
     using cancellation = detail::cancellation;
     using lock = base::basic_spin_lock<os::machine>;
 
-    // Of full/empty words. ThreadSanitizer takes it for an error that a value is read whose owner writes it, though it is then not used.
+    // Of full/empty words. ThreadSanitizer takes it for an error that a value is read whose owner
+    // writes it, though it is then not used.
     static constexpr bool k_may_read_unlocked = !base::k_thread_sanitizer;
 
     static constexpr int k_spin_rounds = 40;            // before a thread queues for a mutex
@@ -31,7 +32,8 @@ struct parking {
     // A mutex goes to a waiter without a contest when it has lost this often, or waited this long.
     static constexpr std::uint16_t k_most_tries = 2;
     static constexpr std::uint64_t k_longest_wait_ns = 1'000'000;
-    static constexpr std::uint32_t k_passed_per_clock = 16; // contended unlocks between two looks at the clock
+    // Contended unlocks between two looks at the clock.
+    static constexpr std::uint32_t k_passed_per_clock = 16;
 
     // Attaches a foreign OS thread, and starts the run time if need be.
     [[nodiscard]] static handle self() { return &this_fiber(); }
@@ -54,7 +56,8 @@ struct parking {
     [[nodiscard]] static std::uint64_t now() noexcept { return now_ns(); }
     [[nodiscard]] static bool has_heavy_fence() noexcept { return os::membarrier_available(); }
 
-    // A call on a synchronisation object begins: in a deterministic run, others may go first. Not from a post action or with a lock held.
+    // A call on a synchronisation object begins: in a deterministic run, others may go first. Not
+    // from a post action or with a lock held.
     static void schedule_point() noexcept { tulle::schedule_point(); }
     // The caller's time is virtual, and nothing else happens while it runs.
     [[nodiscard]] static bool is_deterministic() noexcept { return this_run() != nullptr; }
@@ -65,7 +68,8 @@ struct parking {
     }
     // Between two looks at a word that is about to change: other threads of the worker first.
     static void relax() noexcept { yield(); }
-    // Other threads of this worker are ready to run: to spin would be a waste, and one of them may be what is waited for.
+    // Other threads of this worker are ready to run: to spin would be a waste, and one of them may
+    // be what is waited for.
     [[nodiscard]] static bool has_ready_threads() noexcept {
         worker* const w = this_worker();
         return w != nullptr && !w->is_guest() && !w->ready.looks_empty();

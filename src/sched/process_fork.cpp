@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork(2), as seen by the scheduler. In the child there is one OS thread, the caller, and no run time: workers, threads and stacks of the
-// parent are left alone as they were, unreachable for anything that starts there. The caller becomes a guest with the identity, the names
-// and the forked children that it had, on the stack that it stands on; the first use starts a new run time.
-//   - A child that nobody had stolen is run by its join. One that a thief had is lost: its join throws (ESRCH).
-//   - A thread with a handle that had not started is run by its join; one that had is lost, likewise.
-//   - When the caller was a Tulle thread, the frames below it are in the child, too, down to the bottom of its stack. There the child ends,
-//     as a process does whose last thread ends: exit(0).
-// The three functions are called by the handlers of pthread_atfork (runtime.cpp), with the lock of the run time held.
+// fork(2), as seen by the scheduler. In the child there is one OS thread, the caller, and no run
+// time: workers, threads and stacks of the parent are left alone as they were, unreachable for
+// anything that starts there. The caller becomes a guest with the identity, the names and the
+// forked children that it had, on the stack that it stands on; the first use starts a new run time.
+//   - A child that nobody had stolen is run by its join. One that a thief had is lost: its join
+//     throws (ESRCH).
+//   - A thread with a handle that had not started is run by its join; one that had is lost,
+//     likewise.
+//   - When the caller was a Tulle thread, the frames below it are in the child, too, down to the
+//     bottom of its stack. There the child ends, as a process does whose last thread ends: exit(0).
+// The three functions are called by the handlers of pthread_atfork (runtime.cpp), with the lock of
+// the run time held.
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "os/thread.hpp"
@@ -34,7 +38,8 @@ template <class F> void for_each_deque(fiber* f, F&& action) noexcept {
     for (record_deque* d = f == nullptr ? nullptr : f->records; d != nullptr; d = d->older) action(*d);
 }
 
-// Frames of threads that run on the stack; `root` is the one that belongs to the OS thread, or null on a pooled stack.
+// Frames of threads that run on the stack; `root` is the one that belongs to the OS thread, or null
+// on a pooled stack.
 void mark_inherited(fiber& f, thread_frame const* root) noexcept {
     for (thread_frame* t = f.frame; t != root; t = t->outer) {
         t->at_end |= k_inherited;
@@ -72,7 +77,7 @@ void move_identity(fiber& from, thread_identity& from_root, thread_frame const* 
 void scheduler::before_process_fork() noexcept {
     m_resizing.lock();
     lock_names();
-    m_guests_lock.lock();
+    m_guests.lock_for_process_fork();
     m_timers.lock_for_process_fork();
     m_deques.lock_for_process_fork();
     for_each_deque(caller(), [](record_deque& d) { d.lock_for_process_fork(); });
@@ -82,7 +87,7 @@ void scheduler::after_process_fork_in_parent() noexcept {
     for_each_deque(caller(), [](record_deque& d) { d.unlock_after_process_fork(); });
     m_deques.unlock_after_process_fork();
     m_timers.unlock_after_process_fork();
-    m_guests_lock.unlock();
+    m_guests.unlock_after_process_fork();
     unlock_names();
     m_resizing.unlock();
 }
@@ -94,33 +99,13 @@ void scheduler::after_process_fork_in_child() noexcept {
         d.is_parked = false; // the list of parked deques is empty now
         lose_stolen_records(d);
     });
-    forget_guests(old);
+    m_guests.forget_all_but(old);
+    m_guests_surplus = 0;
     m_watcher.forget();
     m_running.store(false, std::memory_order_release);  // pairs with is_running
     m_stopping.store(false, std::memory_order_relaxed); // relaxed: there is one OS thread
     if (old != nullptr && !old->is_guest()) become_guest(*old);
     leave_behind();
-}
-
-// All guests but the caller can be used again.
-void scheduler::forget_guests(worker const* caller) noexcept {
-    m_free_guests = nullptr;
-    m_guests_surplus = 0;
-    for (guest* g = m_guests.load(std::memory_order_relaxed); g != nullptr; g = g->next) { // relaxed: there is one OS thread
-        worker& w = g->as_worker;
-        // relaxed, both: as above.
-        w.threads_made.store(0, std::memory_order_relaxed);
-        w.threads_ended.store(0, std::memory_order_relaxed);
-        w.next_id = w.id_limit = 0; // those are smaller than m_first_id
-        if (&w == caller) continue;
-        w.visible.forget();
-        w.handlers.forget();
-        w.free_records = {}; // perhaps half changed
-        w.free_record_count = 0;
-        ::new (static_cast<void*>(&g->stack)) fiber(fiber_kind::guest);
-        g->next_free = m_free_guests;
-        m_free_guests = g;
-    }
 }
 
 // The caller is a worker, on whatever stack.
@@ -132,7 +117,7 @@ void scheduler::become_guest(worker& old) noexcept {
     if (pooled && stood_on.base.id == 0) stood_on.base.id = draw_ids(1);
     if (!attach_guest()) base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
     worker& w = *this_worker();
-    guest& g = guest_of(w);
+    guest& g = m_guests.find(w);
     move_identity(stood_on, pooled ? stood_on.base : m_adopted_frame, root, g.stack, g.frame);
     g.stack.stack = stood_on.stack;
     g.stack.records = std::exchange(stood_on.records, nullptr);
@@ -140,22 +125,20 @@ void scheduler::become_guest(worker& old) noexcept {
     if (old.kind == worker_kind::dedicated) keep_affinity_of_process(m_settings.machine);
 }
 
-// What the parent's workers used stays where it is: handles and objects of the program may refer to it.
+// What the parent's workers used stays where it is: handles and objects of the program may refer to
+// it.
 void scheduler::leave_behind() noexcept {
     struct remains {
-        growing_list<std::unique_ptr<worker>> workers;
-        std::vector<std::unique_ptr<shepherd>> shepherds;
+        std::unique_ptr<registry> workers;
         std::unique_ptr<stack::stack_pool> stacks;
         void* older;
     };
-    auto* const r = new (std::nothrow) remains{std::move(m_workers), std::move(m_shepherds), std::move(m_stacks), m_left_behind};
+    std::unique_ptr<registry> kept = m_registry.leave_behind();
+    auto* const r = new (std::nothrow) remains{std::move(kept), std::move(m_stacks), m_left_behind};
     if (r == nullptr) { // out of memory: it is not even remembered
+        static_cast<void>(kept.release());
         static_cast<void>(m_stacks.release());
-        for (auto& w : m_workers) static_cast<void>(w.release());
-        for (auto& s : m_shepherds) static_cast<void>(s.release());
     }
-    m_workers.clear();
-    m_shepherds.clear();
     m_left_behind = r;
     m_first_id = draw_ids(1);
     m_timers.clear();
@@ -164,13 +147,9 @@ void scheduler::leave_behind() noexcept {
         for (record_deque* d = f->records; d != nullptr; d = d->older) d->is_parked = false;
     }
     ::new (static_cast<void*>(&m_parked)) parked_deques;
-    ::new (static_cast<void*>(&m_unstarted_lock)) base::spin_lock;
-    m_unstarted = {};
-    m_unstarted_count.store(0, std::memory_order_relaxed); // relaxed: one thread
+    ::new (static_cast<void*>(&m_injector)) injector(m_registry.shepherds());
     ::new (static_cast<void*>(&m_idle)) park::idle_set<os::machine>;
-    ::new (static_cast<void*>(&m_spares_lock)) base::spin_lock;
-    m_shared_spares = {};
-    m_shared_spare_count.store(0, std::memory_order_relaxed);
+    ::new (static_cast<void*>(&m_shared_spares)) shared_spares;
     ::new (static_cast<void*>(&m_adopted)) fiber(fiber_kind::adopted);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ready threads of one worker, first in first out. The owner pays for plain stores; thieves for a membarrier (deque/biased_lock.hpp),
-// and only where it pays: two threads or more, or one that has been waiting since the thief last looked.
+// The ready threads of one worker, first in first out. The owner pays for plain stores; thieves for
+// a membarrier (deque/biased_lock.hpp), and only where it pays: two threads or more, or one that
+// has been waiting since the thief last looked.
 #pragma once
 
 #include "base/debug_access.hpp"
@@ -19,7 +20,7 @@ template <class Machine> class basic_ready_queue {
 public:
     explicit basic_ready_queue(bool asymmetric) noexcept : m_lock(asymmetric) {}
 
-    // --- owner ---------------------------------------------------------------------------------------------------
+    // --- owner -----------------------------------------------------------------------------------
     void push_back(runnable& r) noexcept {
         owner_section const held(m_lock);
         m_list.push_back(r);
@@ -66,8 +67,9 @@ public:
         return m_list.extract(is_wanted, [this](runnable const& r) { count_pop(r); });
     }
 
-    // For yield: the next one, with `self` at the end in its place. Null: none of this kind. Otherwise the queue stays locked, so that nobody
-    // takes `self` before its registers are saved; the next context unlocks it.
+    // For yield: the next one, with `self` at the end in its place. Null: none of this kind.
+    // Otherwise the queue stays locked, so that nobody takes `self` before its registers are saved;
+    // the next context unlocks it.
     [[nodiscard]] runnable* begin_rotation(runnable& self, runnable_kind kind) noexcept {
         if (looks_empty()) return nullptr;
         m_lock.owner_lock();
@@ -85,9 +87,10 @@ public:
     }
     void end_rotation() noexcept { m_lock.owner_unlock(); }
 
-    // --- thieves -------------------------------------------------------------------------------------------------
+    // --- thieves ---------------------------------------------------------------------------------
     // Takes up to half, the oldest first, at most k_most_stolen; bound ones stay with the owner.
-    // `seen` is the thief's note of this victim's progress from the last visit, and is brought up to date.
+    // `seen` is the thief's note of this victim's progress from the last visit, and is brought up
+    // to date.
     [[nodiscard]] runnable_list steal(std::uint32_t& seen) noexcept {
         runnable_list taken;
         std::uint32_t const count = m_stealable.load(std::memory_order_relaxed); // relaxed: a hint
@@ -100,7 +103,8 @@ public:
         return taken;
     }
 
-    // The bound one, which only the owner would take; null: it is not here, or the owner is in the middle of a change.
+    // The bound one, which only the owner would take; null: it is not here, or the owner is in the
+    // middle of a change.
     [[nodiscard]] runnable* steal_bound() noexcept {
         if (!has_bound()) return nullptr;
         if (!m_lock.stranger_try_lock()) return nullptr;
@@ -137,7 +141,8 @@ private:
         owner_section& operator=(owner_section const&) = delete;
         deque::biased_lock<Machine>& lock;
     };
-    // A thread that waited long is cold: fetch the stack of the next one, and the fiber of the one after it.
+    // A thread that waited long is cold: fetch the stack of the next one, and the fiber of the one
+    // after it.
     static void prefetch_next(runnable const& r) noexcept {
         if (r.next == nullptr) return;
         __builtin_prefetch(r.next->next);

@@ -32,8 +32,8 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
         m_free[level] = deque->next_free;
         deque->older = nullptr;
         deque->left_at = nullptr;
-        deque->from = nullptr;
-        deque->of = nullptr;
+        deque->origin = nullptr;
+        deque->origin_slot = nullptr;
         deque->is_floor = false;
         deque->reopen(asymmetric);
         return deque;
@@ -59,8 +59,9 @@ void deque_pool::trim() noexcept {
     }
 }
 
-// Under the lock. Room for deques of `size` bytes in all, behind a header, on a border of huge pages where there is room for that; null: no
-// memory. Fresh memory is zero: that is a record at rest.
+// Under the lock. Room for deques of `size` bytes in all, behind a header, on a border of huge
+// pages where there is room for that; null: no memory. Fresh memory is zero: that is a record at
+// rest.
 std::byte* deque_pool::add_slab(std::size_t size) noexcept {
     std::size_t const slab_size = size + bytes(0);
     void* memory = m_memory.reserve(slab_size, k_alignment);
@@ -99,8 +100,9 @@ record_deque* deque_pool::carve_small() noexcept {
 
 namespace {
 
-// A place in the tree of threads: in a stack's deques, at a slot; null: behind all.
-struct place {
+// A position in the tree of threads: the deque of a stack, and a slot in it. A null slot means
+// behind all slots.
+struct spawn_position {
     record_deque const* deque;
     record const* slot;
 
@@ -110,10 +112,10 @@ struct place {
         while (d->older != nullptr && !d->is_floor) d = d->older;
         return d;
     }
-    [[nodiscard]] place parent() const noexcept { return {deque->from, deque->of}; }
+    [[nodiscard]] spawn_position parent() const noexcept { return {deque->origin, deque->origin_slot}; }
     [[nodiscard]] int depth() const noexcept {
         int steps = 0;
-        for (place p = *this; p.deque != nullptr; p = p.parent()) ++steps;
+        for (spawn_position p = *this; p.deque != nullptr; p = p.parent()) ++steps;
         return steps;
     }
 };
@@ -127,7 +129,7 @@ bool is_older(record_deque const& a, record_deque const& b) noexcept {
 } // namespace
 
 bool comes_before(record_deque const& a, record_deque const& b) noexcept {
-    place p{&a, nullptr}, q{&b, nullptr};
+    spawn_position p{&a, nullptr}, q{&b, nullptr};
     int deeper = p.depth() - q.depth();
     for (; deeper > 0; --deeper) p = p.parent();
     for (; deeper < 0; ++deeper) q = q.parent();

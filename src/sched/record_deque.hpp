@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deques that stacks carry, and where they come from. A deque belongs to a stack, not to a worker: its owner's plain stores stay valid
-// wherever the stack goes on, and a stack that is suspended with records left is listed as parked, where thieves find them.
-// When one is full, a larger one is opened on top of it. Deques are type-stable: a thief may look at one that its stack has left.
+// The deques that stacks carry, and where they come from. A deque belongs to a stack, not to a
+// worker: its owner's plain stores stay valid wherever the stack goes on, and a stack that is
+// suspended with records left is listed as parked, where thieves find them.
+// When one is full, a larger one is opened on top of it. Deques are type-stable: a thief may look
+// at one that its stack has left.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -22,22 +24,29 @@ using record_owner = deque::deque_owner<os::machine, record>;
 using record_thief = deque::deque_thief<os::machine, record>;
 
 struct record_deque : deque::split_deque<os::machine, record> {
-    record const* left_at = nullptr;     // its top when the stack last waited with records left; the owner's
-    record_deque* older = nullptr;       // the full one below, of the same stack
-    std::uint32_t holes = 0;             // records that were joined out of order and are still in it; the owner's
+    // Its top when the stack last waited with records left; the owner's.
+    record const* left_at = nullptr;
+    record_deque* older = nullptr; // the full one below, of the same stack
+    // Records that were joined out of order and are still in it; the owner's.
+    std::uint32_t holes = 0;
     record_deque* next_free = nullptr;   // in the pool; guarded by its lock
     record_deque* next_parked = nullptr; // these three: guarded by the parked list's lock
     record_deque* prev_parked = nullptr;
     bool is_parked = false;
     std::uint8_t level = 0;
-    // Where stacks are counted: the record that its stack runs, and where that came from. Written by the owner before it forks, read by
-    // those who compare, who hold something that the record has forked and that has not ended: what has ended is not in the list.
-    record_deque* from = nullptr;
-    record const* of = nullptr;
-    bool is_floor = false; // runs a record of the same stack, on top of a thread that waits (shortage.cpp)
+    // Which record its stack runs: the deque that the record was stolen from, and its slot there.
+    // Kept where the number of stacks is limited, for comes_before(). The owner writes both before
+    // it forks. A thread that compares two deques reads them; it has found the deques in the list
+    // of parked ones, and a deque is taken out of that list before the record that it runs has
+    // ended.
+    record_deque* origin = nullptr;
+    record const* origin_slot = nullptr;
+    // Runs a record of the same stack, on top of a thread that waits (shortage.cpp).
+    bool is_floor = false;
 };
 
-// Whether a serial run would come to what is left in `a` before it comes to what is left in `b`. False where they have nothing in common.
+// Whether a serial run would come to what is left in `a` before it comes to what is left in `b`.
+// False where they have nothing in common.
 [[nodiscard]] bool comes_before(record_deque const& a, record_deque const& b) noexcept;
 
 class deque_pool {
@@ -48,7 +57,8 @@ public:
     deque_pool(deque_pool const&) = delete;
     deque_pool& operator=(deque_pool const&) = delete;
 
-    // An open, empty deque; null when there is no memory. Level n holds about 250 * 64^n records; pages are touched on use.
+    // An open, empty deque; null when there is no memory. Level n holds about 250 * 64^n records;
+    // pages are touched on use.
     [[nodiscard]] record_deque* allocate(std::uint8_t level, bool asymmetric) noexcept;
     void release(record_deque& deque) noexcept;
     // Gives the pages of large free deques back to the system.

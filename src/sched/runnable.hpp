@@ -42,7 +42,8 @@ public:
         if (r != nullptr) m_first = r->next;
         return r;
     }
-    // Takes out those for which `is_wanted` says true; `each(r)` is called for them. Both lists keep their order.
+    // Takes out those for which `is_wanted` says true; `each(r)` is called for them. Both lists
+    // keep their order.
     template <class Predicate, class Visitor> [[nodiscard]] runnable_list extract(Predicate is_wanted, Visitor each) noexcept {
         runnable_list wanted, others;
         while (runnable* const r = pop_front()) {

@@ -15,7 +15,7 @@ namespace tulle::sched {
 namespace {
 
 // The fiber lies at the top of its stack, so that a thread that waits costs one page.
-fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noexcept {
+fiber* build_fiber(stack::span where, void (*entry)(void*), void* argument) noexcept {
     auto* const f = ::new (static_cast<void*>(where.end() - k_pooled_fiber_bytes)) fiber(fiber_kind::pooled);
     f->stack = where;
     std::size_t const usable = where.size - k_pooled_fiber_bytes;
@@ -26,30 +26,32 @@ fiber* place_fiber(stack::span where, void (*entry)(void*), void* argument) noex
 
 } // namespace
 
-// --- making work -----------------------------------------------------------------------------------------------------
+// --- making work ---------------------------------------------------------------------------------
 
 void scheduler::notify_all_idle() noexcept {
     os::machine::fence_seq_cst();
     if (m_idle.searching() != 0) return;
     if (m_idle.wake_one()) return;
-    for (auto const& w : m_workers) wake_from_nap(*w);
+    for (worker_remote* const w : workers()) wake_from_nap(*w);
 }
 
-void scheduler::wake_from_nap(worker& w) noexcept {
+void scheduler::wake_from_nap(worker_remote& w) noexcept {
     if (w.nap_word.load(std::memory_order_relaxed) == 0) return; // relaxed: see nap()
     w.nap_word.store(0, std::memory_order_relaxed);
     os::futex_wake(w.nap_word, 1);
 }
 
-// The work goes to a sleeper by hand where one may run it: it starts it without a search, and nothing has to be made visible to others.
+// The work goes to a sleeper by hand where one may run it: it starts it without a search, and
+// nothing has to be made visible to others.
 bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
     if (!m_idle.somebody_sleeps()) return false;
     if (shepherd_index < 0) return m_idle.searching() == 0 && m_idle.hand_over(&r);
-    auto const& candidates = m_shepherds[static_cast<std::size_t>(shepherd_index)]->workers;
-    return std::any_of(candidates.begin(), candidates.end(), [&](worker* w) { return m_idle.hand_over(w->sleeper, &r); });
+    auto const& candidates = shepherds()[static_cast<std::size_t>(shepherd_index)]->workers;
+    return std::any_of(candidates.begin(), candidates.end(), [&](worker_remote* w) { return m_idle.hand_over(w->sleeper, &r); });
 }
 
-// In a child process: a thread of the parent waited for something that the caller, which is a copy of another, has done. It is not there.
+// In a child process: a thread of the parent waited for something that the caller, which is a copy
+// of another, has done. It is not there.
 TULLE_COLD bool scheduler::is_left_behind(runnable const& r) const noexcept {
     return r.kind == runnable_kind::fiber && (m_stacks == nullptr || !m_stacks->owns(static_cast<fiber const&>(r).stack));
 }
@@ -60,41 +62,29 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
         return queue_unstarted(r);
     if (hand_to_sleeper(r, shepherd_index)) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
-    bool const is_placed = shepherd_index >= 0;
-    // relaxed: only an even distribution is wanted.
-    std::size_t const target =
-        is_placed ? static_cast<std::size_t>(shepherd_index) : m_round_robin.fetch_add(1, std::memory_order_relaxed) % m_shepherds.size();
-    shepherd& s = *m_shepherds[target];
-    {
-        std::lock_guard const held(s.lock);
-        (is_placed ? s.placed : s.injected).push_back(r);
-        auto& count = is_placed ? s.placed_count : s.injected_count;
-        // relaxed, both: written under the lock; a sleeper reads them after its heavy fence, and the fence of who wakes follows.
-        count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        if (r.kind == runnable_kind::fiber) s.started.store(s.started.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-    if (is_placed)
-        wake_one_of(s);
-    else
-        notify_all_idle();
+    if (shepherd_index >= 0) return wake_one_of(m_injector.push_placed(r, shepherd_index));
+    m_injector.push_injected(r);
+    notify_all_idle();
 }
 
 // Placed work: a worker of another shepherd would not do.
 void scheduler::wake_one_of(shepherd& s) noexcept {
     os::machine::fence_seq_cst();
-    if (s.active.load(std::memory_order_relaxed) == 0) return notify_all_idle(); // relaxed: after the fence, see send_away_surplus
-    for (worker* const w : s.workers) {
+    // relaxed: after the fence, see send_away_surplus.
+    if (s.active.load(std::memory_order_relaxed) == 0) return notify_all_idle();
+    for (worker_remote* const w : s.workers) {
         if (m_idle.wake(w->sleeper)) return;
         wake_from_nap(*w);
     }
     m_idle.tell_watcher();
 }
 
-void scheduler::post_to_mailbox(worker& w, fiber& f) noexcept {
+void scheduler::post_to_mailbox(worker_remote& w, fiber& f) noexcept {
     if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
-    w.mailbox.post(f);            // G1
-    os::machine::fence_seq_cst(); // before G2: the sleeper looks at its mailbox after its heavy fence
+    w.mailbox.post(f); // G1
+    // Before G2: the sleeper looks at its mailbox after its heavy fence.
+    os::machine::fence_seq_cst();
     if (m_idle.wake(w.sleeper)) return;
     wake_from_nap(w);
     m_idle.tell_watcher();
@@ -107,28 +97,20 @@ void scheduler::park_records(fiber& f) noexcept {
 }
 
 void scheduler::alarm_all() noexcept {
-    for (auto const& w : m_workers) {
+    for (worker_remote* const w : workers()) {
         if (record_deque* const d = w->visible.get()) d->alarm();
     }
-    alarm_guests();
+    m_guests.alarm_all();
     if (base::idle_poller* const others = idle_poller()) others->alarm();
 }
 
-// --- stacks and deques -------------------------------------------------------------------------------------------------
-
-fiber* scheduler::pop_shared_spare() noexcept {
-    if (m_shared_spare_count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint
-    std::lock_guard const held(m_spares_lock);
-    runnable* const f = m_shared_spares.pop_front();
-    if (f != nullptr) m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return static_cast<fiber*>(f);
-}
+// --- stacks and deques ---------------------------------------------------------------------------
 
 fiber* scheduler::make_loop_fiber(worker& w) noexcept {
-    if (fiber* const f = pop_shared_spare()) return f;
+    if (runnable* const f = m_shared_spares.pop()) return static_cast<fiber*>(f);
     stack::span const where = w.stacks.take(*m_stacks, stack::class_for(m_settings.stack_size));
     if (!where) return nullptr;
-    fiber* const f = place_fiber(where, m_entries.loop, nullptr);
+    fiber* const f = build_fiber(where, m_entries.loop, nullptr);
     f->hosts_loop = true;
     return f;
 }
@@ -136,25 +118,20 @@ fiber* scheduler::make_loop_fiber(worker& w) noexcept {
 fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
     stack::span const where = w.stacks.take(*m_stacks, stack::size_class{t.stack_class});
     if (!where) return nullptr;
-    fiber* const f = place_fiber(where, m_entries.own_stack, &t);
+    fiber* const f = build_fiber(where, m_entries.own_stack, &t);
     f->shepherd = t.shepherd;
     return f;
 }
 
 void scheduler::note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept {
-    stack_user const who{site, is_forked, stack::class_for(f.stack.size).bytes()};
-    m_stack_uses->add(who, used_bytes(f.stack));
-    if (m_settings.on_late_overflow != nullptr && !m_stacks->is_intact(f.stack)) m_settings.on_late_overflow(who, id);
+    stack_user const user{site, is_forked, stack::class_for(f.stack.size).bytes()};
+    m_stack_uses->add(user, used_bytes(f.stack));
+    if (m_settings.on_late_overflow != nullptr && !m_stacks->is_intact(f.stack)) m_settings.on_late_overflow(user, id);
 }
 
-// Half of them, so that the next few switches stay local.
 void scheduler::return_spares(worker& w) noexcept {
-    refill_emergency(w);
-    std::lock_guard const held(m_spares_lock);
-    std::uint32_t moved = 0;
-    for (; w.spare_count > (w.most_spares + 1) / 2; --w.spare_count, ++moved) m_shared_spares.push_front(*w.spares.pop_front());
-    // relaxed: written under the lock, a hint to others.
-    m_shared_spare_count.store(m_shared_spare_count.load(std::memory_order_relaxed) + moved, std::memory_order_relaxed);
+    w.spares.refill_reserve();
+    w.spares.share(m_shared_spares);
 }
 
 void scheduler::release_fiber(fiber& f) noexcept {
@@ -177,8 +154,8 @@ record_deque* scheduler::open_deque(fiber& f, std::uint8_t level) noexcept {
     record_deque* const deque = m_deques.allocate(level, m_asymmetric && !is_deterministic());
     if (deque == nullptr) return nullptr;
     deque->older = f.records;
-    deque->from = deque->older != nullptr ? deque->older->from : f.from;
-    deque->of = deque->older != nullptr ? deque->older->of : f.of;
+    deque->origin = deque->older != nullptr ? deque->older->origin : f.origin;
+    deque->origin_slot = deque->older != nullptr ? deque->older->origin_slot : f.origin_slot;
     f.records = deque;
     return deque;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The set of workers of this process, grouped into shepherds, and what they share. One object; it can be started and stopped again and
-// again, but is never destroyed, because foreign threads and thieves may still hold addresses in it.
+// The set of workers of this process, grouped into shepherds, and what they share. One object; it
+// can be started and stopped again and again, but is never destroyed, because foreign threads and
+// thieves may still hold addresses in it.
 #pragma once
 
 #include "base/debug_access.hpp"
@@ -8,8 +9,14 @@
 #include "os/topology.hpp"
 #include "park/sleep_steps.hpp"
 #include "sched/deterministic.hpp"
+#include "sched/find_work.hpp"
 #include "sched/growing_list.hpp"
+#include "sched/guest_list.hpp"
+#include "sched/injector.hpp"
+#include "sched/registry.hpp"
+#include "sched/shared_spares.hpp"
 #include "sched/stack_use.hpp"
+#include "sched/standstill_finder.hpp"
 #include "sched/switch.hpp"
 #include "sched/thread_record.hpp"
 #include "sched/watcher.hpp"
@@ -28,61 +35,36 @@ using wait::k_never;
 using wait::timer;
 using wait::timer_queue;
 
-// What is found of a process in which something stands still.
-enum class standstill : std::uint8_t {
-    deadlock,      // all threads wait, and nothing is left that could wake one
-    no_stack,      // all that have started wait, and there is no stack for the others
-    awaits_signal, // all wait, but a handler of the program's own may still be called
-    circle,        // some wait for each other in a circle, and others go on
-};
-
-enum class circle_search : std::uint8_t {
-    none,
-    doubtful, // a circle was seen that the threads may have left one after the other: look again soon
-    found,    // one that has not been found before
-};
-
 struct settings {
     os::topology machine;
     int workers = 1;
-    int max_workers = 1;       // at least `workers`; fixed while running
-    int max_substitutes = 0;   // workers besides, in place of those that are stuck; 0: nobody looks for these
-    bool main_may_move = true; // a caller that was adopted goes on elsewhere when its own worker is stuck with another thread
-    bool deals_evenly = false; // workers go to the shepherds in turn; else as many as the shepherds' processors call for
+    int max_workers = 1; // at least `workers`; fixed while running
+    // Workers besides, in place of those that are stuck; 0: nobody looks for these.
+    int max_substitutes = 0;
+    // A caller that was adopted goes on elsewhere when its own worker is stuck with another thread.
+    bool main_may_move = true;
+    // Workers go to the shepherds in turn; else as many as the shepherds' processors call for.
+    bool deals_evenly = false;
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
     std::uint64_t seed = 0;        // not 0: a deterministic run, of one worker (deterministic.hpp)
     // Called when something is found to stand still; may end the program. Null: nobody looks.
     void (*on_deadlock)(standstill found) noexcept = nullptr;
-    std::uint64_t first_look_ns = 1'000'000'000; // nothing has moved for so long when somebody looks for the first time
-    bool (*awaits_signal)() noexcept =
-        nullptr; // whether the program has handlers that somebody else may cause to be called; null: it has none
-    circle_search (*find_circle)() noexcept = nullptr; // among threads that wait while others go on; one call at a time. Null: nobody looks
-    bool adopt_caller = true;                          // the calling OS thread becomes worker 0; else all workers are new OS threads
-    std::size_t most_stacks = 0;                       // at a time; 0: as many as memory allows
-    std::uint32_t most_unstarted = UINT32_MAX;         // in a queue, before a spawner is held up
-    bool measures_stacks = false;                      // stack_use.hpp
-    // Then: called when a stack without a guard is found to have overflowed.
-    void (*on_late_overflow)(stack_user const& who, thread_id id) noexcept = nullptr;
-};
-
-// Workers that share a locality domain, and the threads that were placed there or came from outside.
-struct shepherd {
-    explicit shepherd(int number, std::vector<int> where) : index(number), cpus(std::move(where)) {}
-
-    int index;
-    int first_cpu = -1;                                            // at the start
-    std::atomic<bool> is_disabled{false};                          // written under scheduler::m_resizing
-    std::vector<int> cpus;                                         // guarded by scheduler::m_resizing
-    std::vector<int> domain;                                       // the same at the start
-    growing_list<worker*> workers;                                 // active or standing by
-    std::atomic<int> active{0};                                    // of these; 0: anyone may run what was placed here
-    base::spin_lock lock;                                          // guards the lists
-    runnable_list placed;                                          // only for workers of this shepherd
-    runnable_list injected;                                        // for anyone
-    std::atomic<std::uint32_t> placed_count{0}, injected_count{0}; // hints for emptiness; written under the lock
-    std::atomic<std::uint32_t> started{0};                         // of both: those that have a stack; written under the lock
+    // Nothing has moved for so long when somebody looks for the first time.
+    std::uint64_t first_check_ns = 1'000'000'000;
+    // Whether the program has handlers that somebody else may cause to be called. Null: it has
+    // none.
+    bool (*awaits_signal)() noexcept = nullptr;
+    // Among threads that wait while others go on; one call at a time. Null: nobody looks.
+    circle_search (*find_circle)() noexcept = nullptr;
+    // The calling OS thread becomes worker 0; else all workers are new OS threads.
+    bool adopt_caller = true;
+    std::size_t most_stacks = 0;               // at a time; 0: as many as memory allows
+    std::uint32_t most_unstarted = UINT32_MAX; // in a queue, before a spawner is held up
+    bool measures_stacks = false;              // stack_use.hpp
+    // Called, where stacks are measured, when a stack without a guard is found to have overflowed.
+    void (*on_late_overflow)(stack_user const& user, thread_id id) noexcept = nullptr;
 };
 
 class scheduler {
@@ -92,148 +74,187 @@ public:
     // The one of this process; exists from the first call on.
     [[nodiscard]] static scheduler& instance() noexcept;
 
-    // --- life (lifecycle.cpp); the caller serialises them --------------------------------------------------------
+    // --- life (lifecycle.cpp); the caller serialises these ---------------------------------------
     [[nodiscard]] int start(settings const& chosen); // 0 or a positive errno
-    [[nodiscard]] int may_stop() noexcept;           // 0; EBUSY: threads are alive; EPERM: not from this thread
-    void stop() noexcept;                            // may_stop() returned 0
-    // By the OS thread that initialised, before stop(): destroys its values and its name, if it has any.
+    // 0; EBUSY: threads are alive; EPERM: this thread may not stop it.
+    [[nodiscard]] int may_stop() noexcept;
+    void stop() noexcept; // after may_stop() has returned 0
+    // The OS thread that initialised calls these before stop(): end_caller() destroys its values
+    // and its name, and caller_has_end() says whether it has any.
     [[nodiscard]] bool caller_has_end() const noexcept;
     void end_caller() noexcept;
-    [[nodiscard]] static bool may_adopt_caller() noexcept; // not on the stack of a thread of the parent process
-    [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); } // pairs with start
+    // False on the stack of a thread of the parent process.
+    [[nodiscard]] static bool may_adopt_caller() noexcept;
+    // acquire pairs with start.
+    [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); }
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
     [[nodiscard]] bool is_deterministic() const noexcept { return m_settings.seed != 0; }
     [[nodiscard]] deterministic_run& deterministic() noexcept { return m_deterministic; }
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 
-    // --- how many workers there are (worker_count.cpp); any thread ----------------------------------------------------
-    // The others stand by: they finish what they run, hand over what they have, and sleep. 0; EINVAL: not from 1 to max_workers; ENOMEM;
-    // EAGAIN: no OS threads; EBUSY: stopping. After an error the number is as it was.
+    // --- how many workers there are (worker_count.cpp); any thread -------------------------------
+    // All other workers stand by: they finish what they run, hand over what they have, and sleep.
+    // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping.
+    // After an error the number is as it was.
     [[nodiscard]] int set_active_workers(int wanted) noexcept;
-    // Those that may run threads: below the number, and not disabled.
-    [[nodiscard]] int active_workers() const noexcept { return m_active_count.load(std::memory_order_relaxed); } // relaxed: a snapshot
-    // The same with those that stand in for stuck ones.
-    [[nodiscard]] int running_workers() const noexcept { return m_running_count.load(std::memory_order_relaxed); } // relaxed: a snapshot
-    // Indices of workers are below it.
+    // The number of workers that may run threads: their index is below the wanted number, and they
+    // are not disabled. relaxed: a snapshot.
+    [[nodiscard]] int active_workers() const noexcept { return m_active_count.load(std::memory_order_relaxed); }
+    // These, and the workers that run in place of stuck ones. relaxed: a snapshot.
+    [[nodiscard]] int running_workers() const noexcept { return m_running_count.load(std::memory_order_relaxed); }
+    // Each index of a worker is below this.
     [[nodiscard]] int most_workers() const noexcept { return m_settings.max_workers + m_settings.max_substitutes; }
-    // One worker, or those of a shepherd, stand by until they are enabled again. 0; EINVAL: there is none of that number; EPERM: worker 0, or its
-    // shepherd; ENOMEM; EBUSY: stopping.
+    // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
+    // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
     [[nodiscard]] int enable_worker(int index, bool on) noexcept;
     [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
-    // Workers may run on these from now on, each on those of its shepherd where it has any.
+    // From now on workers may run on these CPUs, each on those of its shepherd if it has any.
     void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
-    // An OS thread of the library that wakes no thread: where all others wait, it is no hope. 0: none.
-    void set_helper(int tid) noexcept { m_helper.store(tid, std::memory_order_relaxed); } // relaxed: as the numbers of workers
-    // Whether this worker should stand by. If so, it finds its shepherd orphaned, if it is.
-    [[nodiscard]] TULLE_INLINE bool is_surplus(worker const& w) const noexcept {
+    // Whether this worker should stand by. If it should, it also sees whether its shepherd has no
+    // active worker any more.
+    [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
         // relaxed: written before the change of m_limit, which is looked at first.
-        if (w.index >= m_limit.number_in(m_limit.look()) && !w.is_substitute.load(std::memory_order_relaxed)) return true;
+        if (w.index >= m_limit.number_in(m_limit.read()) && !w.is_substitute.load(std::memory_order_relaxed)) return true;
         return w.is_disabled.load(std::memory_order_relaxed) || w.home->is_disabled.load(std::memory_order_relaxed);
     }
-    // By a surplus worker at its loop, neither searching nor asleep; until it is wanted, or the stop. False: its OS thread has to end, since
-    // nobody has wanted it for long.
+    // A surplus worker calls this from its loop, neither searching nor asleep. Returns true when
+    // the worker is wanted or all stop, false when its OS thread has to end since nobody has wanted
+    // it for long.
     [[nodiscard]] bool stand_by(worker& w) noexcept;
 
-    // --- workers in place of stuck ones (substitutes.cpp); by the watcher ----------------------------------------------
-    // One more, of this shepherd. False: there are as many as there may be, or no memory, or no OS threads.
+    // --- workers in place of stuck ones (substitutes.cpp); the watcher calls these ---------------
+    // Adds one to this shepherd. False: there are as many as there may be, or there is no memory,
+    // or no OS thread.
     [[nodiscard]] bool add_substitute(shepherd& home) noexcept;
-    void dismiss_substitute(worker& w) noexcept; // it stands by as soon as it is done with what it runs
+    // The worker stands by as soon as it is done with what it runs.
+    void dismiss_substitute(worker_remote& w) noexcept;
     void join_ended_workers() noexcept;
-    // Something is ready that no worker is about to take. A hint.
+    // Whether something is ready that no worker is about to take. A hint.
     [[nodiscard]] bool something_waits() noexcept;
-    // Its own thread is ready, and the worker that it is bound to is stuck: from now on any worker may run it.
+    // Lets any worker run main from now on, if main is ready while its own worker is stuck.
     void free_main() noexcept;
-    void bind_main() noexcept; // by that thread: it goes on on the OS thread that it was adopted on
+    // Main calls this to go on on the OS thread that it was adopted on.
+    void bind_main() noexcept;
     [[nodiscard]] watcher const& watching() const noexcept { return m_watcher; }
     void pause_watcher(bool pauses) noexcept { m_watcher.pause(pauses); }
 
-    [[nodiscard]] bool attach_guest() noexcept; // the calling OS thread, which has no worker (guest.cpp). False: no memory
+    // --- guests (guest.cpp) ----------------------------------------------------------------------
+    // Makes a guest of the calling OS thread, which has no worker. False: no memory.
+    [[nodiscard]] bool attach_guest() noexcept;
     [[nodiscard]] static std::size_t guest_bytes() noexcept;
-    void tell_guests_of_deadline() noexcept; // of a token, which may end their waits sooner now
+    // The deadline of a token has come nearer, and may end their waits sooner.
+    void tell_guests_of_deadline() noexcept;
     void detach_guest(worker& w) noexcept;
-    // Around fork(2) (process_fork.cpp).
+
+    // --- around fork(2) (process_fork.cpp) -------------------------------------------------------
     void before_process_fork() noexcept;
     void after_process_fork_in_parent() noexcept;
     void after_process_fork_in_child() noexcept;
-    // Threads with smaller numbers are of the process that this one was forked off.
+    // Threads with smaller numbers belong to the process that this one was forked off.
     [[nodiscard]] thread_id first_id() const noexcept { return m_first_id; }
 
-    // --- making work ------------------------------------------------------------------------------------------------
-    void inject(runnable& r, int shepherd_index) noexcept;    // from outside the workers, or placed
-    void post_to_mailbox(worker& w, fiber& f) noexcept;       // a bound fiber is ready
-    void notify_light() noexcept;                             // after plain stores that made work (park/sleep_steps.hpp)
-    void notify_all_idle() noexcept;                          // from outside: wakes one that sleeps or naps
-    void park_records(fiber& f) noexcept;                     // it is about to be suspended; thieves must find its records
-    void show_deque(worker& w, record_deque* deque) noexcept; // `w` now stands on a stack with this deque
+    // --- making work -----------------------------------------------------------------------------
+    // Queues a thread that comes from outside the workers (shepherd -1) or is placed on a shepherd,
+    // and wakes a worker for it.
+    void inject(runnable& r, int shepherd_index) noexcept;
+    // The fiber that is bound to this worker is ready.
+    void post_to_mailbox(worker_remote& w, fiber& f) noexcept;
+    // Wakes a worker if need be, after plain stores that made work (park/sleep_steps.hpp).
+    void notify_light() noexcept;
+    // Wakes a worker that sleeps or naps, after work was made outside the workers.
+    void notify_all_idle() noexcept;
+    // Shows the records of a fiber that is about to be suspended to thieves.
+    void park_records(fiber& f) noexcept;
+    // `w` stands on a stack with this deque from now on.
+    void show_deque(worker& w, record_deque* deque) noexcept;
 
-    // --- finding work (find_work.cpp, idle.cpp) -------------------------------------------------------------------
+    // --- finding work (find_work.cpp, idle.cpp) --------------------------------------------------
     [[nodiscard]] bool has_other_work(worker& w) noexcept; // for yield: a hint
     [[nodiscard]] runnable* take_local(worker& w) noexcept;
-    [[nodiscard]] runnable* take_shared(worker& w) noexcept; // placed, injected, stolen from other ready queues
+    // A thread that was placed or injected, or is ready on another worker.
+    [[nodiscard]] runnable* take_shared(worker& w) noexcept;
     [[nodiscard]] record* steal_record(worker& w) noexcept;
-    std::size_t expire_timers() noexcept;                   // how many have fired
-    [[nodiscard]] bool something_to_do(worker& w) noexcept; // by a worker that has announced its sleep (H2)
-    void alarm_all() noexcept;                              // every deque's next publish wakes a sleeper
+    std::size_t expire_timers() noexcept; // returns how many have fired
+    // Whether `w` should not sleep, after it has announced its sleep (H2).
+    [[nodiscard]] bool something_to_do(worker_remote& w) noexcept;
+    // Makes the next fork into each deque wake a sleeper.
+    void alarm_all() noexcept;
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
-    // relaxed: who sleeps reads it after its heavy fence (H2), who stands by after the limit, which changes later.
+    // relaxed: a worker that goes to sleep reads it after its heavy fence (H2), and one that stands
+    // by after the limit, which changes later.
     [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
-    // Null: none. It must stay until workers have been told of another one and have ended their searches.
-    void set_idle_poller(base::idle_poller* poller) noexcept {
-        m_idle_poller.store(poller, std::memory_order_release);
-    } // pairs with the next
+    // Null: there is none. A poller must stay until workers have been told of another one and have
+    // ended their searches. release pairs with idle_poller.
+    void set_idle_poller(base::idle_poller* poller) noexcept { m_idle_poller.store(poller, std::memory_order_release); }
+    // acquire pairs with set_idle_poller.
     [[nodiscard]] base::idle_poller* idle_poller() const noexcept { return m_idle_poller.load(std::memory_order_acquire); }
-    void trim(worker& w) noexcept; // gives memory back; by a worker that has been idle for a while
+    // Gives memory back. A worker calls it that has been idle for a while.
+    void trim(worker& w) noexcept;
 
-    // --- standing still (quiescence.cpp) ----------------------------------------------------------------------------
-    // When `w`, about to sleep, should see whether all stands still. k_never: somebody else does, or nobody wants to know.
-    [[nodiscard]] std::uint64_t next_look(worker& w) noexcept;
-    // Then, by the same: if all threads are blocked, and no OS thread is there that could wake one, says so by settings::on_deadlock; or
-    // if some of them wait in a circle.
-    void look_for_deadlock(worker& w) noexcept;
-    // By a worker that finds no stack for what it could start: the same, if that is so for all that are not asleep.
-    void look_for_shortage(worker& w) noexcept;
-
-    // --- stacks and deques ---------------------------------------------------------------------------------------------
+    // --- stacks ----------------------------------------------------------------------------------
+    // Null: there is no stack, and no memory for one.
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
-    [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept; // with a stack of its own class
+    // Its stack has the class that `t` wants.
+    [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept;
     void return_spares(worker& w) noexcept;
-    // Without stacks (shortage.cpp)
-    static constexpr std::size_t k_least_stacks = 3;         // for each worker: a loop, a spare, the reserve
-    [[nodiscard]] bool keep_emergency(worker& w) noexcept;   // false: no memory
-    [[nodiscard]] fiber* take_emergency(worker& w) noexcept; // the stack in reserve, or null
-    void count_stacks(worker& w) noexcept; // from now on it keeps none for itself but the reserve, and no thread that it could not start
-    void queue_unstarted(runnable& r) noexcept;
-    void drop_claimed(worker& w) noexcept; // claimed_records.cpp
-    [[nodiscard]] runnable* take_unstarted() noexcept;
-    // Whether more threads than there should be wait for their start where such a thread is queued that a spawner cannot run itself.
-    [[nodiscard]] bool is_far_behind(int shepherd_index) const noexcept;
-    [[nodiscard]] bool has_unstarted() const noexcept { return m_unstarted_count.load(std::memory_order_relaxed) != 0; } // a hint
-    void note_origin(worker& w, record const& slot) noexcept; // it is about to run what it has stolen
-    void note_origin(worker& w) noexcept;                     // or a thread of its own
-    void forget_origin(fiber& f) noexcept;                    // what it has stolen has ended, and its parent does not know yet
-    void refill_emergency(worker& w) noexcept;                // from the worker's spares
-    [[nodiscard]] runnable* take_started(worker& w) noexcept; // one that has a stack; the others are left for others
-    [[nodiscard]] bool can_go_on_without(worker& w) noexcept; // what it runs now may wait, and then it can start something else
-    void leave_records(fiber& f) noexcept;                    // before it waits: park_records, after running them if need be
-    void release_fiber(fiber& f) noexcept;                    // nobody stands on it
-    [[nodiscard]] record_deque* open_deque(fiber& f, std::uint8_t level) noexcept;
-    void close_newest_deque(fiber& f) noexcept; // empty, and not the smallest
-    void free_deque(record_deque& deque) noexcept;
-    void close_deques(fiber& f) noexcept; // all that is above its smallest
+    void release_fiber(fiber& f) noexcept; // nobody stands on it
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }
-    [[nodiscard]] bool has_stacks() const noexcept { return m_stacks != nullptr; } // not in a child process before its first use
-    // Null: they are not measured. Stays until the next start.
+    // False in a child process before its first use.
+    [[nodiscard]] bool has_stacks() const noexcept { return m_stacks != nullptr; }
+    // Null: stacks are not measured. It stays until the next start.
     [[nodiscard]] stack_uses* uses_of_stacks() const noexcept { return m_stack_uses.get(); }
-    void note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept; // a thread at the bottom of its stack ends
-    // What the OS thread that started it stands on, if it was adopted.
+    // A thread at the bottom of its stack has ended.
+    void note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept;
+
+    // --- where the number of stacks is limited (shortage.cpp) ------------------------------------
+    // Each worker needs a loop, a spare and the reserve.
+    static constexpr std::size_t k_least_stacks = 3;
+    // Makes the reserve if there is none. False: no memory.
+    [[nodiscard]] bool keep_reserve(worker& w) noexcept;
+    [[nodiscard]] fiber* take_reserve(worker& w) noexcept; // the reserve, or null
+    // From now on the worker keeps no spare but one and the reserve, and the threads that it spawns
+    // go to the queue of all workers, since it might not be able to start them.
+    void count_stacks(worker& w) noexcept;
+    void queue_unstarted(runnable& r) noexcept;
+    // Takes a thread that has a stack. Threads that the worker could not start go to other workers.
+    [[nodiscard]] runnable* take_started(worker& w) noexcept;
+    // Whether the worker can start something else if the thread that it runs now waits.
+    [[nodiscard]] bool can_go_on_without(worker& w) noexcept;
+    // Before a fiber waits: parks its records, after running some of them if the worker could not
+    // go on otherwise.
+    void leave_records(fiber& f) noexcept;
+    // The worker is about to run a record that it has stolen, or a thread of its own.
+    void note_origin(worker& w, record const& slot) noexcept;
+    void note_origin(worker& w) noexcept;
+    // The stolen record that ran on `f` has ended, and its parent does not know that yet.
+    void forget_origin(fiber& f) noexcept;
+
+    // --- deques ----------------------------------------------------------------------------------
+    [[nodiscard]] record_deque* open_deque(fiber& f, std::uint8_t level) noexcept;
+    void close_newest_deque(fiber& f) noexcept; // it is empty, and not the smallest
+    void close_deques(fiber& f) noexcept;       // all but the smallest
+    void free_deque(record_deque& deque) noexcept;
+
+    // --- queues, timers, numbers -----------------------------------------------------------------
+    // Takes records out of the queues that their joiners have claimed (claimed_records.cpp).
+    void drop_claimed(worker& w) noexcept;
+    // Whether so many threads wait in the queue that a thread for this shepherd (-1: for anyone)
+    // goes to that its spawner is held up.
+    [[nodiscard]] bool is_far_behind(int shepherd_index) const noexcept {
+        return m_injector.is_far_behind(shepherd_index, m_settings.most_unstarted);
+    }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;
     // The sleeping worker that wakes for the first deadline (idle.cpp); null: none.
-    [[nodiscard]] std::atomic<worker*>& timekeeper() noexcept { return m_timekeeper; }
+    [[nodiscard]] std::atomic<worker_remote const*>& timekeeper() noexcept { return m_timekeeper; }
 
-    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
-    [[nodiscard]] growing_list<std::unique_ptr<worker>> const& workers() const noexcept { return m_workers; } // also those that stand by
+    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_registry.shepherds(); }
+    [[nodiscard]] guest_list const& guests() const noexcept { return m_guests; }
+    [[nodiscard]] injector const& queues() const noexcept { return m_injector; }
+    [[nodiscard]] standstill_finder& standstills() noexcept { return m_standstills; }
+    // These include workers that stand by.
+    [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_registry.workers(); }
     // relaxed: only different numbers are wanted.
     [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
 
@@ -243,68 +264,49 @@ private:
     friend class deterministic_run;
 
     void prepare_stacks(bool measured);
-    void make_shepherds();
-    void make_worker(shepherd* home); // null: where there is most room
-    [[nodiscard]] shepherd* roomiest_shepherd() noexcept;
-    [[nodiscard]] worker* free_substitute(shepherd& home) noexcept;
-    [[nodiscard]] bool guests_leave_work() noexcept;
-    [[nodiscard]] bool placed_work_waits() noexcept;
+    worker& make_worker(shepherd* home); // null: where there is most room
+    [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;
-    [[nodiscard]] int start_os_thread(worker& w); // has none, or is no dedicated one
-    [[nodiscard]] int revive(worker& w);          // likewise, or has one that runs or is at its end
+    // Starts an OS thread for a dedicated worker that has none.
+    [[nodiscard]] int start_os_thread(worker& w);
+    // Gives a dedicated worker an OS thread if it has none, or one that is at its end.
+    [[nodiscard]] int revive(worker& w);
     [[nodiscard]] int start_os_threads();
     [[nodiscard]] int make_ready(int wanted);
     void count_active(int wanted) noexcept;
     void apply_change(int wanted) noexcept;
     void send_away_surplus() noexcept;
     static void flush_caches(worker& w) noexcept;
-    [[nodiscard]] runnable* take_orphan(shepherd& s) noexcept;
-    [[nodiscard]] static bool has_orphan(shepherd const& s) noexcept;
-    static void place(worker& w) noexcept;
+    static void pin(worker_remote& w) noexcept;
     void adopt_caller(worker& w);
-    struct guest;
-    [[nodiscard]] guest& guest_of(worker& w) noexcept;
+    void settle(guest& g) noexcept;
     void adopt_guest(worker& as_guest) noexcept;
     void retire_guest(guest& retired) noexcept;
-    void forget_guests(worker const* caller) noexcept;
     void become_guest(worker& old) noexcept;
     void leave_behind() noexcept;
     void join_os_threads() noexcept;
-    void wake_all() noexcept;
     void free_everything() noexcept;
-    static void wake_from_nap(worker& w) noexcept;
+    static void wake_from_nap(worker_remote& w) noexcept;
     void wake_one_of(shepherd& s) noexcept;
     [[nodiscard]] bool is_left_behind(runnable const& r) const noexcept;
     [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
-    void alarm_guests() noexcept;
-    [[nodiscard]] std::int64_t live_threads_of_guests() const noexcept;
-    [[nodiscard]] runnable* take_list(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept;
-    [[nodiscard]] runnable* take_ready_of(worker& thief, worker& victim) noexcept;
-    [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker*> const& victims) noexcept;
-    [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker*> const& victims) noexcept;
-    [[nodiscard]] fiber* pop_shared_spare() noexcept;
+    [[nodiscard]] runnable* take_ready_of(worker& thief, worker_remote& victim) noexcept;
+    [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
+    [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
     void run_own_records(fiber& f) noexcept;
-    [[nodiscard]] std::uint64_t activity() noexcept;
-    [[nodiscard]] bool stands_still(worker& looks) noexcept;
-    [[nodiscard]] bool all_guests_wait() const noexcept;
-    [[nodiscard]] bool is_ours(int tid) const noexcept;
-    [[nodiscard]] bool somebody_waits() const noexcept;
-    [[nodiscard]] bool may_be_last_awake(worker const& w) const noexcept;
-    [[nodiscard]] bool has_strangers() noexcept;
-    [[nodiscard]] bool is_short_for_good() noexcept;
-    void report_standstill(standstill found, std::uint64_t when) noexcept;
-    void look_for_circle() noexcept;
 
     settings m_settings;
     std::atomic<base::idle_poller*> m_idle_poller{nullptr};
     bool m_asymmetric = true;
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};
-    std::vector<std::unique_ptr<shepherd>> m_shepherds;
-    growing_list<std::unique_ptr<worker>> m_workers; // each has been active
-    worker_limit<os::machine> m_limit;               // changed under m_resizing
-    std::atomic<int> m_active_count{0};              // workers that are active; written under m_resizing
-    std::atomic<int> m_running_count{0};             // and those that stand in for stuck ones; likewise
+    registry m_registry; // workers are added under m_resizing
+    injector m_injector{m_registry.shepherds()};
+    worker_limit<os::machine> m_limit; // changed under m_resizing
+    // Workers that are active; written under m_resizing.
+    std::atomic<int> m_active_count{0};
+    // And those that stand in for stuck ones; likewise.
+    std::atomic<int> m_running_count{0};
     watcher m_watcher;
     std::mutex m_resizing; // changes of the two; held for milliseconds, never over a switch
     fiber m_adopted{fiber_kind::adopted};
@@ -319,34 +321,16 @@ private:
     deque_pool m_deques;
     parked_deques m_parked;
     timer_queue m_timers;
-    std::atomic<worker*> m_timekeeper{nullptr};
+    std::atomic<worker_remote const*> m_timekeeper{nullptr};
     park::idle_set<os::machine> m_idle;
     deterministic_run m_deterministic;
     std::atomic<thread_id> m_next_id{1};
-    std::atomic<std::uint64_t> m_round_robin{0};
 
-    std::mutex m_look_lock;                       // held by who looks for a deadlock; stop() takes it before the workers go
-    std::uint64_t m_reported = ~std::uint64_t{0}; // activity() at the last report; guarded by m_look_lock
-    bool m_has_told_of_signals = false;           // guarded by m_look_lock, as the next
-    std::uint64_t m_circle_period_ns = 0;
-    std::atomic<std::uint64_t> m_circle_due{0}; // when circles are looked for next, ns; written under m_look_lock
-
-    base::spin_lock m_spares_lock;
-    runnable_list m_shared_spares;
-    std::atomic<std::uint32_t> m_shared_spare_count{0};
-
-    [[nodiscard]] std::uint32_t drop_claimed(shepherd& s) noexcept; // how many are left
-    [[nodiscard]] std::uint32_t drop_claimed_unstarted() noexcept;
-
-    base::spin_lock m_unstarted_lock;
-    runnable_list m_unstarted; // threads that wait for a stack, where stacks are counted
-    std::atomic<std::uint32_t> m_unstarted_count{0};
-
-    std::atomic<guest*> m_guests{nullptr}; // all there ever were; reused, never freed
-    std::mutex m_guests_lock;
-    guest* m_free_guests = nullptr;
-    std::atomic<int> m_helper{0};
-    std::int64_t m_guests_surplus = 0; // threads that guests had made more than ended when the scheduler started
+    standstill_finder m_standstills{*this};
+    shared_spares m_shared_spares;
+    guest_list m_guests;
+    // Threads that guests had made more than ended when the scheduler started.
+    std::int64_t m_guests_surplus = 0;
 
     friend class census;
 
@@ -366,13 +350,6 @@ void measuring_loop_main(void*); // the same, with stack_use.hpp
 // Entry of a stack with one thread on it; the argument is its record (loop.cpp).
 void own_stack_main(void* record);
 void measuring_own_stack_main(void* record);
-// Goes to sleep until there may be something to do (idle.cpp).
-struct work {
-    runnable* ready = nullptr;
-    record* stolen = nullptr;
-    bool stop = false;
-};
-[[nodiscard]] work find_work(worker& w) noexcept;
 
 inline void scheduler::notify_light() noexcept { park::notify_light(m_idle, m_asymmetric); }
 

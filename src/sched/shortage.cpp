@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does when there is no stack for another thread. The argument why work goes on: docs/protocols/exhaustion.md.
-//   E1 A worker that runs a thread has a spare: the thread can wait. Without a spare a worker starts nothing, it only goes on with
+// What a worker does when there is no stack for another thread. The argument why work goes on:
+// docs/protocols/exhaustion.md.
+//   E1 A worker that runs a thread has a spare: the thread can wait. Without a spare a worker
+//   starts nothing, it only goes on with
 //      threads that have a stack already (take_started).
-//   E2 Each worker keeps one stack in reserve that nobody else may take; what comes free goes there first.
-//   E3 Threads start in the order in which they were spawned: they wait in one queue for all workers (queue_unstarted).
-//   E4 A thread whose wait would leave its worker without a spare first runs the records of its own stack, oldest first, on top of itself.
+//   E2 Each worker keeps one stack in reserve that nobody else may take; what comes free goes there
+//   first.
+//   E3 Threads start in the order in which they were spawned: they wait in one queue for all
+//   workers (queue_unstarted).
+//   E4 A thread whose wait would leave its worker without a spare first runs the records of its own
+//   stack, oldest first, on top of itself.
 #include "base/error.hpp"
 #include "sched/join.hpp"
 #include "sched/join_word.hpp"
@@ -14,26 +19,8 @@ namespace tulle::sched {
 
 namespace {
 
-// Moves the threads that have a stack to the front. Both kinds keep their order.
-void put_started_first(runnable_list& list) noexcept {
-    runnable_list started, others;
-    while (runnable* const r = list.pop_front()) (r->kind == runnable_kind::fiber ? started : others).push_back(*r);
-    started.append(others);
-    list = started;
-}
-
-runnable* take_first_started(shepherd& s, runnable_list& list, std::atomic<std::uint32_t>& count) noexcept {
-    if (s.started.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: a hint, looked at again
-    std::lock_guard const held(s.lock);
-    put_started_first(list);
-    if (list.empty() || list.first()->kind != runnable_kind::fiber) return nullptr;
-    // relaxed, both: as in take_list.
-    count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    s.started.store(s.started.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return list.pop_front();
-}
-
-// Of the deques above the floor, the first that others could still take from: it has the oldest records.
+// Of the deques above the floor, the first that others could still take from: it has the oldest
+// records.
 record_deque* oldest_left(record_deque* newest) noexcept {
     record_deque* found = nullptr;
     for (record_deque* d = newest; d != nullptr; d = d->is_floor ? nullptr : d->older) {
@@ -51,17 +38,17 @@ void clear_floor(fiber& f, record_deque& floor) noexcept {
 }
 
 // False: the oldest one was joined already.
-bool run_oldest(parked_deques& parked, record_deque& of, record_deque& floor) noexcept {
-    record_owner(of).share_all();
-    record* const slot = record_thief(of).steal();
+bool run_oldest(parked_deques& parked, record_deque& oldest, record_deque& floor) noexcept {
+    record_owner(oldest).share_all();
+    record* const slot = record_thief(oldest).steal();
     if (slot == nullptr) { // a thief is at it
         os::machine::pause();
         return true;
     }
     bool const was_joined = is_joined(*slot);
-    parked.remove(floor); // with its place of before
-    floor.from = &of;
-    floor.of = slot;
+    parked.remove(floor); // where it stood by its old origin
+    floor.origin = &oldest;
+    floor.origin_slot = slot;
     slot->run(slot);
     auto* const waiter = reinterpret_cast<fiber*>(join_word(slot->state).finish());
     if (waiter != nullptr) resume(*waiter);
@@ -70,37 +57,34 @@ bool run_oldest(parked_deques& parked, record_deque& of, record_deque& floor) no
 
 } // namespace
 
-bool scheduler::keep_emergency(worker& w) noexcept {
-    if (w.emergency == nullptr) w.emergency = make_loop_fiber(w);
-    return w.emergency != nullptr;
+bool scheduler::keep_reserve(worker& w) noexcept {
+    if (w.spares.has_reserve()) return true;
+    fiber* const f = make_loop_fiber(w);
+    if (f == nullptr) return false;
+    w.spares.set_reserve(*f);
+    return true;
 }
 
 void scheduler::count_stacks(worker& w) noexcept {
-    w.most_spares = 1; // what comes free is for all
+    w.spares.keep_one(); // what comes free is for all
     w.keeps_spawned = false;
 }
 
-fiber* scheduler::take_emergency(worker& w) noexcept {
+fiber* scheduler::take_reserve(worker& w) noexcept {
     count_stacks(w);
-    return std::exchange(w.emergency, nullptr);
-}
-
-void scheduler::refill_emergency(worker& w) noexcept {
-    if (w.emergency != nullptr || w.spare_count < 2) return;
-    w.emergency = static_cast<fiber*>(w.spares.pop_front());
-    --w.spare_count;
+    return static_cast<fiber*>(w.spares.take_reserve());
 }
 
 namespace {
 
-// The deque may still be in the list, with its place of before.
-void set_origin(parked_deques& parked, fiber& f, record_deque* from, record const* of) noexcept {
-    f.from = from;
-    f.of = of;
+// The deque may still be in the list, where it stood by its old origin.
+void set_origin(parked_deques& parked, fiber& f, record_deque* origin, record const* slot) noexcept {
+    f.origin = origin;
+    f.origin_slot = slot;
     if (f.records == nullptr) return;
     parked.remove(*f.records);
-    f.records->from = from;
-    f.records->of = of;
+    f.records->origin = origin;
+    f.records->origin_slot = slot;
 }
 
 } // namespace
@@ -109,39 +93,15 @@ void scheduler::note_origin(worker& w, record const& slot) noexcept { set_origin
 
 void scheduler::note_origin(worker& w) noexcept { set_origin(m_parked, *w.current, nullptr, nullptr); }
 
-// Out of the list, where it might stay while it is empty: whoever compares places follows `from`, and the parent's may change as soon as the
-// parent knows.
+// Out of the list, where it might stay while it is empty: whoever compares places follows `from`,
+// and the parent's may change as soon as the parent knows.
 void scheduler::forget_origin(fiber& f) noexcept {
     if (f.records != nullptr) m_parked.remove(*f.records);
 }
 
 void scheduler::queue_unstarted(runnable& r) noexcept {
-    {
-        std::lock_guard const held(m_unstarted_lock);
-        m_unstarted.push_back(r);
-        m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) + 1,
-                                std::memory_order_relaxed); // relaxed: written under the lock, a hint to others
-    }
+    m_injector.push_unstarted(r);
     notify_all_idle();
-}
-
-runnable* scheduler::take_unstarted() noexcept {
-    if (!has_unstarted()) return nullptr;
-    std::lock_guard const held(m_unstarted_lock);
-    runnable* const r = m_unstarted.pop_front();
-    // relaxed: as in queue_unstarted.
-    if (r != nullptr) m_unstarted_count.store(m_unstarted_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return r;
-}
-
-// relaxed, all: hints.
-bool scheduler::is_far_behind(int shepherd_index) const noexcept {
-    std::uint64_t const most = m_settings.most_unstarted;
-    if (shepherd_index >= 0)
-        return m_shepherds[static_cast<std::size_t>(shepherd_index)]->placed_count.load(std::memory_order_relaxed) > most;
-    std::uint64_t waiting = m_unstarted_count.load(std::memory_order_relaxed);
-    for (auto const& s : m_shepherds) waiting += s->injected_count.load(std::memory_order_relaxed);
-    return waiting > most;
 }
 
 // Threads that have not started are left to others.
@@ -151,17 +111,12 @@ runnable* scheduler::take_started(worker& w) noexcept {
         int const shepherd = static_cast<thread_record*>(r)->shepherd;
         shepherd < 0 ? queue_unstarted(*r) : inject(*r, shepherd);
     }
-    if (r == nullptr) r = take_first_started(*w.home, w.home->placed, w.home->placed_count);
-    for (auto s = m_shepherds.begin(); r == nullptr && s != m_shepherds.end(); ++s) {
-        r = take_first_started(**s, (*s)->injected, (*s)->injected_count);
-        if (r == nullptr && has_orphan(**s)) r = take_first_started(**s, (*s)->placed, (*s)->placed_count);
-    }
-    return r;
+    return r != nullptr ? r : m_injector.take_started(*w.home);
 }
 
 // Two spares: one to go on with, and one more for what that starts.
 bool scheduler::can_go_on_without(worker& w) noexcept {
-    if (w.spare_count > 1 || w.emergency != nullptr) return true;
+    if (w.spares.size() > 1 || w.spares.has_reserve()) return true;
     fiber* const f = make_loop_fiber(w);
     if (f == nullptr) return false;
     give_spare(w, *f);
@@ -171,8 +126,8 @@ bool scheduler::can_go_on_without(worker& w) noexcept {
 void scheduler::leave_records(fiber& f) noexcept {
     record_deque& newest = *f.records;
     if (newest.older == nullptr && !newest.looks_stealable()) return;
-    // Left already, and nothing was forked or joined since: this is another turn of the same wait, as of a mutex, whose queue counts on
-    // the waiter to try again soon.
+    // Left already, and nothing was forked or joined since: this is another turn of the same wait,
+    // as of a mutex, whose queue counts on the waiter to try again soon.
     bool const is_same_wait = newest.left_at == newest.top();
     newest.left_at = newest.top();
     worker& w = *this_worker();
@@ -180,8 +135,10 @@ void scheduler::leave_records(fiber& f) noexcept {
     park_records(f);
 }
 
-// Oldest first, so that each finds done what a serial run would have done before it. Younger than a joined one: not, as that may wait below.
-// They fork into a deque of their own, the floor, so that a wait of theirs comes to their own records only.
+// Oldest first, so that each finds done what a serial run would have done before it. Younger than a
+// joined one: not, as that may wait below.
+// They fork into a deque of their own, the floor, so that a wait of theirs comes to their own
+// records only.
 void scheduler::run_own_records(fiber& f) noexcept {
     record_deque* const newest = f.records;
     if (oldest_left(newest) == nullptr) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deque of the stack that a worker stands on, as others see it. A worker that goes to sleep sets the alarms of all deques that are shown,
-// and must not miss one that is shown at that moment:
-//   owner   S1 show it; light fence; S2 does somebody sleep?     |  sleeper  H1 count itself asleep; heavy fence; B1 alarm of what is shown
+// The deque of the stack that a worker stands on, as others see it. A worker that goes to sleep
+// sets the alarms of all deques that are shown, and must not miss one that is shown at that moment:
+//   owner   S1 show it; light fence; S2 does somebody sleep?     |  sleeper  H1 count itself
+//           asleep; heavy fence; B1 alarm of what is shown
 // Either the sleeper finds it at B1, or its owner sees the sleeper at S2 and sets the alarm itself.
 #pragma once
 

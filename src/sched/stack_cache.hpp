@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's few free stacks of the class that it used last, so that the pool's lock is taken once for many.
+// A worker's few free stacks of the class that it used last, so that the pool's lock is taken once
+// for many.
 #pragma once
 
 #include "base/debug_access.hpp"

@@ -29,11 +29,13 @@ TULLE_NO_SANITIZE void clear(std::byte* low, std::byte* high) noexcept {
         *word = 0;
 }
 
-// The lowest word of [low, high) that is not zero, or `high`. Pages that are not in memory are not looked at, as that would bring them there.
+// The lowest word of [low, high) that is not zero, or `high`. Pages that are not in memory are not
+// looked at, as that would bring them there.
 std::byte* lowest_used_of(std::byte* low, std::byte* high) noexcept {
     std::size_t const page = os::page_size();
     unsigned char present[k_pages_at_a_time];
-    std::byte* at = low - reinterpret_cast<std::uintptr_t>(low) % page; // compact stacks begin anywhere
+    // Compact stacks begin anywhere.
+    std::byte* at = low - reinterpret_cast<std::uintptr_t>(low) % page;
     while (at < high) {
         std::size_t const pages = std::min(k_pages_at_a_time, (static_cast<std::size_t>(high - at) + page - 1) / page);
         bool const is_known = ::mincore(at, pages * page, present) == 0;
@@ -59,19 +61,19 @@ void clear_unused(stack::span own) noexcept {
 
 std::size_t used_bytes(stack::span own) noexcept { return static_cast<std::size_t>(own.end() - lowest_used_of(own.low, own.end())); }
 
-stack_use* stack_uses::find(stack_user const& who) noexcept {
-    std::size_t const hash = (reinterpret_cast<std::uintptr_t>(who.site) ^ who.stack_bytes) * 0x9E3779B97F4A7C15U >> 32U;
+stack_use* stack_uses::find(stack_user const& user) noexcept {
+    std::size_t const hash = (reinterpret_cast<std::uintptr_t>(user.site) ^ user.stack_bytes) * 0x9E3779B97F4A7C15U >> 32U;
     for (std::size_t k = 0; k < k_most_users; ++k) {
         stack_use& found = m_uses[(hash + k) % k_most_users];
-        if (found.threads == 0) found.who = who;
-        if (found.who == who) return &found;
+        if (found.threads == 0) found.user = user;
+        if (found.user == user) return &found;
     }
     return nullptr;
 }
 
-void stack_uses::add(stack_user const& who, std::size_t bytes) noexcept {
+void stack_uses::add(stack_user const& user, std::size_t bytes) noexcept {
     std::lock_guard const held(m_lock);
-    stack_use* const use = find(who);
+    stack_use* const use = find(user);
     if (use == nullptr) {
         ++m_left_out;
         return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a worker may steal ready threads. A steal costs the victim an interrupt and the thief some microseconds (deque/biased_lock.hpp);
-// where the stolen threads are over sooner than that, both lose, and the victim is left alone for a while.
+// How often a worker may steal ready threads. A steal costs the victim an interrupt and the thief
+// some microseconds (deque/biased_lock.hpp); where the stolen threads are over sooner than that,
+// both lose, and the victim is left alone for a while.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@ public:
         m_stolen_at = now;
         m_count = count;
     }
-    // Whether to steal again. The first question after a steal is asked when what was stolen has been run.
+    // Whether to steal again. The first question after a steal is asked when what was stolen has
+    // been run.
     [[nodiscard]] bool is_due(std::uint64_t now) noexcept {
         if (m_count != 0) judge(now);
         return now >= m_rests_until;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which workers are stuck: in the kernel for a millisecond, or computing for ten without a
-// decision of the scheduler. One that has hardly had a processor meanwhile, as others have it, is not
-// stuck: one more worker would only take from it. The judge is told at each look what the workers do, and
-// keeps since when each has not come back. It knows neither a clock nor workers, so that tests bring their own.
+// decision of the scheduler. One that has hardly had a processor meanwhile, as others have it, is
+// not stuck: one more worker would only take from it. The judge is told at each look what the
+// workers do, and keeps since when each has not come back. It knows neither a clock nor workers, so
+// that tests bring their own.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +30,8 @@ public:
     // Before the first look; throws std::bad_alloc.
     void reserve(std::size_t workers) { m_notes.resize(workers); }
 
-    // `of.in_kernel()` and `of.computed_ns()`, its processor time so far or 0 if that is not known, ask the system, which costs up to
-    // microseconds: not of an idle worker.
+    // `of.in_kernel()` and `of.computed_ns()`, its processor time so far or 0 if that is not known,
+    // ask the system, which costs up to microseconds: not of an idle worker.
     template <class Worker> stuck_state judge(std::size_t index, worker_sample seen, std::uint64_t now, Worker&& of) noexcept {
         note& n = m_notes[index];
         if (seen.is_idle || seen.decisions != n.decisions || n.since == 0) {
@@ -45,7 +46,8 @@ public:
         bool const has_computed = computed == 0 || computed - n.computed >= k_computed_ns;
         return n.state = has_computed ? stuck_state::computes : stuck_state::free;
     }
-    // When a worker that is not stuck may turn out to be; k_never-like if it is idle or has been found stuck.
+    // When a worker that is not stuck may turn out to be; k_never-like if it is idle or has been
+    // found stuck.
     [[nodiscard]] std::uint64_t next_change(std::size_t index) const noexcept {
         note const& n = m_notes[index];
         if (n.since == 0 || n.state != stuck_state::free) return ~std::uint64_t{0};

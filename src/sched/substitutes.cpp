@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that run in place of stuck ones, and main, which goes on elsewhere when its own worker is stuck. The watcher decides
-// (watcher.hpp). A substitute is a worker whose index is not below the number that is wanted; but for its mark it would stand by.
+// Workers that run in place of stuck ones, and main, which goes on elsewhere when its own worker is
+// stuck. The watcher decides (watcher.hpp). A substitute is a worker whose index is not below the
+// number that is wanted; but for its mark it would stand by.
 #include "sched/guest.hpp"
 #include "sched/scheduler.hpp"
 
@@ -10,8 +11,8 @@
 namespace tulle::sched {
 
 // One that stands by, or has stood by and ended. Null: there is none.
-worker* scheduler::free_substitute(shepherd& home) noexcept {
-    for (worker* const w : home.workers) { // relaxed, all: under m_resizing
+worker_remote* scheduler::free_substitute(shepherd& home) noexcept {
+    for (worker_remote* const w : home.workers) { // relaxed, all: under m_resizing
         bool const is_free = w->index >= m_limit.number() && !w->is_substitute.load(std::memory_order_relaxed);
         if (is_free && !w->is_disabled.load(std::memory_order_relaxed) && w->kind == worker_kind::dedicated) return w;
     }
@@ -21,14 +22,14 @@ worker* scheduler::free_substitute(shepherd& home) noexcept {
 bool scheduler::add_substitute(shepherd& home) noexcept try {
     std::lock_guard const held(m_resizing);
     if (is_stopping()) return false;
-    worker* w = free_substitute(home);
+    worker_remote* w = free_substitute(home);
     if (w == nullptr) {
-        if (m_workers.size() == static_cast<std::size_t>(most_workers())) return false;
-        make_worker(&home);
-        w = m_workers[m_workers.size() - 1].get();
+        if (workers().size() == static_cast<std::size_t>(most_workers())) return false;
+        w = &make_worker(&home);
     }
-    if (revive(*w) != 0) return false;
-    w->is_substitute.store(true, std::memory_order_relaxed); // relaxed: the change of m_limit follows
+    if (revive(m_registry.core_of(*w)) != 0) return false;
+    // relaxed: the change of m_limit follows.
+    w->is_substitute.store(true, std::memory_order_relaxed);
     count_active(m_limit.number());
     m_limit.tell_all();
     return true;
@@ -36,42 +37,26 @@ bool scheduler::add_substitute(shepherd& home) noexcept try {
     return false;
 }
 
-void scheduler::dismiss_substitute(worker& w) noexcept {
+void scheduler::dismiss_substitute(worker_remote& w) noexcept {
     std::lock_guard const held(m_resizing);
-    w.is_substitute.store(false, std::memory_order_relaxed); // relaxed: the change of m_limit follows
+    // relaxed: the change of m_limit follows.
+    w.is_substitute.store(false, std::memory_order_relaxed);
     if (!is_stopping()) apply_change(m_limit.number());
 }
 
-// A guest's children wait for nobody else while it waits itself.
-bool scheduler::guests_leave_work() noexcept {
-    for (guest* g = m_guests.load(std::memory_order_acquire); g != nullptr; g = g->next) { // pairs with attach_guest
-        record_deque* const deque = g->as_worker.visible.get();
-        if (deque != nullptr && deque->looks_stealable()) return true;
-    }
-    return false;
-}
-
-// A worker of its shepherd that slept would have been woken.
-bool scheduler::placed_work_waits() noexcept {
-    return std::any_of(m_shepherds.begin(), m_shepherds.end(),
-                       [](auto const& s) { return s->placed_count.load(std::memory_order_relaxed) != 0; }); // relaxed: a hint
-}
-
 bool scheduler::something_waits() noexcept {
-    worker const& of_main = *m_workers[0]; // only this one may run main
-    if (placed_work_waits() || !of_main.mailbox.looks_empty() || of_main.ready.has_bound()) return true;
+    worker_remote const& of_main = *workers()[0]; // only this one may run main
+    // A worker of its shepherd that slept would have been woken for what was placed.
+    if (m_injector.has_placed() || !of_main.mailbox.looks_empty() || of_main.ready.has_bound()) return true;
     if (m_idle.sleeping() != 0 || m_idle.searching() != 0) return false;
-    bool const in_queues = std::any_of(m_workers.begin(), m_workers.end(), [](auto const& w) { return !w->ready.looks_empty(); });
-    bool const injected = std::any_of(m_shepherds.begin(), m_shepherds.end(), [](auto const& s) {
-        return s->injected_count.load(std::memory_order_relaxed) != 0; // relaxed: a hint
-    });
-    return in_queues || injected || has_unstarted() || m_parked.has_stealable() || guests_leave_work();
+    bool const in_queues = std::any_of(workers().begin(), workers().end(), [](worker_remote const* w) { return !w->ready.looks_empty(); });
+    return in_queues || m_injector.has_injected() || m_injector.has_unstarted() || m_parked.has_stealable() || m_guests.leave_work();
 }
 
 // It lies in the mailbox of worker 0, or among its ready threads. From now on it has no home.
 void scheduler::free_main() noexcept {
     if (m_main_stays.load(std::memory_order_relaxed)) return; // relaxed: see bind_main
-    worker& home = *m_workers[0];
+    worker_remote& home = *workers()[0];
     runnable* main = home.mailbox.looks_empty() ? nullptr : home.mailbox.take();
     if (main == nullptr) main = home.ready.steal_bound();
     if (main == nullptr) return;
@@ -89,7 +74,7 @@ void post_to_its_home(void* main, void*) noexcept {
 } // namespace
 
 void scheduler::bind_main() noexcept {
-    worker& home = *m_workers[0];
+    worker_remote& home = *workers()[0];
     if (m_adopted.bound) return;
     m_main_stays.store(true, std::memory_order_relaxed); // relaxed: the mailbox orders it
     m_adopted.bind(home);

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "sched/cancellation.hpp"
+#include "sched/find_work.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
@@ -13,9 +14,6 @@
 namespace tulle::sched {
 
 namespace {
-
-// How often a worker that only switches between its own ready threads looks elsewhere: timers, injected and stealable work.
-constexpr std::uint32_t k_decisions_per_look = 61;
 
 // The first thing that a resumed context does.
 TULLE_INLINE void after_switch() noexcept {
@@ -39,8 +37,9 @@ TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post, bool is_
     after_switch();
 }
 
-// For a yield to something that only this worker may run, or that is not known yet: another worker may sleep because there was nothing for
-// it, and now there is. Placed threads wait where only workers of their shepherd take them.
+// For a yield to something that only this worker may run, or that is not known yet: another worker
+// may sleep because there was nothing for it, and now there is. Placed threads wait where only
+// workers of their shepherd take them.
 void post_push_back(void* pending, void*) noexcept {
     worker& w = *this_worker();
     auto& f = *static_cast<fiber*>(pending);
@@ -55,20 +54,24 @@ void post_end_rotation_and_tell(void*, void*) noexcept {
     w.owner->notify_light();
 }
 
-// Tells who looks for a deadlock that this guest wakes nobody before it is resumed.
+// Tells the standstill_finder that this guest wakes nobody before it is resumed.
 struct wait_mark {
-    wait_mark(worker& guest, bool forever) noexcept : w(guest) {
-        w.waits_begun.store(w.waits_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: one writer
-        w.waits_forever.store(forever, std::memory_order_release); // pairs with all_guests_wait: waits_at and its reason
+    wait_mark(worker_remote& guest, bool forever) noexcept : w(guest) {
+        // relaxed: one writer.
+        w.waits_begun.store(w.waits_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        // pairs with all_guests_wait: waits_at and its reason.
+        w.waits_forever.store(forever, std::memory_order_release);
     }
-    ~wait_mark() { w.waits_forever.store(false, std::memory_order_relaxed); } // relaxed: waits_begun tells as well
+    // relaxed: waits_begun tells as well.
+    ~wait_mark() { w.waits_forever.store(false, std::memory_order_relaxed); }
     wait_mark(wait_mark const&) = delete;
     wait_mark& operator=(wait_mark const&) = delete;
 
-    worker& w;
+    worker_remote& w;
 };
 
-// Sleeps like resume_word::sleep; and when the first deadline of its token passes, cancels that itself.
+// Sleeps like resume_word::sleep; and when the first deadline of its token passes, cancels that
+// itself.
 bool sleep_beside_token(worker& w, fiber& self, std::uint64_t until) noexcept {
     detail::cancellation* const token = w.own_token;
     if (token == nullptr) return self.wake.sleep(until);
@@ -85,30 +88,30 @@ void fire_once(timer*& own) noexcept {
     fired.fire(fired);
 }
 
-// Sleeps until it is resumed. When its time is up, or that of its token, it is resumed by itself: the workers may all be busy.
+// Sleeps until it is resumed. When its time is up, or that of its token, it is resumed by itself:
+// the workers may all be busy.
 void sleep_as_guest(worker& w, fiber& self) noexcept {
     timer* own = w.own_timer; // null: it has fired, or there is none
     wait_mark const mark(w, own == nullptr);
     while (!self.wake.is_resumed()) {
-        std::uint64_t const until = own == nullptr ? w.owner->next_look(w) : own->deadline;
+        std::uint64_t const until = own == nullptr ? w.owner->standstills().next_check(w) : own->deadline;
         if (sleep_beside_token(w, self, until)) continue;
         if (own == nullptr)
-            w.owner->look_for_deadlock(w);
+            w.owner->standstills().check(w);
         else
             fire_once(own);
     }
     self.wake.reset();
 }
 
-void wait_as_guest(fiber& self, post_function post, void* a, void* b) noexcept {
-    scheduler& s = scheduler::instance();
-    worker& w = *self.home;
+void wait_as_guest(worker& w, fiber& self, post_function post, void* a, void* b) noexcept {
+    scheduler& s = *w.owner;
     if (self.records != nullptr && s.stacks().is_short()) s.leave_records(self);
     w.own_timer = nullptr;
     w.own_token = nullptr;
     post(a, b); // may set the two
     if (w.own_token != nullptr) self.wake.watch();
-    w.waits_at = arch::this_place();
+    w.waits_at = arch::this_code_point();
     sleep_as_guest(w, self);
 }
 
@@ -120,14 +123,15 @@ TULLE_COLD void resume_elsewhere(fiber& f, bool is_at_home) noexcept {
 
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
-    if (w.decisions.advance() % k_decisions_per_look == 0) w.look_due = true; // let the loop look around
-    if (TULLE_UNLIKELY(w.look_due)) return nullptr;
+    // Let the loop look around.
+    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe_due = true;
+    if (TULLE_UNLIKELY(w.probe_due)) return nullptr;
     return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
 }
 
 TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
     if (w.run != nullptr) return w.run->yield();
-    if (w.look_due || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
+    if (w.probe_due || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
 }
 
 } // namespace
@@ -147,7 +151,7 @@ void suspend_to_loop(post_function post, void* a, void* b) noexcept {
 void suspend(post_function post, void* a, void* b) noexcept {
     worker* w = this_worker();
     fiber& self = *w->current;
-    if (TULLE_UNLIKELY(w->is_guest())) return wait_as_guest(self, post, a, b);
+    if (TULLE_UNLIKELY(w->is_guest())) return wait_as_guest(*w, self, post, a, b);
     ++w->suspends;
     if (TULLE_UNLIKELY(self.records != nullptr)) {
         w->owner->leave_records(self);
@@ -175,8 +179,8 @@ void yield() noexcept {
     fiber& self = *w->current;
     // A placed thread waits elsewhere.
     bool const may_rotate = self.shepherd < 0 && (self.records == nullptr || !self.records->looks_stealable());
-    if (TULLE_UNLIKELY(w->decisions.advance() % k_decisions_per_look == 0)) w->look_due = true;
-    if (TULLE_LIKELY(may_rotate && !w->look_due)) {
+    if (TULLE_UNLIKELY(w->decisions.advance() % k_decisions_per_probe == 0)) w->probe_due = true;
+    if (TULLE_LIKELY(may_rotate && !w->probe_due)) {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
             // If only this worker may run the next one, another could run this one now.
             bool const tell = next->bound && w->owner->idle().somebody_sleeps();
@@ -191,23 +195,21 @@ fiber& take_spare(worker& w) noexcept {
         base::fatal("no memory for the stack of a waiting thread (%s); "
                     "lower TULLE_STACK_SIZE or raise vm.max_map_count",
                     std::strerror(errno));
-    --w.spare_count;
-    return *static_cast<fiber*>(w.spares.pop_front());
+    return static_cast<fiber&>(w.spares.take());
 }
 
 bool reserve_spare(worker& w) noexcept {
     if (!w.spares.empty()) return true;
     fiber* f = w.owner->make_loop_fiber(w);
-    if (f == nullptr) f = w.owner->take_emergency(w);
+    if (f == nullptr) f = w.owner->take_reserve(w);
     if (f == nullptr) return false;
-    w.spares.push_front(*f);
-    ++w.spare_count;
+    w.spares.put(*f);
     return true;
 }
 
 void give_spare(worker& w, fiber& f) noexcept {
-    w.spares.push_front(f);
-    if (++w.spare_count > w.most_spares) w.owner->return_spares(w);
+    w.spares.put(f);
+    if (w.spares.is_full()) w.owner->return_spares(w);
 }
 
 } // namespace tulle::sched

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Switching between fibers, and the two calls under every wait: suspend the caller, resume a fiber.
-//   suspend(post, a, b)  the caller stops; post(a, b) runs when its registers are saved, on the next context, and may publish the caller
-//                        to whoever will resume it (store it in a queue, release the lock of that queue, ...). Returns when resumed.
-//   resume(fiber)        exactly once for each suspend; by any thread of the process, even before the suspended one has left its stack's
-//                        frame of suspend(), never before post() has published it.
+//   suspend(post, a, b)  the caller stops; post(a, b) runs when its registers are saved, on the
+//                        next context, and may publish the caller to whoever will resume it (store
+//                        it in a queue, release the lock of that queue, ...). Returns when resumed.
+//   resume(fiber)        exactly once for each suspend; by any thread of the process, even before
+//                        the suspended one has left its stack's frame of suspend(), never before
+//                        post() has published it.
 // Memory ordering: what happens before resume(f) happens before f returns from suspend().
 #pragma once
 
@@ -13,7 +15,8 @@ namespace tulle::sched {
 
 using post_function = void (*)(void*, void*);
 
-// The fiber that the caller stands on; attaches a foreign OS thread as a guest, and starts the run time if need be. Ends the program with a message when that fails.
+// The fiber that the caller stands on; attaches a foreign OS thread as a guest, and starts the run
+// time if need be. Ends the program with a message when that fails.
 [[nodiscard]] fiber& this_fiber() noexcept;
 
 void suspend(post_function post, void* a, void* b) noexcept;
@@ -29,11 +32,13 @@ void first_switch() noexcept;
 
 // From the loops: runs `to` in place of the current fiber; `post` as above.
 void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;
-// The same, for good: nobody resumes the current fiber.
+// switch_to() for good: nobody resumes the current fiber.
 void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;
-// A fiber whose bottom frame is an idle loop, never null: a worker that runs records keeps one in reserve (reserve_spare).
+// A fiber whose bottom frame is an idle loop, never null: a worker that runs records keeps one in
+// reserve (reserve_spare).
 [[nodiscard]] fiber& take_spare(worker& w) noexcept;
-// Makes sure that the worker could suspend what it is about to run. False: no memory for another stack.
+// Makes sure that the worker could suspend what it is about to run. False: no memory for another
+// stack.
 [[nodiscard]] bool reserve_spare(worker& w) noexcept;
 void give_spare(worker& w, fiber& f) noexcept;
 

@@ -67,7 +67,8 @@ void post_wait_for(void* record, void* waiter) noexcept {
         resume(*static_cast<fiber*>(waiter));
 }
 
-// The spawner of a child that goes first. Others are told: it may go on elsewhere while the child computes.
+// The spawner of a child that goes first. Others are told: it may go on elsewhere while the child
+// computes.
 void post_push_front(void* pending, void*) noexcept {
     worker& w = *this_worker();
     auto& f = *static_cast<fiber*>(pending);
@@ -81,14 +82,15 @@ void start_first(worker& w, thread_record& t) noexcept {
     suspend_to_loop(&post_push_front, w.current, nullptr);
 }
 
-// Not a loop, which spawns when it has polled for messages of other places, and must not be suspended.
+// Not a loop, which spawns when it has polled for messages of other places, and must not be
+// suspended.
 bool stands_on_thread(worker const& w) noexcept {
     fiber const& f = *w.current;
     return f.kind_of_stack != fiber_kind::pooled || f.frame != nullptr || f.runs_record;
 }
 
-// By a guest, for another shepherd, or where stacks are counted. Where too many are waiting, the spawner is held up for a moment; no longer,
-// as they may wait for what it does next.
+// By a guest, for another shepherd, or where stacks are counted. Where too many are waiting, the
+// spawner is held up for a moment; no longer, as they may wait for what it does next.
 TULLE_COLD void start_elsewhere(worker& w, thread_record& t, bool child_first) noexcept {
     bool const may_run_here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
     if (child_first && may_run_here) return start_first(w, t);
@@ -105,8 +107,8 @@ TULLE_COLD void push_back_behind_many(worker& w, thread_record& t) noexcept {
     schedule_point();
 }
 
-// What a thread that runs in its joiner's frame must neither see nor leave behind: the exceptions that the joiner is handling, or that
-// unwind its stack, and a rounding mode.
+// What a thread that runs in its joiner's frame must neither see nor leave behind: the exceptions
+// that the joiner is handling, or that unwind its stack, and a rounding mode.
 class joiner_state {
 public:
     joiner_state() noexcept : m_rounding(arch::rounding()) {
@@ -153,7 +155,8 @@ stack::size_class class_of(attributes const& how) noexcept {
     return wanted.is_compact() && !may_be_compact ? stack::class_for(stack::k_smallest_bytes) : wanted;
 }
 
-// In a child process: the handle is of a thread of the parent. One that had not started is run by its joiner; see process_fork.cpp.
+// In a child process: the handle is of a thread of the parent. One that had not started is run by
+// its joiner; see process_fork.cpp.
 TULLE_COLD void join_left_behind(thread_record& t) noexcept {
     if (claim(t)) return run_in_place(t);
     t.exception = left_behind_error();
@@ -167,8 +170,8 @@ bool may_run_in_place(thread_record const& t) noexcept {
     return !t.own_stack && !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
 }
 
-// A thread that wants a stack of its own, when this worker could not start another one while the joiner waits: it runs on the joiner's
-// stack, if that is as large as the one it wants.
+// A thread that wants a stack of its own, when this worker could not start another one while the
+// joiner waits: it runs on the joiner's stack, if that is as large as the one it wants.
 TULLE_COLD bool must_run_in_place(thread_record const& t, fiber const& self) noexcept {
     worker& w = *this_worker();
     if (!w.owner->stacks().is_short() || w.is_guest() || !(t.shepherd < 0 || t.shepherd == w.home->index)) return false;
@@ -234,7 +237,8 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
     thread_record& t = sched::as_record(core);
     worker& w = *this_worker();
     scheduler& s = *w.owner;
-    t.references.store(detached ? 1 : 2, std::memory_order_relaxed); // relaxed: published through the queue
+    // relaxed: published through the queue.
+    t.references.store(detached ? 1 : 2, std::memory_order_relaxed);
     w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1,
                          std::memory_order_relaxed); // relaxed: one writer
     bool const here = w.keeps_spawned && (t.shepherd < 0 || t.shepherd == w.home->index);

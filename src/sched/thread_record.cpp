@@ -60,7 +60,8 @@ void run_body(thread_record& t, bool detached) noexcept {
         t.run(&t);
     } catch (...) {
         std::exception_ptr caught = detail::caught_exception();
-        if (detached) base::fatal("a detached thread ended with an exception"); // its record is gone
+        // Its record is gone.
+        if (detached) base::fatal("a detached thread ended with an exception");
         t.exception = std::move(caught);
     }
 }
@@ -93,7 +94,8 @@ fiber* run_thread(thread_record& t) noexcept {
     if (frame.at_end != 0) end_frame(frame);
     on->frame = frame.outer;
     worker& w = *this_worker();
-    // relaxed: one writer; whoever stops the scheduler has its own reasons to know that the thread has ended
+    // relaxed: one writer; whoever stops the scheduler has its own reasons to know that the thread
+    // has ended
     w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (detached) return nullptr;
     auto* const waiter = reinterpret_cast<fiber*>(join_word(t.word).finish());

@@ -8,7 +8,8 @@
 
 namespace tulle::sched {
 
-// The worker runs other threads meanwhile; a guest's OS thread sleeps. A deadline in the past yields.
+// The worker runs other threads meanwhile; a guest's OS thread sleeps. A deadline in the past
+// yields.
 void sleep_until_ns(std::uint64_t deadline) noexcept;
 
 } // namespace tulle::sched

@@ -15,14 +15,18 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::uint64_t k_ms = 1'000'000;
-constexpr std::uint64_t k_late_ns = k_ms;              // of a timer, before the watcher expires it
-constexpr std::uint32_t k_late_steps = 32;             // in one look: threads that it wakes come after those that workers have woken
-constexpr std::uint64_t k_busy_period_ns = 10 * k_ms;  // between two looks while all workers are busy
+constexpr std::uint64_t k_late_ns = k_ms; // of a timer, before the watcher expires it
+// In one look: threads that it wakes come after those that workers have woken.
+constexpr std::uint32_t k_late_steps = 32;
+// Between two looks while all workers are busy.
+constexpr std::uint64_t k_busy_period_ns = 10 * k_ms;
 constexpr std::uint64_t k_poll_period_ns = k_ms;       // the same where it polls for others
 constexpr std::uint64_t k_first_alert_ns = k_ms / 2;   // while something waits; doubles
 constexpr std::uint64_t k_longest_alert_ns = 4 * k_ms; //
-constexpr std::uint64_t k_kept_ns = 250 * k_ms;        // a substitute runs on after it was needed last
-constexpr std::uint64_t k_first_calm_ns = 20 * k_ms;   // between two looks while a worker sleeps; doubles
+// A substitute runs on after it was needed last.
+constexpr std::uint64_t k_kept_ns = 250 * k_ms;
+// Between two looks while a worker sleeps; doubles.
+constexpr std::uint64_t k_first_calm_ns = 20 * k_ms;
 constexpr std::uint64_t k_longest_calm_ns = 320 * k_ms;
 
 constexpr std::uint64_t k_slice_ns = k_ms / 10;
@@ -44,10 +48,10 @@ template <class Start> int with_signals_blocked(Start start) noexcept {
 
 } // namespace
 
-int watcher::start(scheduler& of) try {
-    if (of.chosen().max_substitutes == 0) return 0;
-    m_of = &of;
-    auto const workers = static_cast<std::size_t>(of.most_workers());
+int watcher::start(scheduler& watched) try {
+    if (watched.chosen().max_substitutes == 0) return 0;
+    m_scheduler = &watched;
+    auto const workers = static_cast<std::size_t>(watched.most_workers());
     m_judge = {};
     m_judge.reserve(workers);
     m_tasks = std::vector<os::task_state>(workers);
@@ -66,7 +70,7 @@ int watcher::start(scheduler& of) try {
 void watcher::stop() noexcept {
     if (!m_runs) return;
     m_stops.store(true, std::memory_order_relaxed); // relaxed: the wake-up that follows orders it
-    m_of->idle().wake_watcher();
+    m_scheduler->idle().wake_watcher();
     pthread_join(m_thread, nullptr);
     forget();
 }
@@ -109,7 +113,7 @@ void watcher::watch() noexcept {
     while (!m_stops.load(std::memory_order_relaxed)) {
         std::uint64_t const now = os::monotonic_ns();
         expire_late_timers(now);
-        if (has_to_poll()) static_cast<void>(m_of->idle_poller()->poll());
+        if (has_to_poll()) static_cast<void>(m_scheduler->idle_poller()->poll());
         if (m_pauses.load(std::memory_order_acquire)) { // pairs with pause
             doze(now + k_longest_alert_ns);
             continue;
@@ -122,28 +126,29 @@ void watcher::watch() noexcept {
 }
 
 // relaxed, all: a sample.
-worker_sample watcher::sample(worker const& w) const noexcept {
-    bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !m_of->is_surplus(w);
-    return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.look()};
+worker_sample watcher::sample(worker_remote const& w) const noexcept {
+    bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !m_scheduler->is_surplus(w);
+    return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.value()};
 }
 
-stuck_state watcher::judge(worker& w, std::uint64_t now) noexcept {
+stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     auto const index = static_cast<std::size_t>(w.index);
     stuck_state const before = m_judge.state_of(index);
-    os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}}; // relaxed: written when its OS thread starts
+    // relaxed: written when its OS thread starts.
+    os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}};
     stuck_state const state = m_judge.judge(index, sample(w), now, of);
     note(w, state, before, of.seen.call);
     return state;
 }
 
-void watcher::note_use(worker const& w, std::uint64_t now) noexcept {
+void watcher::note_use(worker_remote const& w, std::uint64_t now) noexcept {
     use& u = m_uses[static_cast<std::size_t>(w.index)];
     worker_sample const seen = sample(w);
     if (!seen.is_idle || seen.decisions != u.decisions) u = {seen.decisions, now};
 }
 
 // relaxed, all: see add_one.
-void watcher::note(worker& w, stuck_state state, stuck_state before, int call) noexcept {
+void watcher::note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept {
     if (state == stuck_state::in_kernel && call >= 0) {
         m_last_call.store(call, std::memory_order_relaxed);
         w.found_call.store(call, std::memory_order_relaxed);
@@ -159,46 +164,48 @@ void watcher::note(worker& w, stuck_state state, stuck_state before, int call) n
 // A worker that computes is replaced only where somebody waits for that.
 watcher::findings watcher::look(std::uint64_t now) noexcept {
     findings found;
-    found.waits = m_of->something_waits();
+    found.waits = m_scheduler->something_waits();
     m_stuck.clear();
-    for (auto const& w : m_of->workers()) {
+    for (worker_remote* const w : m_scheduler->workers()) {
         stuck_state const state = judge(*w, now);
-        if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now); // relaxed: written by this thread
-        if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits)) m_stuck.push_back(w.get());
+        // relaxed: written by this thread.
+        if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now);
+        if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits)) m_stuck.push_back(w);
     }
     return found;
 }
 
 void watcher::substitute(std::uint64_t now) noexcept {
     int const stuck = static_cast<int>(m_stuck.size());
-    int const wanted = std::min(stuck, m_of->chosen().max_substitutes);
-    while (m_substitutes < wanted && m_of->add_substitute(*m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
+    int const wanted = std::min(stuck, m_scheduler->chosen().max_substitutes);
+    while (m_substitutes < wanted && m_scheduler->add_substitute(*m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
         ++m_substitutes;
         add_one(m_substituted);
     }
     if (m_substitutes > wanted) dismiss_unused(wanted, now);
     m_shown_substitutes.store(m_substitutes, std::memory_order_relaxed); // relaxed: for reports
-    m_of->join_ended_workers();
+    m_scheduler->join_ended_workers();
 }
 
 void watcher::dismiss_unused(int wanted, std::uint64_t now) noexcept {
-    for (auto const& w : m_of->workers()) {
+    for (worker_remote* const w : m_scheduler->workers()) {
         if (m_substitutes == wanted) return;
         bool const is_unused = now - m_uses[static_cast<std::size_t>(w->index)].last > k_kept_ns;
-        if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue; // relaxed: written by this thread
-        m_of->dismiss_substitute(*w);
+        // relaxed: written by this thread.
+        if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue;
+        m_scheduler->dismiss_substitute(*w);
         --m_substitutes;
     }
 }
 
 void watcher::free_main_if_stuck() noexcept {
-    auto const& s = *m_of;
+    auto const& s = *m_scheduler;
     if (!s.chosen().adopt_caller || !s.chosen().main_may_move) return;
-    if (m_judge.state_of(0) != stuck_state::free) m_of->free_main();
+    if (m_judge.state_of(0) != stuck_state::free) m_scheduler->free_main();
 }
 
 void watcher::expire_late_timers(std::uint64_t now) noexcept {
-    if (m_of->timers().next_deadline() <= now - k_late_ns) m_of->timers().expire(now, k_late_steps);
+    if (m_scheduler->timers().next_deadline() <= now - k_late_ns) m_scheduler->timers().expire(now, k_late_steps);
 }
 
 // Longer and longer, while what waits is taken in time.
@@ -207,23 +214,25 @@ std::uint64_t watcher::alert_period() noexcept {
     return m_alert_period;
 }
 
-// A worker sleeps, so whatever becomes ready is taken; but main may be taken by worker 0 only, and substitutes are to go some time.
+// A worker sleeps, so whatever becomes ready is taken; but main may be taken by worker 0 only, and
+// substitutes are to go some time.
 std::uint64_t watcher::calm_period() noexcept {
-    if (m_substitutes == 0 && sample(*m_of->workers()[0]).is_idle) return k_never / 2;
+    if (m_substitutes == 0 && sample(*m_scheduler->workers()[0]).is_idle) return k_never / 2;
     m_calm_period = m_calm_period == 0 ? k_first_calm_ns : std::min(2 * m_calm_period, k_longest_calm_ns);
     return m_calm_period;
 }
 
 // What it polls for others nobody else would look at, while all workers are busy.
 bool watcher::has_to_poll() const noexcept {
-    base::idle_poller const* const others = m_of->idle_poller();
+    base::idle_poller const* const others = m_scheduler->idle_poller();
     return others != nullptr && others->needs_watcher();
 }
 
-// A worker that sleeps looks at the timers itself. After it was told it looks once, and again a while later, before it may be told again: else
-// a program that makes work all the time would wake it each time.
+// A worker that sleeps looks at the timers itself. After it was told it looks once, and again a
+// while later, before it may be told again: else a program that makes work all the time would wake
+// it each time.
 void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
-    auto& idle = m_of->idle();
+    auto& idle = m_scheduler->idle();
     if (found.waits || m_is_told) {
         m_is_told = false;
         doze(now + alert_period());
@@ -238,20 +247,21 @@ void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     if (m_is_told) m_calm_period = 0;
 }
 
-// Until then, or the first timer is late; but not for less than the shortest time between two looks. True: it has been told of something.
+// Until then, or the first timer is late; but not for less than the shortest time between two
+// looks. True: it has been told of something.
 bool watcher::doze(std::uint64_t until) noexcept {
     // relaxed: whoever inserts a timer and sees the old value is seen below.
     m_sleeps_until.store(until - k_late_ns, std::memory_order_relaxed);
-    std::uint64_t const next = m_of->timers().next_deadline();
+    std::uint64_t const next = m_scheduler->timers().next_deadline();
     std::uint64_t const wake_at = next < until - k_late_ns ? std::max(next + k_late_ns, os::monotonic_ns() + k_first_alert_ns) : until;
-    bool const is_told = m_of->idle().sleep_as_watcher(wake_at);
+    bool const is_told = m_scheduler->idle().sleep_as_watcher(wake_at);
     m_sleeps_until.store(0, std::memory_order_relaxed); // relaxed: as above
     return is_told;
 }
 
 void watcher::be_early(std::uint64_t deadline) noexcept {
     m_sleeps_until.store(deadline, std::memory_order_relaxed); // relaxed: see expect
-    m_of->idle().wake_watcher();
+    m_scheduler->idle().wake_watcher();
 }
 
 // relaxed, all: see add_one.

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // An OS thread that keeps one invariant while the run time runs:
-//   as many workers as are wanted neither sit in the kernel nor compute for long while something is ready
-// It finds workers that have not come back to the scheduler (stuck_judge.hpp) and lets others run in
-// their place. It expires timers that are late, and lets main go on elsewhere when its own worker is stuck.
+//   as many workers as are wanted neither sit in the kernel nor compute for long while something is
+//   ready
+// It finds workers that have not come back to the scheduler (stuck_judge.hpp) and lets others run
+// in their place. It expires timers that are late, and lets main go on elsewhere when its own
+// worker is stuck.
 // It runs no threads. It sleeps
-//   long             while a worker sleeps: that one finds whatever becomes ready, and looks at the timers;
-//                    whoever wakes the last sleeper wakes the watcher, too
+//   long             while a worker sleeps: that one finds whatever becomes ready, and looks at the
+//                    timers; whoever wakes the last sleeper wakes the watcher, too
 //   for 10 ms        while all workers are busy and nothing waits; whoever makes work then wakes it
 //   for 0.5 to 4 ms  while something waits
-// The rule for computing threads is that of the Go scheduler's monitor (sysmon), which preempts; here the
-// operating system divides the processors among more workers.
+// The rule for computing threads is that of the Go scheduler's monitor (sysmon), which preempts;
+// here the operating system divides the processors among more workers.
 #pragma once
 
 #include "os/task_state.hpp"
@@ -25,7 +27,7 @@
 namespace tulle::sched {
 
 class scheduler;
-struct worker;
+struct worker_remote;
 
 // What it has found and done, for reports.
 struct watcher_view {
@@ -33,14 +35,15 @@ struct watcher_view {
     std::uint64_t substituted = 0; // how often one was needed
     std::uint64_t in_kernel = 0;   // how often a worker was found in the kernel
     std::uint64_t computing = 0;   // or computing
-    int last_call = -1;            // the system call that the last one was found in; -1: none, or not known
-    int last_worker = -1;          // which one that was
+    // The system call that the last one was found in; -1: none, or not known.
+    int last_call = -1;
+    int last_worker = -1; // which one that was
 };
 
 class watcher {
 public:
     // 0, also where nobody is to look (settings::max_substitutes is 0); or a positive errno.
-    [[nodiscard]] int start(scheduler& of);
+    [[nodiscard]] int start(scheduler& watched);
     void stop() noexcept;   // no effect where it does not run
     void forget() noexcept; // in a child process, where it does not run
 
@@ -49,10 +52,13 @@ public:
         // relaxed: a hint; the watcher looks at the timers again before it sleeps, and every 10 ms.
         if (deadline < m_sleeps_until.load(std::memory_order_relaxed)) be_early(deadline);
     }
-    // While a report stops the workers, which would look as if they were stuck in the kernel. Async-signal-safe.
-    void pause(bool pauses) noexcept { m_pauses.store(pauses, std::memory_order_release); } // pairs with watch
+    // While a report stops the workers, which would look as if they were stuck in the kernel.
+    // Async-signal-safe.
+    // pairs with watch.
+    void pause(bool pauses) noexcept { m_pauses.store(pauses, std::memory_order_release); }
     // Of its OS thread; 0: none.
-    [[nodiscard]] int tid() const noexcept { return m_tid.load(std::memory_order_relaxed); } // relaxed: for reports
+    // relaxed: for reports.
+    [[nodiscard]] int tid() const noexcept { return m_tid.load(std::memory_order_relaxed); }
     [[nodiscard]] watcher_view view() const noexcept;
 
 private:
@@ -67,12 +73,12 @@ private:
     static void* run(void* self);
     void watch() noexcept;
     [[nodiscard]] findings look(std::uint64_t now) noexcept;
-    [[nodiscard]] stuck_state judge(worker& w, std::uint64_t now) noexcept;
-    [[nodiscard]] worker_sample sample(worker const& w) const noexcept;
-    void note_use(worker const& w, std::uint64_t now) noexcept;
+    [[nodiscard]] stuck_state judge(worker_remote& w, std::uint64_t now) noexcept;
+    [[nodiscard]] worker_sample sample(worker_remote const& w) const noexcept;
+    void note_use(worker_remote const& w, std::uint64_t now) noexcept;
     void dismiss_unused(int wanted, std::uint64_t now) noexcept;
     [[nodiscard]] bool has_to_poll() const noexcept;
-    void note(worker& w, stuck_state state, stuck_state before, int call) noexcept;
+    void note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept;
     void substitute(std::uint64_t now) noexcept;
     void free_main_if_stuck() noexcept;
     void expire_late_timers(std::uint64_t now) noexcept;
@@ -82,19 +88,20 @@ private:
     [[nodiscard]] std::uint64_t calm_period() noexcept;
     void be_early(std::uint64_t deadline) noexcept;
 
-    scheduler* m_of = nullptr;
+    scheduler* m_scheduler = nullptr;
     pthread_t m_thread{};
     bool m_runs = false;
     std::atomic<bool> m_stops{false};
     std::atomic<bool> m_pauses{false};
     std::atomic<int> m_tid{0};
-    // While it sleeps with a limit that inserters of timers may have to shorten, the latest deadline that it is in time for; else 0.
+    // While it sleeps with a limit that inserters of timers may have to shorten, the latest
+    // deadline that it is in time for; else 0.
     std::atomic<std::uint64_t> m_sleeps_until{0};
 
     // Its own.
     stuck_judge m_judge;
     std::vector<os::task_state> m_tasks; // by the workers' indices
-    std::vector<worker*> m_stuck;        // found by the last look
+    std::vector<worker_remote*> m_stuck; // found by the last look
     std::vector<use> m_uses;             // of substitutes
     int m_substitutes = 0;
     std::uint64_t m_alert_period = 0; // ns

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread-local words. They are written through functions that are never inlined: after a switch, the calling function may go on on
-// another OS thread, and a compiler that has computed the address of a thread-local variable would keep it.
+// The thread-local words. They are written through functions that are never inlined: after a
+// switch, the calling function may go on on another OS thread, and a compiler that has computed the
+// address of a thread-local variable would keep it.
 #include "sched/worker.hpp"
 
 extern "C" {

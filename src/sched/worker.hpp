@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: an OS thread that runs threads, and what belongs to it. A foreign OS thread that uses Tulle gets one as well, of kind `guest`:
-// it owns a deque and runs its own threads at their joins, but has no loop.
-// The first part is touched by the worker's own OS thread only; the second by anyone.
+// A worker is an OS thread that runs threads, and what belongs to it. A foreign OS thread that uses
+// Tulle gets one as well, of kind `guest`: it owns a deque and runs its own threads at their joins,
+// but has no loop.
+// Who may touch what is said by types. A `worker&` is the caller's own. Anybody else has a
+// `worker_remote&`.
 #pragma once
 
 #include "arch/registers.hpp"
@@ -13,6 +15,7 @@
 #include "sched/ready_queue.hpp"
 #include "sched/record_deque.hpp"
 #include "sched/shown_deque.hpp"
+#include "sched/spare_stock.hpp"
 #include "sched/stack_cache.hpp"
 #include "sched/steal_pace.hpp"
 #include "sched/stuck_judge.hpp"
@@ -37,21 +40,24 @@ class deterministic_run;
 struct shepherd;
 struct thread_record;
 
-// What a context leaves to the next one: run by it first, so that nothing is published before its registers are saved.
+// What a context leaves to the next one: run by it first, so that nothing is published before its
+// registers are saved.
 struct post_action {
     void (*run)(void*, void*) = nullptr;
     void* a = nullptr;
     void* b = nullptr;
 };
 
-// What an OS thread that went to sleep last remembers, to see later whether all has stood still since.
+// What an OS thread that went to sleep last remembers, to see later whether all has stood still
+// since.
 struct quiet_watch {
     std::uint64_t activity = 0; // wakes and waits of guests so far
     std::uint64_t period_ns = 0;
-    std::uint64_t due = 0; // ns: of the look for a deadlock
+    std::uint64_t due = 0; // ns: of the next check for a deadlock
 };
 
-// The threads whose time had come when the worker last expired timers in a search. A hint: others may have run some of them.
+// The threads whose time had come when the worker last expired timers in a search. A hint: others
+// may have run some of them.
 class timed_burst {
 public:
     // `decisions`: of the scheduler, so far (progress_count).
@@ -59,7 +65,8 @@ public:
         m_began = decisions;
         m_threads = static_cast<std::uint32_t>(threads);
     }
-    // Whether the worker has done nothing since but run them: each takes a decision to start, and one to find what comes next.
+    // Whether the worker has done nothing since but run them: each takes a decision to start, and
+    // one to find what comes next.
     [[nodiscard]] bool is_all(std::uint32_t decisions) const noexcept { return decisions - m_began <= 2 * m_threads; }
 
 private:
@@ -75,7 +82,7 @@ public:
         m_count.store(next, std::memory_order_relaxed);
         return next;
     }
-    [[nodiscard]] std::uint32_t look() const noexcept { return m_count.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t value() const noexcept { return m_count.load(std::memory_order_relaxed); }
 
 private:
     std::atomic<std::uint32_t> m_count{0};
@@ -83,80 +90,126 @@ private:
 
 enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
 
-struct alignas(128) worker {
-    worker(scheduler& of, worker_kind k, int number, bool asymmetric) noexcept
-        : owner(&of),
-          kind(k),
-          index(number),
-          ready(asymmetric),
-          keeps_spawned(k != worker_kind::guest),
-          random(static_cast<std::uint64_t>(number) + 1),
-          stands_by(k == worker_kind::dedicated) {}
+// What others may touch. A thief, a waker, the watcher and a report get no more of a worker than
+// this.
+struct alignas(128) worker_remote {
+    worker_remote(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
+        : owner(&its_scheduler), index(its_index), kind(its_kind), ready(asymmetric), stands_by(its_kind == worker_kind::dedicated) {}
+    worker_remote(worker_remote const&) = delete;
+    worker_remote& operator=(worker_remote const&) = delete;
 
     [[nodiscard]] bool is_guest() const noexcept { return kind == worker_kind::guest; }
 
-    // --- own OS thread only ----------------------------------------------------------------------------------------
+    // --- fixed before others learn of the worker -------------------------------------------------
     scheduler* owner;
+    shepherd* home = nullptr; // guests: null
+    int index;                // dedicated and adopted: 0 .. workers-1; guests: -1
     worker_kind kind;
-    std::size_t local_number = 0; // of its slot in worker-local tables: even for workers, odd for guests
-    int index;                    // dedicated and adopted: 0 .. workers-1; guests: -1
-    shepherd* home = nullptr;
+
+    // --- what its owner changes often ------------------------------------------------------------
+    progress_count decisions;                       // of the scheduler; written by the worker only
+    ready_queue ready;                              // its ready threads
+    shown_deque<os::machine, record_deque> visible; // the deque of its current fiber
+    // With a record of their own; written by the worker only.
+    std::atomic<std::int64_t> threads_made{0};
+    std::atomic<std::int64_t> threads_ended{0}; // likewise
+    // It searches, sleeps or stands by; written by the worker only.
+    std::atomic<bool> is_idle{false};
+    // ns: it finds nothing that it has a stack for; 0: not so. Written by the worker only.
+    std::atomic<std::uint64_t> starves_since{0};
+
+    // --- how it is woken -------------------------------------------------------------------------
+    sched::mailbox<os::machine, fiber> mailbox; // its bound fiber, made ready by somebody else
+    park::sleeper<os::machine> sleeper;
+    std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
+
+    // --- whether it may run threads --------------------------------------------------------------
+    // It is not active, and runs nothing: not yet, or not any more.
+    std::atomic<bool> stands_by;
+    // It runs in place of one that is stuck; written under scheduler::m_resizing.
+    std::atomic<bool> is_substitute{false};
+    std::atomic<bool> is_disabled{false}; // written under scheduler::m_resizing
+    std::atomic<bool> has_ended{false};   // its OS thread is at its end, to be joined
+    // Dedicated and started; used by those who start and join OS threads.
+    bool has_os_thread = false;
+    pthread_t os_thread{};   // likewise
+    std::atomic<int> tid{0}; // of its OS thread, as the system numbers them; 0: none
+
+    // --- guests that wait (standstill_finder.cpp) ------------------------------------------------
+    std::atomic<bool> waits_forever{false};    // until it is resumed, without a deadline
+    std::atomic<std::uint32_t> waits_begun{0}; // written by the guest only
+    arch::code_point waits_at;                 // of its wait; read by others while waits_forever
+
+    // --- for reports -----------------------------------------------------------------------------
+    std::atomic<stuck_state> found{stuck_state::free}; // written by the watcher
+    // The system call it was found in; -1: none, or not known.
+    std::atomic<int> found_call{-1};
+    // What a report's signal has interrupted; meaningful with stopped_in.
+    arch::registers stopped_at;
+    std::atomic<std::uint32_t> stopped_in{0}; // number of the request (diag/snapshot.cpp)
+};
+
+// What only the worker's own OS thread touches. While the worker has no OS thread, the one that
+// makes, starts or frees it does. Reports alone read `current` of a running worker, and know that
+// it may be old (census.cpp).
+struct alignas(128) worker_core {
+    explicit worker_core(worker_kind kind, int index) noexcept
+        : keeps_spawned(kind != worker_kind::guest), random(static_cast<std::uint64_t>(index) + 1) {}
+    worker_core(worker_core const&) = delete;
+    worker_core& operator=(worker_core const&) = delete;
+
+    // --- switching -------------------------------------------------------------------------------
     fiber* current = nullptr; // what it runs
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
-    bool look_due = false;             // the next decision looks at timers and far places first
-    ready_queue ready;
-    runnable_list spares; // suspended fibers with an idle loop
-    int spare_count = 0;
-    int most_spares = 64;                      // more go to the list that all share
-    std::uint32_t most_unstarted = UINT32_MAX; // as settings say
-    bool keeps_spawned;                        // a thread that is spawned here goes to `ready`; not for a guest
-    fiber* emergency = nullptr;                // the spare that is used when there is no other (shortage.cpp)
-    stack_cache stacks;
-    deterministic_run* run = nullptr;    // that it takes part in (deterministic.hpp); fixed before the worker starts
+    // The next decision looks at timers and the work of others first.
+    bool probe_due = false;
+    // A thread that is spawned here goes to `ready`; not for a guest.
+    bool keeps_spawned;
+    std::uint32_t most_unstarted = UINT32_MAX; // in `ready`, as settings say
+    spare_stock spares;                        // suspended fibers with an idle loop
+    // The OS thread's own stack, when it is not where threads run.
+    fiber* native = nullptr;
+    // That it takes part in (deterministic.hpp); fixed before the worker starts.
+    deterministic_run* run = nullptr;
+
+    // --- finding work ----------------------------------------------------------------------------
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
     record_deque* stolen_from = nullptr; // the deque of the record that it stole last
-    fiber* native = nullptr;             // the OS thread's own stack, when it is not where threads run
     base::rng random;
+    steal_pace pace;                 // of its steals from other workers' ready queues
+    std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
+    timed_burst burst;               // find_work.cpp
+    int barren_wakes = 0;            // woken in a row without finding work
+    bool has_worked = false;         // since it last gave memory back
+    quiet_watch watch;               // standstill_finder.cpp
+    std::uint64_t steals = 0, suspends = 0;
+
+    // --- threads with records of their own -------------------------------------------------------
     std::uint64_t next_id = 0, id_limit = 0; // thread identities drawn in blocks
     runnable_list free_records;              // memory of thread records
     int free_record_count = 0;
-    std::uint32_t claims_left = 0;   // by joiners, until claimed records are taken out of the queues (claimed_records.cpp)
-    int barren_wakes = 0;            // woken in a row without finding work
-    bool has_worked = false;         // since it last gave memory back
-    steal_pace pace;                 // of its steals from other workers' ready queues
-    std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
-    os::signal_stack handlers;       // where signal handlers run that ask for it; stacks of threads may be too small
-    std::uint64_t steals = 0, suspends = 0;
-    quiet_watch watch;                         // quiescence.cpp
-    timed_burst burst;                         // idle.cpp
-    void const* on_system_stack = nullptr;     // adopted, guests: an address on the stack of the OS thread
-    arch::place waits_at;                      // guests: of its wait; read by others while waits_forever
-    wait::timer* own_timer = nullptr;          // guests: ends its wait; null: no time does
-    detail::cancellation* own_token = nullptr; // guests: ends its wait, perhaps at a time; null: none does
+    // By joiners, until claimed records are taken out of the queues (claimed_records.cpp).
+    std::uint32_t claims_left = 0;
 
-    // --- anyone ----------------------------------------------------------------------------------------------------
-    alignas(128) shown_deque<os::machine, record_deque> visible; // that of `current`
-    sched::mailbox<os::machine, fiber> mailbox;                  // its bound fiber, made ready by somebody else
-    std::atomic<std::int64_t> threads_made{0}, threads_ended{0}; // with a record of their own; written by the worker only
-    park::sleeper<os::machine> sleeper;
-    std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
-    pthread_t os_thread{};
-    std::atomic<int> tid{0};                           // of its OS thread, as the system numbers them; 0: none
-    std::atomic<bool> stands_by;                       // it is not active, and runs nothing: not yet, or not any more
-    progress_count decisions;                          // of the scheduler; written by the worker only
-    std::atomic<bool> is_idle{false};                  // it searches, sleeps or stands by; written by the worker only
-    std::atomic<bool> is_substitute{false};            // it runs in place of one that is stuck; written under scheduler::m_resizing
-    std::atomic<stuck_state> found{stuck_state::free}; // by the watcher, who writes it; for reports
-    std::atomic<int> found_call{-1};                   // the system call it was found in; -1: none, or not known
-    std::atomic<bool> has_ended{false};                // its OS thread is at its end, to be joined
-    std::atomic<std::uint64_t> starves_since{0}; // ns: it finds nothing that it has a stack for; 0: not so. Written by the worker only
-    std::atomic<bool> is_disabled{false};        // itself; written under scheduler::m_resizing
-    std::atomic<bool> waits_forever{false};      // guests: until it is resumed, without a deadline
-    std::atomic<std::uint32_t> waits_begun{0};   // guests: written by the guest only
-    arch::registers stopped_at;                  // what a report's signal has interrupted; meaningful with stopped_in
-    std::atomic<std::uint32_t> stopped_in{0};    // number of the request (diag/snapshot.cpp)
-    bool has_os_thread = false;                  // dedicated and started; the starter's
+    // --- its OS thread ---------------------------------------------------------------------------
+    // Of its slot in worker-local tables: even for workers, odd for guests.
+    std::size_t local_number = 0;
+    // Where signal handlers run that ask for it; stacks of threads may be too small.
+    os::signal_stack handlers;
+    // Adopted, guests: an address on the stack of the OS thread.
+    void const* on_system_stack = nullptr;
+    wait::timer* own_timer = nullptr; // guests: ends its wait; null: no time does
+    // Guests: ends its wait, perhaps at a time; null: none does.
+    detail::cancellation* own_token = nullptr;
+
+    stack_cache stacks;
+};
+
+// A worker as its own OS thread has it: this_worker(). Of any other there is a worker_remote.
+struct worker : worker_remote, worker_core {
+    worker(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
+        : worker_remote(its_scheduler, its_kind, its_index, asymmetric), worker_core(its_kind, its_index) {}
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.

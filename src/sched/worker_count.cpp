@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers come and go while the run time runs. Those below an index are active, unless they, or their shepherds, are disabled; the others stand by: outside the idle set, so that nobody
-// wakes them in vain, with nothing in their queues, asleep until the number changes. Workers are made when they are first wanted and end
-// with the run time; the OS thread of one that nobody has wanted for a second ends sooner. Worker 0, to which alone threads are bound, is always active. The argument is in docs/protocols/sleep.md.
+// Workers come and go while the run time runs. A worker is active if its index is below the number
+// that is wanted, and neither it nor its shepherd is disabled. All others stand by: they are
+// outside the idle set, so that nobody wakes them in vain, have nothing in their queues, and sleep
+// until the number changes.
+// A worker is made when it is first wanted, and ends with the run time; its OS thread ends sooner
+// if nobody has wanted it for a second. Worker 0, to which alone threads are bound, is always
+// active. The argument is in docs/protocols/sleep.md.
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"
@@ -37,19 +41,20 @@ int scheduler::set_active_workers(int wanted) noexcept try {
 // Worker 0 may not: threads are bound to it.
 int scheduler::enable_worker(int index, bool on) noexcept {
     std::lock_guard const held(m_resizing);
-    if (index < 0 || static_cast<std::size_t>(index) >= m_workers.size()) return EINVAL;
+    if (index < 0 || static_cast<std::size_t>(index) >= workers().size()) return EINVAL;
     if (index == 0) return on ? 0 : EPERM;
     if (is_stopping()) return EBUSY;
-    m_workers[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
+    // relaxed: see is_surplus.
+    workers()[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed);
     apply_change(m_limit.number());
     return 0;
 }
 
 int scheduler::enable_shepherd(int index, bool on) noexcept {
     std::lock_guard const held(m_resizing);
-    if (index < 0 || static_cast<std::size_t>(index) >= m_shepherds.size()) return EINVAL;
-    shepherd& s = *m_shepherds[static_cast<std::size_t>(index)];
-    if (m_workers[0]->home == &s) return on ? 0 : EPERM;
+    if (index < 0 || static_cast<std::size_t>(index) >= shepherds().size()) return EINVAL;
+    shepherd& s = *shepherds()[static_cast<std::size_t>(index)];
+    if (workers()[0]->home == &s) return on ? 0 : EPERM;
     if (is_stopping()) return EBUSY;
     s.is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
     apply_change(m_limit.number());
@@ -66,18 +71,18 @@ void scheduler::apply_change(int wanted) noexcept {
 int scheduler::make_ready(int wanted) {
     for (int k = m_limit.number(); k < wanted; ++k) {
         auto const index = static_cast<std::size_t>(k);
-        if (index == m_workers.size()) make_worker(nullptr);
-        if (int const error = revive(*m_workers[index])) return error;
+        if (index == workers().size()) static_cast<void>(make_worker(nullptr));
+        if (int const error = revive(*m_registry.cores()[index])) return error;
     }
     return 0;
 }
 
-// The shepherds first, for is_surplus.
+// The shepherds come first: is_surplus looks at m_limit, which changes last.
 void scheduler::count_active(int wanted) noexcept {
     int active = 0, running = 0;
-    for (auto const& s : m_shepherds) {
+    for (auto const& s : shepherds()) {
         int running_here = 0;
-        for (worker const* const w : s->workers) { // relaxed, all: under m_resizing
+        for (worker_remote const* const w : s->workers) { // relaxed, all: under m_resizing
             if (w->is_disabled.load(std::memory_order_relaxed) || s->is_disabled.load(std::memory_order_relaxed)) continue;
             if (w->index < wanted) ++active;
             if (w->index < wanted || w->is_substitute.load(std::memory_order_relaxed)) ++running_here;
@@ -85,23 +90,25 @@ void scheduler::count_active(int wanted) noexcept {
         s->active.store(running_here, std::memory_order_relaxed); // relaxed: m_limit changes below
         running += running_here;
     }
-    m_active_count.store(active, std::memory_order_relaxed);   // relaxed, both: snapshots for reports,
-    m_running_count.store(running, std::memory_order_relaxed); // and for whoever looks twice (quiescence.cpp)
+    // relaxed, both: snapshots for reports, and for standstill_finder.cpp, which looks twice.
+    m_active_count.store(active, std::memory_order_relaxed);
+    m_running_count.store(running, std::memory_order_relaxed);
     m_limit.change(wanted);
 }
 
-// G1 was count_active. A worker that is neither asleep nor napping looks at m_limit before it is. What was placed at a shepherd that has
-// no worker any more is for anyone: its maker sees that (wake_one_of), or it was placed before, and one who searches will find it.
+// G1 was count_active. A worker that is neither asleep nor napping looks at m_limit before it is.
+// What was placed at a shepherd that has no worker any more is for anyone: the thread that places
+// it sees that (wake_one_of), or it was placed before, and a worker that searches will find it.
 void scheduler::send_away_surplus() noexcept {
     os::machine::fence_seq_cst();
-    for (auto const& w : m_workers) {
+    for (worker_remote* const w : workers()) {
         if (is_surplus(*w) && !m_idle.wake(w->sleeper)) wake_from_nap(*w);
     }
     m_idle.wake_one();
 }
 
-// The threads that nobody has stolen go to the others, and whoever sleeps is told to look: for these, for timers, and for what makers of
-// work have left to this worker when it searched.
+// The threads that nobody has stolen go to the other workers, and one that sleeps is woken: for
+// these, for timers, and for work that its maker has left to this worker while it searched.
 bool scheduler::stand_by(worker& w) noexcept {
     while (runnable* const r = w.ready.pop()) inject(*r, shepherd_of(*r));
     flush_caches(w);
@@ -110,54 +117,34 @@ bool scheduler::stand_by(worker& w) noexcept {
     w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
     w.is_idle.store(true, std::memory_order_relaxed);   // relaxed: a hint for the watcher
     for (;;) {
-        std::uint32_t const seen = m_limit.look();
+        std::uint32_t const seen = m_limit.read();
         if (!is_surplus(w) || is_stopping()) break;
         bool const is_told = m_limit.wait_for_change(seen, os::monotonic_ns() + k_stands_by_ns);
         if (!is_told && may_end(w)) return false;
     }
-    static_cast<void>(keep_emergency(w));                // if there is none: it takes up work when others give stacks back
-    w.stands_by.store(false, std::memory_order_relaxed); // relaxed: the number of active workers has changed, which tells as much
+    // Without a reserve the worker takes up work when others give stacks back.
+    static_cast<void>(keep_reserve(w));
+    // relaxed: the number of active workers has changed, which tells as much.
+    w.stands_by.store(false, std::memory_order_relaxed);
     return true;
 }
 
-// Worker 0 stays, and one that is wanted again by now.
+// False for worker 0, and for a worker that is wanted again by now.
 bool scheduler::may_end(worker& w) noexcept {
     std::lock_guard const held(m_resizing);
     if (w.native == nullptr || !is_surplus(w) || is_stopping()) return false;
-    w.has_ended.store(true, std::memory_order_relaxed); // relaxed: read under m_resizing, or by the watcher, which looks again
+    // relaxed: read under m_resizing, or by the watcher, which looks again.
+    w.has_ended.store(true, std::memory_order_relaxed);
     return true;
 }
 
-// Each CPU goes to the shepherd that had it at the start; one that nobody had, where the fewest are.
 void scheduler::move_to(std::vector<int> const& allowed) {
     std::lock_guard const held(m_resizing);
-    std::vector<int> unknown = allowed;
-    for (auto const& s : m_shepherds) {
-        s->cpus.clear();
-        for (int const cpu : s->domain) {
-            if (std::find(allowed.begin(), allowed.end(), cpu) != allowed.end()) s->cpus.push_back(cpu);
-            std::erase(unknown, cpu);
-        }
-    }
-    for (int const cpu : unknown) {
-        auto const by_cpus = [](auto const& a, auto const& b) { return a->cpus.size() < b->cpus.size(); };
-        (*std::min_element(m_shepherds.begin(), m_shepherds.end(), by_cpus))->cpus.push_back(cpu);
-    }
-    for (auto const& s : m_shepherds) {
-        if (s->cpus.empty()) s->cpus = allowed;
-        for (worker* const w : s->workers) {
-            if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, s->cpus)); // locality only: a refusal does no harm
-        }
+    m_registry.assign(allowed);
+    for (worker_remote* const w : workers()) {
+        // Locality only: a refusal does no harm.
+        if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, w->home->cpus));
     }
 }
-
-// --- work that was placed where nobody is active ---------------------------------------------------------------------------
-
-// relaxed, both: hints; before a sleep they are read after the heavy fence.
-bool scheduler::has_orphan(shepherd const& s) noexcept {
-    return s.placed_count.load(std::memory_order_relaxed) != 0 && s.active.load(std::memory_order_relaxed) == 0;
-}
-
-runnable* scheduler::take_orphan(shepherd& s) noexcept { return has_orphan(s) ? take_list(s, s.placed, s.placed_count) : nullptr; }
 
 } // namespace tulle::sched

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library calls under <tulle/worker_local.hpp>: a table of pointers by local number, which grows by segments that never move. A slot is
-// written by the OS thread whose number it has, and read by anyone.
+// The library calls under <tulle/worker_local.hpp>: a table of pointers by local number, which
+// grows by segments that never move. A slot is written by the OS thread whose number it has, and
+// read by anyone.
 #include "sched/scheduler.hpp"
 
 #include <tulle/worker_local.hpp>
@@ -20,7 +21,8 @@ namespace {
 
 using slot = std::atomic<void*>;
 
-constexpr std::size_t k_first_segment = 16; // slots; each segment is as long as all before it together
+// Slots; each segment is as long as all before it together.
+constexpr std::size_t k_first_segment = 16;
 constexpr std::size_t k_segments = 20;
 constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t k_cache_lines = 128; // two: processors fetch them in pairs
@@ -35,13 +37,13 @@ struct local_table {
 
 namespace {
 
-struct place {
+struct slot_position {
     std::size_t segment;
     std::size_t offset;
 };
 
 constexpr std::size_t length_of(std::size_t segment) noexcept { return segment == 0 ? k_first_segment : k_first_segment << (segment - 1); }
-constexpr place place_of(std::size_t index) noexcept {
+constexpr slot_position position_of(std::size_t index) noexcept {
     if (index < k_first_segment) return {0, index};
     auto const segment = static_cast<std::size_t>(std::bit_width(index / k_first_segment));
     return {segment, index - length_of(segment)};
@@ -49,13 +51,14 @@ constexpr place place_of(std::size_t index) noexcept {
 
 // Null: the table does not reach that far yet.
 slot* find(local_table const& t, std::size_t index) noexcept {
-    place const p = place_of(index);
-    slot* const segment = t.segments[p.segment].load(std::memory_order_acquire); // pairs with make_room
+    slot_position const p = position_of(index);
+    // pairs with make_room.
+    slot* const segment = t.segments[p.segment].load(std::memory_order_acquire);
     return segment == nullptr ? nullptr : segment + p.offset;
 }
 
 slot& make_room(local_table& t, std::size_t index) {
-    place const p = place_of(index);
+    slot_position const p = position_of(index);
     auto fresh = std::make_unique<slot[]>(length_of(p.segment)); // all null
     slot* expected = nullptr;
     // release pairs with find; acquire: somebody else was faster.
@@ -85,7 +88,8 @@ std::size_t number_of_caller() {
     return sched::this_worker()->local_number;
 }
 
-// The constructor may have waited, and this thread have moved, or another one of this worker have been here.
+// The constructor may have waited, and this thread have moved, or another one of this worker have
+// been here.
 TULLE_COLD void* add_value(local_table& t, void (*construct)(void const*, void*), void const* context, void (*destroy)(void*)) {
     void* const made = make_value(t, construct, context);
     std::size_t const index = number_of_caller();
@@ -100,7 +104,8 @@ TULLE_COLD void* add_value(local_table& t, void (*construct)(void const*, void*)
 
 template <class F> void for_each_segment(local_table& t, F&& action) noexcept {
     for (std::size_t s = 0; s < k_segments; ++s) {
-        if (slot* const first = t.segments[s].load(std::memory_order_acquire)) action(first, length_of(s)); // pairs with make_room
+        // pairs with make_room.
+        if (slot* const first = t.segments[s].load(std::memory_order_acquire)) action(first, length_of(s));
     }
 }
 
@@ -114,7 +119,8 @@ local_table* make_local_table(std::size_t size, std::size_t alignment) {
 void clear_local_table(local_table* t, void (*destroy)(void*)) noexcept {
     for_each_segment(*t, [&](slot* first, std::size_t count) {
         for (slot* s = first; s != first + count; ++s) {
-            void* const value = s->exchange(nullptr, std::memory_order_acquire); // pairs with add_value
+            // pairs with add_value.
+            void* const value = s->exchange(nullptr, std::memory_order_acquire);
             if (value != nullptr) destroy_value(*t, value, destroy);
         }
     });
@@ -128,14 +134,16 @@ void free_local_table(local_table* t, void (*destroy)(void*)) noexcept {
 
 void* local_value(local_table* t, void (*construct)(void const*, void*), void const* context, void (*destroy)(void*)) {
     slot const* const own = find(*t, number_of_caller());
-    void* const value = own == nullptr ? nullptr : own->load(std::memory_order_acquire); // pairs with add_value
+    // pairs with add_value.
+    void* const value = own == nullptr ? nullptr : own->load(std::memory_order_acquire);
     return TULLE_LIKELY(value != nullptr) ? value : add_value(*t, construct, context, destroy);
 }
 
 std::size_t next_local(local_table const* t, std::size_t index) noexcept {
-    for (; index != k_none && place_of(index).segment < k_segments; ++index) {
-        place const p = place_of(index);
-        if (t->segments[p.segment].load(std::memory_order_acquire) == nullptr) // pairs with make_room
+    for (; index != k_none && position_of(index).segment < k_segments; ++index) {
+        slot_position const p = position_of(index);
+        // pairs with make_room.
+        if (t->segments[p.segment].load(std::memory_order_acquire) == nullptr)
             index += length_of(p.segment) - p.offset - 1;
         else if (local_at(t, index) != nullptr)
             return index;
@@ -144,7 +152,7 @@ std::size_t next_local(local_table const* t, std::size_t index) noexcept {
 }
 
 void* local_at(local_table const* t, std::size_t index) noexcept {
-    if (place_of(index).segment >= k_segments) return nullptr;
+    if (position_of(index).segment >= k_segments) return nullptr;
     slot const* const s = find(*t, index);
     return s == nullptr ? nullptr : s->load(std::memory_order_acquire); // pairs with add_value
 }

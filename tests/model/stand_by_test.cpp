@@ -83,7 +83,7 @@ public:
 
 private:
     [[nodiscard]] bool is_surplus(std::uint32_t index) const {
-        return static_cast<int>(index) >= m_limit.number_in(m_limit.look()) || (index == 1 && m_disabled.load(relaxed));
+        return static_cast<int>(index) >= m_limit.number_in(m_limit.read()) || (index == 1 && m_disabled.load(relaxed));
     }
     [[nodiscard]] bool looks_empty() const { return m_taken.load(relaxed) >= m_posted.load(relaxed); }
     bool take() {
@@ -111,7 +111,7 @@ private:
         if (!m_errors.leaves_silently) m_idle.wake_one();
         tell_standing_by(1);
         for (;;) {
-            std::uint32_t const seen = m_limit.look();
+            std::uint32_t const seen = m_limit.read();
             if (!is_surplus(index) || m_stop.load(relaxed)) break; // relaxed: set before the limit
             static_cast<void>(m_limit.wait_for_change(seen, ~std::uint64_t{0}));
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a thread's record that the typed handles in <tulle/thread.hpp> share with the library, and the library calls under them.
+// The part of a thread's record that the typed handles in <tulle/thread.hpp> share with the library, and
+// the library calls under them.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -13,10 +14,11 @@
 namespace tulle {
 
 // How a thread is started. Zero-initialised: like any other.
-// Compact stacks have 1024 bytes in huge pages and no guard: for many threads that only wait. They need a program linked with `-z now`, as
-// the CMake package and pkg-config do, and an optimised library; otherwise the thread gets 16384 bytes.
+// Compact stacks have 1024 bytes in huge pages and no guard: for many threads that only wait. They need a
+// program linked with `-z now`, as the CMake package and pkg-config do, and an optimised library;
+// otherwise the thread gets 16384 bytes.
 struct attributes {
-    std::size_t stack_size = 0; // bytes, rounded up to a power of two from 16384; 1024: compact, see below; 0: the default
+    std::size_t stack_size = 0; // bytes, rounded up to a power of two from 16384; 1024: compact; 0: the default
     int shepherd = -1;          // runs only on workers of this shepherd; -1: anywhere
     bool child_first = false;   // runs at once; the spawner goes on later, perhaps on another worker
     char const* name = nullptr; // copied; shown by tools. Null: none
@@ -28,12 +30,13 @@ namespace detail {
 
 inline constexpr std::size_t k_thread_body_size = 32;
 
+// The states of a thread, and what each field tells of them, are in sched/thread_record.hpp.
 struct thread_core {
     void (*run)(thread_core*) = nullptr;     // runs the body and keeps its result; may throw
     void (*close)(thread_core*) = nullptr;   // by the last reference: destroys the result that nobody took; null when it was taken
     std::atomic<std::uintptr_t> word{0};     // sched/join_word.hpp
     std::exception_ptr exception;            // set by the runner, taken by the joiner
-    std::atomic<bool> claimed{false};        // by the one who runs it
+    std::atomic<bool> claimed{false};        // somebody runs it, or has run it
     std::atomic<std::uint8_t> references{0}; // sched/thread_record.hpp
     std::uint8_t stack_class = 0;            // meaningful with own_stack
     bool own_stack = false;                  // not of the default class
@@ -45,7 +48,8 @@ struct thread_core {
     alignas(8) std::byte body[k_thread_body_size]{};
 };
 
-// A record, not started; its site is where the caller is returned to, so what calls this is inlined up to the user's function. Throws std::system_error: the attributes are wrong (EINVAL), or no memory (ENOMEM).
+// A record, not started; its site is where the caller is returned to, so what calls this is inlined up to
+// the user's function. Throws std::system_error: the attributes are wrong (EINVAL), or no memory (ENOMEM).
 TULLE_API thread_core* new_thread(attributes const& how);
 TULLE_API void discard_thread(thread_core* t) noexcept; // of new_thread, when the closure could not be built
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;

@@ -48,8 +48,8 @@ static_assert(offsetof(first_frame, fpcr) == 16 && offsetof(first_frame, entry) 
 #if defined(__ARM_FEATURE_PAC_DEFAULT)
 std::uintptr_t sign(std::uintptr_t pc, void const* modifier) noexcept {
     register std::uintptr_t pointer asm("x17") = pc;
-    register void const* place asm("x16") = modifier;
-    asm("hint #8" : "+r"(pointer) : "r"(place)); // pacia1716
+    register void const* tweak asm("x16") = modifier;
+    asm("hint #8" : "+r"(pointer) : "r"(tweak)); // pacia1716
     return pointer;
 }
 #else
@@ -75,7 +75,7 @@ TULLE_NO_SANITIZE registers asm_backend::saved_registers(context const& suspende
     auto const sp = reinterpret_cast<std::uintptr_t>(words);
     auto const pc = code_address(words[0]);
     bool const is_fresh = pc == reinterpret_cast<std::uintptr_t>(&tulle_context_entry);
-    return registers_of(place{pc, sp + (is_fresh ? 0 : k_saved_bytes), words[1]});
+    return registers_of(code_point{pc, sp + (is_fresh ? 0 : k_saved_bytes), words[1]});
 }
 
 } // namespace tulle::arch

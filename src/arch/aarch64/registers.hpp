@@ -17,8 +17,8 @@ inline constexpr std::size_t k_frame_pointer = 29;
 inline constexpr std::size_t k_stack_pointer = 31;
 [[nodiscard]] constexpr std::uint64_t slot_of(std::uint64_t dwarf_number) noexcept { return dwarf_number; }
 
-/// What the caller's frame looks like at this place.
-[[gnu::always_inline]] inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
+/// What the caller's frame looks like at this code point.
+[[gnu::always_inline]] inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
     asm volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=r"(pc), "=r"(sp), "=r"(fp));
 }
 

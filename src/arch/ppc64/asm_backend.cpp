@@ -85,8 +85,8 @@ TULLE_NO_SANITIZE registers asm_backend::saved_registers(context const& suspende
     auto const* const frame = static_cast<first_frame const*>(suspended.sp);
     auto const sp = reinterpret_cast<std::uintptr_t>(frame);
     bool const is_fresh = frame->resume == tulle_context_entry;
-    return registers_of(place{reinterpret_cast<std::uintptr_t>(frame->resume), sp + (is_fresh ? 0 : k_saved_bytes),
-                              reinterpret_cast<std::uintptr_t>(frame->r31)});
+    return registers_of(code_point{reinterpret_cast<std::uintptr_t>(frame->resume), sp + (is_fresh ? 0 : k_saved_bytes),
+                                   reinterpret_cast<std::uintptr_t>(frame->r31)});
 }
 
 #if !defined(__ALTIVEC__)

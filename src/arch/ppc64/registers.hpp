@@ -22,8 +22,8 @@ inline constexpr std::size_t k_stack_pointer = 1;
     return dwarf_number < k_register_count - 1 ? dwarf_number : k_register_count;
 }
 
-/// What the caller's frame looks like at this place.
-[[gnu::always_inline]] inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
+/// What the caller's frame looks like at this code point.
+[[gnu::always_inline]] inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
     asm volatile("mr %2, 31\n\tmr %1, 1\n\tbcl 20, 31, 4f\n4:\n\tmflr %0" : "=r"(pc), "=r"(sp), "=r"(fp) : : "lr");
 }
 

@@ -63,7 +63,7 @@ TULLE_NO_SANITIZE registers asm_backend::saved_registers(context const& suspende
     auto const* const words = static_cast<std::uintptr_t const*>(suspended.sp);
     auto const sp = reinterpret_cast<std::uintptr_t>(words);
     bool const is_fresh = words[0] == reinterpret_cast<std::uintptr_t>(&tulle_context_entry);
-    return registers_of(place{words[0], sp + (is_fresh ? 0 : k_saved_bytes), words[1]});
+    return registers_of(code_point{words[0], sp + (is_fresh ? 0 : k_saved_bytes), words[1]});
 }
 
 } // namespace tulle::arch

@@ -16,14 +16,14 @@ inline constexpr std::size_t k_frame_pointer = 8;
 inline constexpr std::size_t k_stack_pointer = 2;
 [[nodiscard]] constexpr std::uint64_t slot_of(std::uint64_t dwarf_number) noexcept { return dwarf_number; }
 
-/// What the caller's frame looks like at this place.
-[[gnu::always_inline]] inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
+/// What the caller's frame looks like at this code point.
+[[gnu::always_inline]] inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
     asm volatile("auipc %0, 0\n\tmv %1, sp\n\tmv %2, s0" : "=r"(pc), "=r"(sp), "=r"(fp));
 }
 
 [[nodiscard]] inline std::uintptr_t code_address(std::uintptr_t return_address) noexcept { return return_address; }
 
-/// gregset_t has the pc in the place of x0.
+/// gregset_t has the pc where x0 would be.
 [[nodiscard]] inline std::uintptr_t pc_of(ucontext_t const& saved) noexcept { return saved.uc_mcontext.__gregs[0]; }
 
 template <class Visit> void visit_registers(ucontext_t const& saved, Visit const& visit) noexcept {

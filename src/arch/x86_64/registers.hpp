@@ -33,8 +33,8 @@ template <class Visit> void visit_registers(ucontext_t const& saved, Visit const
     }
 }
 
-/// What the caller's frame looks like at this place.
-[[gnu::always_inline]] inline void read_place(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
+/// What the caller's frame looks like at this code point.
+[[gnu::always_inline]] inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
     asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2" : "=r"(pc), "=r"(sp), "=r"(fp));
 }
 

@@ -79,7 +79,7 @@ TULLE_NOINLINE bool is_on_stack_of_caller(std::uintptr_t low) {
     auto const bounds = arch::os_thread_stack();
     auto* const end = static_cast<std::byte*>(bounds.low) + bounds.size;
     stack::span const own{reinterpret_cast<std::byte*>(low), static_cast<std::size_t>(end - reinterpret_cast<std::byte*>(low))};
-    return diag::began_on(own, arch::registers_of(arch::this_place()));
+    return diag::began_on(own, arch::registers_of(arch::this_code_point()));
 }
 
 TEST(stack_overflow, a_frame_below_the_stack_belongs_to_its_caller_on_it) {
@@ -93,8 +93,8 @@ TEST(stack_overflow, a_stack_that_no_caller_stands_on_is_another_one) {
     auto const low = reinterpret_cast<std::uintptr_t>(bounds.low);
     stack::span const far_above{reinterpret_cast<std::byte*>(low + bounds.size - 64), 32};
     stack::span const below{reinterpret_cast<std::byte*>(low - 8192), 4096};
-    EXPECT_FALSE(diag::began_on(far_above, arch::registers_of(arch::this_place())));
-    EXPECT_FALSE(diag::began_on(below, arch::registers_of(arch::this_place())));
+    EXPECT_FALSE(diag::began_on(far_above, arch::registers_of(arch::this_code_point())));
+    EXPECT_FALSE(diag::began_on(below, arch::registers_of(arch::this_code_point())));
 }
 
 } // namespace

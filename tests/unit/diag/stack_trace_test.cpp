@@ -36,7 +36,7 @@ bool passes_through(diag::stack_trace const& trace, void (*function)(diag::stack
 }
 
 TULLE_NOINLINE void innermost(diag::stack_trace& out) {
-    diag::unwind(arch::registers_of(arch::this_place()), own_stack(), out);
+    diag::unwind(arch::registers_of(arch::this_code_point()), own_stack(), out);
     asm volatile("");
 }
 TULLE_NOINLINE void with_large_frame(diag::stack_trace& out) {
@@ -72,7 +72,7 @@ TEST(stack_trace, of_the_running_thread) {
 TEST(stack_trace, nothing_outside_of_the_stack_is_read) {
     if (!arch::k_can_unwind) GTEST_SKIP() << "stacks of this architecture are not unwound";
     diag::stack_trace trace;
-    arch::registers nonsense = arch::registers_of(arch::this_place());
+    arch::registers nonsense = arch::registers_of(arch::this_code_point());
     nonsense.set(arch::k_stack_pointer, 8);
     nonsense.set(arch::k_frame_pointer, 16);
     diag::unwind(nonsense, own_stack(), trace);

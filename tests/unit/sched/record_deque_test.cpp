@@ -148,11 +148,11 @@ TEST_F(record_deque_test, parked_deques_are_robbed_in_the_order_of_a_serial_run)
     record_deque *const main = pool.allocate(0, true), *const newer = pool.allocate(0, true), *const a = pool.allocate(0, true),
                         *const b = pool.allocate(0, true), *const child = pool.allocate(0, true);
     newer->older = main;
-    a->from = b->from = main;
-    a->of = main->base();
-    b->of = main->base() + 1;
-    child->from = a;
-    child->of = a->base();
+    a->origin = b->origin = main;
+    a->origin_slot = main->base();
+    b->origin_slot = main->base() + 1;
+    child->origin = a;
+    child->origin_slot = a->base();
     EXPECT_TRUE(comes_before(*child, *a));
     EXPECT_FALSE(comes_before(*a, *child));
     EXPECT_TRUE(comes_before(*child, *b));
@@ -172,8 +172,8 @@ TEST_F(record_deque_test, records_that_run_on_top_have_the_place_of_their_slot) 
     record_deque *const own = pool.allocate(0, asymmetric), *const floor = pool.allocate(0, asymmetric);
     floor->older = own;
     floor->is_floor = true;
-    floor->from = own;
-    floor->of = own->base() + 1;
+    floor->origin = own;
+    floor->origin_slot = own->base() + 1;
     EXPECT_TRUE(comes_before(*floor, *own));
     EXPECT_FALSE(comes_before(*own, *floor));
 }

@@ -117,7 +117,7 @@ TEST(stack_uses, keeps_count_mean_and_most) {
 
 TEST(stack_uses, sites_kinds_and_sizes_are_apart) {
     auto const uses = std::make_unique<sched::stack_uses>();
-    for (stack_user const& who : {user(0x1000), user(0x1001), user(0x1000, true), user(0x1000, false, 16384)}) uses->add(who, 1);
+    for (stack_user const& each : {user(0x1000), user(0x1001), user(0x1000, true), user(0x1000, false, 16384)}) uses->add(each, 1);
     EXPECT_EQ(all(*uses).size(), 4U);
 }
 

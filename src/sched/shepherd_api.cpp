@@ -22,21 +22,23 @@ scheduler& running() {
     return scheduler::instance();
 }
 
-void check(int error, char const* what) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), what);
+void check(int error, char const* call) {
+    if (error != 0) throw std::system_error(error, std::generic_category(), call);
 }
 
-shepherd const& shepherd_at(int index, char const* what) {
+shepherd const& shepherd_at(int index, char const* call) {
     auto const& all = running().shepherds();
-    check(index < 0 || static_cast<std::size_t>(index) >= all.size() ? EINVAL : 0, what);
+    check(index < 0 || static_cast<std::size_t>(index) >= all.size() ? EINVAL : 0, call);
     return *all[static_cast<std::size_t>(index)];
 }
 
-os::locality where(shepherd const& s) { return s.first_cpu < 0 ? os::locality{} : os::locality_of_cpu(s.first_cpu); }
+os::locality locality_of(shepherd const& s) { return s.first_cpu < 0 ? os::locality{} : os::locality_of_cpu(s.first_cpu); }
 
-int distance(shepherd const& from, shepherd const& to) { return &from == &to ? 0 : os::node_distance(where(from).node, where(to).node); }
+int distance(shepherd const& one, shepherd const& other) {
+    return &one == &other ? 0 : os::node_distance(locality_of(one).node, locality_of(other).node);
+}
 
-// By a fiber that is to go on elsewhere.
+// The post action of a fiber that is to go on on another shepherd.
 void post_to_its_shepherd(void* pending, void*) noexcept {
     auto& f = *static_cast<fiber*>(pending);
     scheduler::instance().inject(f, f.shepherd);
@@ -51,8 +53,8 @@ namespace tulle {
 using namespace tulle::sched;
 
 int shepherd_distance(int from, int to) {
-    constexpr char const* k_what = "tulle::shepherd_distance";
-    return sched::distance(shepherd_at(from, k_what), shepherd_at(to, k_what));
+    constexpr char const* k_call = "tulle::shepherd_distance";
+    return sched::distance(shepherd_at(from, k_call), shepherd_at(to, k_call));
 }
 
 std::vector<int> nearest_shepherds(int from) {
@@ -61,7 +63,7 @@ std::vector<int> nearest_shepherds(int from) {
     std::vector<std::tuple<int, bool, int>> order; // distance, other cache, how many further
     for (int further = 1; further < count; ++further) {
         shepherd const& there = shepherd_at((from + further) % count, "");
-        order.emplace_back(sched::distance(here, there), !(sched::where(here) == sched::where(there)), further);
+        order.emplace_back(sched::distance(here, there), !(sched::locality_of(here) == sched::locality_of(there)), further);
     }
     std::sort(order.begin(), order.end());
     std::vector<int> nearest;
@@ -74,11 +76,12 @@ int shepherd_of(void const* address) {
     int const node = os::node_of_page(address);
     std::vector<int> there;
     for (auto const& s : all) {
-        if (node >= 0 && sched::where(*s).node == node) there.push_back(s->index);
+        if (node >= 0 && sched::locality_of(*s).node == node) there.push_back(s->index);
     }
     if (there.empty()) return -1;
     if (std::find(there.begin(), there.end(), this_thread::shepherd_index()) != there.end()) return this_thread::shepherd_index();
-    return there[(reinterpret_cast<std::uintptr_t>(address) >> 12U) % there.size()]; // pages in turn
+    // Pages in turn.
+    return there[(reinterpret_cast<std::uintptr_t>(address) >> 12U) % there.size()];
 }
 
 void disable_worker(int index) { check(running().enable_worker(index, false), "tulle::disable_worker"); }
@@ -86,14 +89,15 @@ void enable_worker(int index) { check(running().enable_worker(index, true), "tul
 void disable_shepherd(int index) { check(running().enable_shepherd(index, false), "tulle::disable_shepherd"); }
 void enable_shepherd(int index) { check(running().enable_shepherd(index, true), "tulle::enable_shepherd"); }
 bool is_enabled_shepherd(int index) {
-    return shepherd_at(index, "tulle::is_enabled_shepherd").active.load(std::memory_order_relaxed) != 0; // relaxed: a snapshot
+    // relaxed: a snapshot.
+    return shepherd_at(index, "tulle::is_enabled_shepherd").active.load(std::memory_order_relaxed) != 0;
 }
 
 void this_thread::migrate_to(int shepherd) {
-    constexpr char const* k_what = "tulle::this_thread::migrate_to";
-    if (shepherd != -1) static_cast<void>(shepherd_at(shepherd, k_what));
+    constexpr char const* k_call = "tulle::this_thread::migrate_to";
+    if (shepherd != -1) static_cast<void>(shepherd_at(shepherd, k_call));
     fiber& self = this_fiber();
-    check(self.kind_of_stack != fiber_kind::pooled ? EPERM : 0, k_what);
+    check(self.kind_of_stack != fiber_kind::pooled ? EPERM : 0, k_call);
     self.shepherd = static_cast<std::int16_t>(shepherd);
     if (shepherd != -1 && shepherd != shepherd_index()) suspend(&post_to_its_shepherd, &self, nullptr);
 }
