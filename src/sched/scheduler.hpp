@@ -300,13 +300,13 @@ private:
     bool m_asymmetric = true;
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};
-    registry m_registry; // workers are added under m_resizing
-    injector m_injector{m_registry.shepherds()};
     worker_limit<os::machine> m_limit; // changed under m_resizing
     // Workers that are active; written under m_resizing.
     std::atomic<int> m_active_count{0};
-    // And those that stand in for stuck ones; likewise.
+    // These, and the workers that run in place of stuck ones; written under m_resizing.
     std::atomic<int> m_running_count{0};
+    registry m_registry; // workers are added under m_resizing
+    injector m_injector{m_registry.shepherds()};
     watcher m_watcher;
     std::mutex m_resizing; // changes of the two; held for milliseconds, never over a switch
     fiber m_adopted{fiber_kind::adopted};
