@@ -20,7 +20,7 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr std::size_t k_most_circles = 8;
+constexpr std::size_t k_most_circles_told = 8;
 constexpr std::size_t k_most_groups = 100;
 
 // "mutex 0x7f.. held by thread 3", "barrier 0x7f.. (2 of 3 have arrived)", "thread 4"
@@ -95,7 +95,7 @@ public:
     }
 
 private:
-    void find_circles() noexcept try { m_circles = m_threads.graph().circles(k_most_circles); } catch (std::bad_alloc const&) {
+    void find_circles() noexcept try { m_circles = m_threads.graph().circles(k_most_circles_told); } catch (std::bad_alloc const&) {
         m_is_complete = false;
     }
     void find_names() noexcept try {
