@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts the nodes of an Unbalanced Tree Search tree over all places, without saying where anything is done: `tulle run -n 4 count_tree`. Once by forks
-// and joins, once by activities of a finish; places without work take some of the others'.
+// Counts the nodes of an Unbalanced Tree Search tree over all places, without saying where anything
+// is done: `tulle run -n 4 count_tree`. Once by forks and joins, once by activities of a finish;
+// places without work take some of the others'.
 #include "common/places.hpp"
 #include "common/program.hpp"
 #include "kernels/uts.hpp"
@@ -27,7 +28,7 @@ struct choice {
     }
 };
 
-// --- by forks ------------------------------------------------------------------------------------------------------------------
+// --- by forks ------------------------------------------------------------------------------------
 
 uts_totals visit(choice of, uts_node node);
 
@@ -46,11 +47,12 @@ uts_totals visit(choice of, uts_node node) {
     return uts_totals{1, 0, node.depth()} + visit_children(of, node, 0, children);
 }
 
-// --- by activities -------------------------------------------------------------------------------------------------------------
+// --- by activities -------------------------------------------------------------------------------
 
 using counter = tulle::place_local<std::atomic<std::uint64_t>>;
 
-// Counts the children of `node`, and starts an activity for each that has some. relaxed: the end of the finish orders it.
+// Counts the children of `node`, and starts an activity for each that has some. relaxed: the end of
+// the finish orders it.
 void explore(choice of, uts_node node, counter nodes) {
     auto const tree = of.tree();
     int const children = node.children(tree);
@@ -58,7 +60,8 @@ void explore(choice of, uts_node node, counter nodes) {
     for (int k = 0; k < children; ++k) {
         uts_node const child = node.child(k);
         if (child.children(tree) != 0)
-            tulle::this_activity::async_any([](choice c, uts_node n, counter own) { explore(c, n, own); }, of, child, nodes);
+            tulle::this_activity::async_any(
+                [](choice c, uts_node n, counter own) { explore(c, n, own); }, of, child, nodes);
     }
 }
 
@@ -66,17 +69,21 @@ std::uint64_t count_by_activities(choice of) {
     auto const nodes = counter::make([] { return std::uint64_t{0}; });
     tulle::finish([&] { explore(of, uts_node::root(of.tree()), nodes); });
     std::uint64_t sum = 1;
-    for (std::uint64_t const part : gather([](counter own) { return own->load(std::memory_order_relaxed); }, nodes)) sum += part;
+    for (std::uint64_t const part :
+         gather([](counter own) { return own->load(std::memory_order_relaxed); }, nodes))
+        sum += part;
     nodes.destroy();
     return sum;
 }
 
 bool count(choice of) {
-    auto const expected =
-        of.depth_limit == 0 || of.depth_limit == kernels::k_uts_t1.depth_limit ? of.tree().nodes : kernels::uts_serial(of.tree()).nodes;
+    auto const expected = of.depth_limit == 0 || of.depth_limit == kernels::k_uts_t1.depth_limit
+                              ? of.tree().nodes
+                              : kernels::uts_serial(of.tree()).nodes;
     auto const by_forks = visit(of, uts_node::root(of.tree())).nodes;
     auto const by_activities = count_by_activities(of);
-    std::printf("%llu nodes by forks, %llu by activities\n", static_cast<unsigned long long>(by_forks),
+    std::printf("%llu nodes by forks, %llu by activities\n",
+                static_cast<unsigned long long>(by_forks),
                 static_cast<unsigned long long>(by_activities));
     return by_forks == expected && by_activities == expected;
 }
@@ -84,8 +91,11 @@ bool count(choice of) {
 } // namespace
 
 int main(int argc, char** argv) {
-    constexpr std::size_t k_stack_size = std::size_t{4} << 20U; // T3 is more than a thousand levels deep
-    command_line line{"Counts the nodes of a tree of the Unbalanced Tree Search, at whatever places have time for it.", "count_tree"};
+    // T3 is more than a thousand levels deep.
+    constexpr std::size_t k_stack_size = std::size_t{4} << 20U;
+    command_line line{"Counts the nodes of a tree of the Unbalanced Tree Search, at whatever "
+                      "places have time for it.",
+                      "count_tree"};
     std::string tree = "T1";
     int depth = kernels::k_uts_t1.depth_limit;
     line.one_of({"T1", "T3"}, "tree", tree, "T1 (geometric) or T3 (binomial)");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sample sort over places: samples of all decide which range of values each place gets; then all send each other what belongs there, and sort.
+// Sample sort over places: samples of all decide which range of values each place gets; then all
+// send each other what belongs there, and sort.
 #include "common/places.hpp"
 #include "common/program.hpp"
 
@@ -23,13 +24,15 @@ tulle::mutex inbox_lock;
 void fill(std::size_t n, std::uint64_t seed) {
     share const range = share_here(n);
     own.resize(range.size());
-    tulle::parallel_for(std::size_t{0}, range.size(), [&](std::size_t i) { own[i] = random_number(seed, range.begin + i); });
+    tulle::parallel_for(std::size_t{0}, range.size(),
+                        [&](std::size_t i) { own[i] = random_number(seed, range.begin + i); });
 }
 
 values take_samples() {
     tulle::parallel_sort(own.begin(), own.end());
     values samples;
-    for (std::size_t k = 0; k < k_samples && !own.empty(); ++k) samples.push_back(own[own.size() * k / k_samples]);
+    for (std::size_t k = 0; k < k_samples && !own.empty(); ++k)
+        samples.push_back(own[own.size() * k / k_samples]);
     return samples;
 }
 
@@ -52,7 +55,8 @@ void send(values const& splitters) {
     auto begin = own.begin();
     for (tulle::place const p : tulle::places()) {
         auto const k = static_cast<std::size_t>(p.index());
-        auto const end = k < splitters.size() ? std::lower_bound(begin, own.end(), splitters[k]) : own.end();
+        auto const end =
+            k < splitters.size() ? std::lower_bound(begin, own.end(), splitters[k]) : own.end();
         tulle::this_activity::async_at(
             p, [](values const& part) { receive(part); }, values(begin, end));
         begin = end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Heat spreads over a plate from its hot upper edge. Each place has a strip of rows; before each step it sends its outer rows to the places
-// above and below.
+// Heat spreads over a plate from its hot upper edge. Each place has a strip of rows; before each
+// step it sends its outer rows to the places above and below.
 #include "common/places.hpp"
 #include "common/program.hpp"
 
@@ -33,7 +33,8 @@ struct strip {
     void compute_row(std::size_t i) {
         if (rows.begin + i == 1 || rows.begin + i == n) return;
         for (std::size_t c = 1; c + 1 < n; ++c)
-            next[i][c] = now[i][c] + 0.2 * (now[i - 1][c] + now[i + 1][c] + now[i][c - 1] + now[i][c + 1] - 4 * now[i][c]);
+            next[i][c] = now[i][c] + 0.2 * (now[i - 1][c] + now[i + 1][c] + now[i][c - 1] +
+                                            now[i][c + 1] - 4 * now[i][c]);
     }
 };
 
@@ -46,7 +47,8 @@ void send_outer_rows() {
             tulle::place(here - 1), [](row const& r) { own.now.back() = r; }, own.now[1]);
     if (here + 1 < tulle::place_count())
         tulle::this_activity::async_at(
-            tulle::place(here + 1), [](row const& r) { own.now.front() = r; }, own.now[own.rows.size()]);
+            tulle::place(here + 1), [](row const& r) { own.now.front() = r; },
+            own.now[own.rows.size()]);
 }
 
 void step() {
@@ -75,12 +77,14 @@ std::vector<row> compute_serially(std::size_t n, int steps) {
 }
 
 bool run(std::size_t n, int steps) {
-    if (n < static_cast<std::size_t>(tulle::place_count())) throw std::runtime_error("fewer rows than places");
+    if (n < static_cast<std::size_t>(tulle::place_count()))
+        throw std::runtime_error("fewer rows than places");
     auto const plate = compute(n, steps);
-    double const sum =
-        std::accumulate(plate.begin(), plate.end(), 0.0, [](double s, row const& r) { return std::accumulate(r.begin(), r.end(), s); });
-    std::printf("%zu x %zu, %d steps at %d places: %.6f degrees on average\n", n, n, steps, tulle::place_count(),
-                sum / static_cast<double>(n * n));
+    double const sum = std::accumulate(plate.begin(), plate.end(), 0.0, [](double s, row const& r) {
+        return std::accumulate(r.begin(), r.end(), s);
+    });
+    std::printf("%zu x %zu, %d steps at %d places: %.6f degrees on average\n", n, n, steps,
+                tulle::place_count(), sum / static_cast<double>(n * n));
     return plate == compute_serially(n, steps);
 }
 

@@ -13,13 +13,14 @@ namespace {
 
 using namespace examples;
 
-int main_process = 0; // each place has its own copy of all variables, so place 0 alone writes this one
+// Each place has its own copy of all variables, so place 0 alone writes this one.
+int main_process = 0;
 
 void introduce() {
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
-    std::printf("place %d of %d: process %d of %s, %d workers\n", tulle::here().index(), tulle::place_count(), getpid(), host.data(),
-                tulle::worker_count());
+    std::printf("place %d of %d: process %d of %s, %d workers\n", tulle::here().index(),
+                tulle::place_count(), getpid(), host.data(), tulle::worker_count());
 }
 
 bool knows_main_process() { return main_process != 0; }
@@ -37,7 +38,8 @@ int greet() {
 int main(int argc, char** argv) {
     command_line line{"Each place says where it runs.", "hello_places"};
     return line.run(argc, argv, [] {
-        runtime_session const session(common_options{}); // other places than the first stay here, and do what they are told
+        // Other places than the first stay here, and do what they are told.
+        runtime_session const session(common_options{});
         return greet();
     });
 }

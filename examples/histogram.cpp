@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A histogram whose bins are spread over the places. Each place counts its share of the numbers, and sends every place what belongs into that
-// one's bins.
+// A histogram whose bins are spread over the places. Each place counts its share of the numbers,
+// and sends every place what belongs into that one's bins.
 #include "common/places.hpp"
 #include "common/program.hpp"
 
@@ -51,7 +51,8 @@ counts count_share(input const& in) {
         std::size_t const begin = own.begin + block * k_block;
         return count_range({begin, std::min(begin + k_block, own.end)}, in);
     };
-    return tulle::parallel_reduce(std::size_t{0}, (own.size() + k_block - 1) / k_block, counts(in.bins), count_block,
+    return tulle::parallel_reduce(std::size_t{0}, (own.size() + k_block - 1) / k_block,
+                                  counts(in.bins), count_block,
                                   [](counts a, counts const& b) { return std::move(a) + b; });
 }
 
@@ -75,15 +76,16 @@ bool make_histogram(input const& in) {
     everywhere([](input const& what) { own_bins.assign(share_here(what.bins).size(), 0); }, in);
     everywhere([](input const& what) { take_part(what); }, in);
     counts const all = joined(gather([] { return own_bins; }));
-    std::printf("%zu numbers in %zu bins at %d places, at most %ld in one\n", in.numbers, in.bins, tulle::place_count(),
-                *std::max_element(all.begin(), all.end()));
+    std::printf("%zu numbers in %zu bins at %d places, at most %ld in one\n", in.numbers, in.bins,
+                tulle::place_count(), *std::max_element(all.begin(), all.end()));
     return all == count_range({0, in.numbers}, in);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    command_line line{"Counts random numbers in bins that are spread over the places.", "histogram"};
+    command_line line{"Counts random numbers in bins that are spread over the places.",
+                      "histogram"};
     input in{10'000'000, 1000, 1};
     line.number("n", in.numbers, "how many numbers", 1, std::size_t{1} << 40U);
     line.number("--bins", in.bins, "", 1, std::size_t{1} << 20U);

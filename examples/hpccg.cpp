@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conjugate gradients on a chimney of points, the HPCCG miniapp: many short loops over long vectors, one after the other.
+// Conjugate gradients on a chimney of points, the HPCCG miniapp: many short loops over long
+// vectors, one after the other.
 #include "kernels/hpccg.hpp"
 #include "common/contest.hpp"
 #include "common/policies.hpp"
@@ -21,7 +22,8 @@ using namespace examples;
 using kernels::hpccg_domain;
 using kernels::hpccg_problem;
 
-// What one writes with the peers: their parallel loops. Everybody else halves ranges (kernels::fork_join_loops).
+// What one writes with the peers: their parallel loops. Everybody else halves ranges
+// (kernels::fork_join_loops).
 template <class Policy> struct loops_of : kernels::fork_join_loops<Policy> {};
 #if defined(TULLE_HAVE_TBB)
 template <> struct loops_of<tbb_policy> {
@@ -45,8 +47,9 @@ void require_memory(hpccg_domain const& d) {
     if (!d.columns_fit()) throw std::runtime_error("the domain has more than 2^31 - 1 points");
     if (d.bytes() <= available) return;
     char text[128];
-    static_cast<void>(std::snprintf(text, sizeof text, "the domain needs %.1f GiB of memory, %.1f GiB are available", d.bytes() / k_gib,
-                                    available / k_gib));
+    static_cast<void>(std::snprintf(text, sizeof text,
+                                    "the domain needs %.1f GiB of memory, %.1f GiB are available",
+                                    d.bytes() / k_gib, available / k_gib));
     throw std::runtime_error(text);
 }
 
@@ -65,23 +68,29 @@ void print_residuals(std::vector<double> const& residuals, int iterations) {
     int const last = static_cast<int>(residuals.size()) - 1;
     std::printf("Initial Residual = %g\n", residuals.front());
     for (int k = 1; k <= last; ++k)
-        if (k % step == 0 || k == last) std::printf("Iteration = %d   Residual = %g\n", k, residuals[static_cast<std::size_t>(k)]);
+        if (k % step == 0 || k == last)
+            std::printf("Iteration = %d   Residual = %g\n", k,
+                        residuals[static_cast<std::size_t>(k)]);
 }
 
 bool solve(hpccg_domain const& d, int iterations, common_options const& options) {
     hpccg_problem problem = make_problem(d, options);
     std::vector<double> expected; // the first solution's
     std::vector<double> residuals;
-    contest event{
-        "hpccg", std::to_string(d.nx) + " x " + std::to_string(d.ny) + " x " + std::to_string(d.nz) + " points",
-        [&residuals] { residuals.clear(); },
-        [&] {
-            if (expected.empty()) expected = residuals;
-            return residuals == expected && problem.check(residuals);
-        },
-        contestants_for([&problem, &residuals, iterations]<class Policy>() { residuals = problem.solve<loops_of<Policy>>(iterations); })};
+    contest event{"hpccg",
+                  std::to_string(d.nx) + " x " + std::to_string(d.ny) + " x " +
+                      std::to_string(d.nz) + " points",
+                  [&residuals] { residuals.clear(); },
+                  [&] {
+                      if (expected.empty()) expected = residuals;
+                      return residuals == expected && problem.check(residuals);
+                  },
+                  contestants_for([&problem, &residuals, iterations]<class Policy>() {
+                      residuals = problem.solve<loops_of<Policy>>(iterations);
+                  })};
 #if defined(_OPENMP)
-    event.contestants.push_back({"OpenMP parallel for", role::peer, [&] { residuals = problem.solve<omp_loops>(iterations); }});
+    event.contestants.push_back({"OpenMP parallel for", role::peer,
+                                 [&] { residuals = problem.solve<omp_loops>(iterations); }});
 #endif
     bool const ok = hold_contest(event, options);
     if (!options.tsv) print_residuals(expected, iterations);
@@ -92,14 +101,17 @@ bool solve(hpccg_domain const& d, int iterations, common_options const& options)
 } // namespace
 
 int main(int argc, char** argv) {
-    command_line line{"Solves a sparse linear system, 27 points of a chimney-shaped grid, by conjugate gradients.", "hpccg"};
+    command_line line{"Solves a sparse linear system, 27 points of a chimney-shaped grid, by "
+                      "conjugate gradients.",
+                      "hpccg"};
     common_options options;
     hpccg_domain d{75, 75, 64};
     int iterations = kernels::k_hpccg_iterations;
     line.number("nx", d.nx, "points along x", 1, 1000000);
     line.number("ny", d.ny, "points along y", 1, 1000000);
     line.number("nz", d.nz, "points along z, the height", 1, 1000000);
-    line.number("--iterations", iterations, "at most so many; fewer when the residual is 0", 1, 100000);
+    line.number("--iterations", iterations, "at most so many; fewer when the residual is 0", 1,
+                100000);
     add_contest_options(line, options);
     return line.run(argc, argv, [&] {
         runtime_session const session(options);

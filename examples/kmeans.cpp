@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// K-means over points that are spread over the places: each round sends the centres to all, and gets back sums. These are integers, so the
-// result does not depend on the number of places.
+// K-means over points that are spread over the places: each round sends the centres to all, and
+// gets back sums. These are integers, so the result does not depend on the number of places.
 #include "common/places.hpp"
 #include "common/program.hpp"
 
@@ -32,7 +32,9 @@ using sums = std::vector<sum>;
 
 points own; // this place's
 
-long coordinate(std::uint64_t middle, std::uint64_t off) { return static_cast<long>(middle % (16 * k_cloud) + off % k_cloud); }
+long coordinate(std::uint64_t middle, std::uint64_t off) {
+    return static_cast<long>(middle % (16 * k_cloud) + off % k_cloud);
+}
 
 // In clouds around k places.
 points make_points(share range, std::size_t k) {
@@ -46,9 +48,12 @@ points make_points(share range, std::size_t k) {
 }
 
 std::size_t nearest(point p, points const& centres) {
-    auto const distance = [p](point c) { return (p.x - c.x) * (p.x - c.x) + (p.y - c.y) * (p.y - c.y); };
+    auto const distance = [p](point c) {
+        return (p.x - c.x) * (p.x - c.x) + (p.y - c.y) * (p.y - c.y);
+    };
     auto const closer = [&](point a, point b) { return distance(a) < distance(b); };
-    return static_cast<std::size_t>(std::min_element(centres.begin(), centres.end(), closer) - centres.begin());
+    return static_cast<std::size_t>(std::min_element(centres.begin(), centres.end(), closer) -
+                                    centres.begin());
 }
 
 sums add_up(points const& all, points const& centres) {
@@ -77,17 +82,22 @@ template <class AddUp> points find_centres(points centres, AddUp add_up_all) {
 }
 
 bool run(std::size_t n, std::size_t k) {
-    everywhere([](std::size_t all, std::size_t clouds) { own = make_points(share_here(all), clouds); }, n, k);
+    everywhere(
+        [](std::size_t all, std::size_t clouds) { own = make_points(share_here(all), clouds); }, n,
+        k);
     points const first = make_points({0, k}, k);
     points const centres = find_centres(first, add_up_everywhere);
     for (point const c : centres) std::printf("%ld %ld\n", c.x, c.y);
-    return centres == find_centres(first, [all = make_points({0, n}, k)](points const& c) { return add_up(all, c); });
+    return centres == find_centres(first, [all = make_points({0, n}, k)](points const& c) {
+               return add_up(all, c);
+           });
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    command_line line{"Finds the centres of clouds of points that are spread over the places.", "kmeans"};
+    command_line line{"Finds the centres of clouds of points that are spread over the places.",
+                      "kmeans"};
     std::size_t n = 500'000;
     std::size_t k = 8;
     line.number("n", n, "points", 1, std::size_t{1} << 36U);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws the Mandelbrot set, a thread for each row: rows differ in cost by a factor of a hundred, stealing evens that out.
+// Draws the Mandelbrot set, a thread for each row: rows differ in cost by a factor of a hundred,
+// stealing evens that out.
 #include "common/contest.hpp"
 #include "common/image.hpp"
 #include "common/policies.hpp"
@@ -35,14 +36,17 @@ int escape_time(double cx, double cy, int limit) {
 pixel colour_of(int steps, int limit) {
     if (steps == limit) return {0, 0, 0};
     double const t = std::sqrt(static_cast<double>(steps) / limit);
-    auto const wave = [t](double phase) { return static_cast<std::uint8_t>(127.5 * (1 + std::cos(6.2832 * (1.5 * t + phase)))); };
+    auto const wave = [t](double phase) {
+        return static_cast<std::uint8_t>(127.5 * (1 + std::cos(6.2832 * (1.5 * t + phase))));
+    };
     return {wave(0.55), wave(0.45), wave(0.3)};
 }
 
 void draw_row(image& picture, view const& v, std::size_t row) {
     double const step = v.width / static_cast<double>(picture.width);
     double const left = v.x - v.width / 2;
-    double const cy = v.y + step * (static_cast<double>(picture.height) / 2 - static_cast<double>(row));
+    double const cy =
+        v.y + step * (static_cast<double>(picture.height) / 2 - static_cast<double>(row));
     for (std::size_t i = 0; i < picture.width; ++i) {
         int const steps = escape_time(left + step * static_cast<double>(i), cy, v.iterations);
         picture.pixels[row * picture.width + i] = colour_of(steps, v.iterations);
@@ -56,14 +60,17 @@ image draw_serially(std::size_t width, std::size_t height, view const& v) {
 }
 
 // Draws with each library, writes what Tulle drew, and reads it back.
-bool draw(std::size_t width, std::size_t height, view const& v, std::string const& output, common_options const& options) {
+bool draw(std::size_t width, std::size_t height, view const& v, std::string const& output,
+          common_options const& options) {
     image const reference = draw_serially(width, height, v);
     image picture;
-    contest const event{"mandelbrot", std::to_string(width) + " x " + std::to_string(height) + " pixels",
-                        [&] { picture = image(width, height); }, [&] { return picture == reference; },
-                        contestants_for([&picture, &v]<class Policy>() {
-                            parallel_for<Policy>(0, picture.height, [&](std::size_t row) { draw_row(picture, v, row); });
-                        })};
+    contest const event{
+        "mandelbrot", std::to_string(width) + " x " + std::to_string(height) + " pixels",
+        [&] { picture = image(width, height); }, [&] { return picture == reference; },
+        contestants_for([&picture, &v]<class Policy>() {
+            parallel_for<Policy>(0, picture.height,
+                                 [&](std::size_t row) { draw_row(picture, v, row); });
+        })};
     bool const ok = hold_contest(event, options);
     if (output.empty()) return ok;
     write_png(picture, output);
@@ -86,7 +93,8 @@ int main(int argc, char** argv) {
     line.number("--x", v.x, "centre of the picture, real part", -4.0, 4.0);
     line.number("--y", v.y, "centre of the picture, imaginary part", -4.0, 4.0);
     line.number("--span", v.width, "width of the picture in the plane", 1e-12, 8.0);
-    line.number("--iterations", v.iterations, "steps after which a point counts as in the set", 1, 10000000);
+    line.number("--iterations", v.iterations, "steps after which a point counts as in the set", 1,
+                10000000);
     add_contest_options(line, options);
     return line.run(argc, argv, [&] {
         runtime_session const session(options);

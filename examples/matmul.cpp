@@ -11,16 +11,21 @@ using namespace examples;
 
 bool multiply(int n, int leaf, common_options const& options) {
     kernels::matmul_problem problem(n);
-    contest const event{"matmul", std::to_string(n) + " x " + std::to_string(n) + " doubles", [&problem] { problem.clear(); },
+    contest const event{"matmul", std::to_string(n) + " x " + std::to_string(n) + " doubles",
+                        [&problem] { problem.clear(); },
                         [&problem] { return kernels::matmul_check(problem); },
-                        contestants_for([&problem, leaf]<class Policy>() { kernels::matmul<Policy>(problem.whole(), leaf); })};
+                        contestants_for([&problem, leaf]<class Policy>() {
+                            kernels::matmul<Policy>(problem.whole(), leaf);
+                        })};
     return hold_contest(event, options);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    command_line line{"Multiplies two square matrices by divide and conquer; checked by Freivalds' method.", "matmul"};
+    command_line line{
+        "Multiplies two square matrices by divide and conquer; checked by Freivalds' method.",
+        "matmul"};
     common_options options;
     int n = 1000;
     int leaf = kernels::k_matmul_leaf;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A million threads that are alive and blocked at once, then released: what one costs in time and memory.
+// A million threads that are alive and blocked at once, then released: what one costs in time and
+// memory.
 #include "common/contest.hpp"
 #include "common/progress.hpp"
 
@@ -74,7 +75,9 @@ template <class Kind> struct crowd {
         }
     }
 
-    [[nodiscard]] bool all_ran() const { return sum.load(std::memory_order_relaxed) == threads * (threads + 1) / 2; }
+    [[nodiscard]] bool all_ran() const {
+        return sum.load(std::memory_order_relaxed) == threads * (threads + 1) / 2;
+    }
 
     std::size_t threads;
     std::atomic<std::size_t> arrived{0};
@@ -84,7 +87,8 @@ template <class Kind> struct crowd {
 };
 
 // Runs a crowd; spawn_all starts its threads.
-template <class Kind, class SpawnAll> cost measure(std::size_t n, char const* name, progress& shown, SpawnAll const& spawn_all) {
+template <class Kind, class SpawnAll>
+cost measure(std::size_t n, char const* name, progress& shown, SpawnAll const& spawn_all) {
     crowd<Kind> people(n);
     cost result{n, 0, 0, 0, false};
     double const before = resident_bytes();
@@ -107,7 +111,8 @@ cost measure_tulle(std::size_t n, std::size_t stack_size, progress& shown) {
     return measure<tulle_kind>(n, "tulle", shown, [n, stack_size](crowd<tulle_kind>& people) {
         tulle::spawn([n, stack_size, &people] {
             for (std::size_t i = 0; i < n; ++i)
-                tulle::spawn_detached(tulle::attributes{.stack_size = stack_size}, [i, &people] { people.live(i); });
+                tulle::spawn_detached(tulle::attributes{.stack_size = stack_size},
+                                      [i, &people] { people.live(i); });
         }).join();
     });
 }
@@ -115,9 +120,11 @@ cost measure_tulle(std::size_t n, std::size_t stack_size, progress& shown) {
 cost measure_pthreads(std::size_t n, progress& shown) {
     std::vector<std::thread> threads;
     threads.reserve(n);
-    cost const result = measure<pthread_kind>(n, "std::thread", shown, [n, &threads](crowd<pthread_kind>& people) {
-        for (std::size_t i = 0; i < n; ++i) threads.emplace_back([i, &people] { people.live(i); });
-    });
+    cost const result =
+        measure<pthread_kind>(n, "std::thread", shown, [n, &threads](crowd<pthread_kind>& people) {
+            for (std::size_t i = 0; i < n; ++i)
+                threads.emplace_back([i, &people] { people.live(i); });
+        });
     for (std::thread& t : threads) t.join();
     return result;
 }
@@ -142,19 +149,26 @@ bool show(std::size_t n, bool compact, common_options const& options) {
     {
         progress shown(options.progress);
         std::size_t const fewer = std::min(n, k_pthreads);
-        if (options.peers) peer = figures_of(std::to_string(fewer) + " std::thread", role::peer, measure_pthreads(fewer, shown));
+        if (options.peers)
+            peer = figures_of(std::to_string(fewer) + " std::thread", role::peer,
+                              measure_pthreads(fewer, shown));
         cost const c = measure_tulle(n, compact ? k_compact_stack : k_guarded_stack, shown);
         figures = figures_of("tulle", role::tulle, c);
         append_peer(figures, peer);
-        figures.push_back({"tulle, block and release all", role::tulle, c.block_seconds + c.release_seconds, "s", c.ok});
+        figures.push_back({"tulle, block and release all", role::tulle,
+                           c.block_seconds + c.release_seconds, "s", c.ok});
     }
-    return print_figures("million", std::to_string(n) + (compact ? " compact threads" : " threads with guard pages"), figures, options.tsv);
+    return print_figures(
+        "million", std::to_string(n) + (compact ? " compact threads" : " threads with guard pages"),
+        figures, options.tsv);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    command_line line{"Blocks many threads at once, then releases them; prints time and memory for each.", "million"};
+    command_line line{
+        "Blocks many threads at once, then releases them; prints time and memory for each.",
+        "million"};
     common_options options;
     std::size_t n = 1000000;
     bool compact = false;
@@ -162,7 +176,8 @@ int main(int argc, char** argv) {
     line.flag("--compact", compact, "stacks of 1 KiB without guard pages, instead of 16 KiB with");
     add_worker_options(line, options);
     line.flag("!--no-peers", options.peers, "do not measure std::thread");
-    line.flag("--tsv", options.tsv, "print tab-separated values: program, input, library, role, value, unit, check");
+    line.flag("--tsv", options.tsv,
+              "print tab-separated values: program, input, library, role, value, unit, check");
     return line.run(argc, argv, [&] {
         runtime_session const session(options);
         return show(n, compact, options) ? k_exit_ok : k_exit_check_failed;

@@ -19,13 +19,17 @@ using namespace examples;
 class workload {
 public:
     workload(std::size_t n, std::uint64_t seed)
-        : m_size(n), m_original(std::make_unique_for_overwrite<double[]>(n)), m_data(std::make_unique_for_overwrite<double[]>(n)) {
+        : m_size(n),
+          m_original(std::make_unique_for_overwrite<double[]>(n)),
+          m_data(std::make_unique_for_overwrite<double[]>(n)) {
         kernels::quicksort_fill(m_original.get(), n, seed);
         m_fingerprint = kernels::quicksort_fingerprint(m_original.get(), n);
     }
 
     void reset() { std::copy(m_original.get(), m_original.get() + m_size, m_data.get()); }
-    [[nodiscard]] bool sorted() const { return kernels::quicksort_check(m_data.get(), m_size, m_fingerprint); }
+    [[nodiscard]] bool sorted() const {
+        return kernels::quicksort_check(m_data.get(), m_size, m_fingerprint);
+    }
     [[nodiscard]] double* begin() { return m_data.get(); }
     [[nodiscard]] double* end() { return m_data.get() + m_size; }
 
@@ -37,18 +41,23 @@ private:
 };
 
 void add_packaged_sorts(contest& event, workload& work) {
-    event.contestants.push_back({"std::sort", role::serial, [&work] { std::sort(work.begin(), work.end()); }});
+    event.contestants.push_back(
+        {"std::sort", role::serial, [&work] { std::sort(work.begin(), work.end()); }});
 #if defined(TULLE_HAVE_TBB)
-    event.contestants.push_back({"tbb::parallel_sort", role::peer, [&work, workers = tulle::worker_count()] {
-                                     tbb_policy::run(workers, [&work] { tbb::parallel_sort(work.begin(), work.end()); });
-                                 }});
+    event.contestants.push_back(
+        {"tbb::parallel_sort", role::peer, [&work, workers = tulle::worker_count()] {
+             tbb_policy::run(workers, [&work] { tbb::parallel_sort(work.begin(), work.end()); });
+         }});
 #endif
 }
 
 bool sort(std::size_t n, std::ptrdiff_t grain, std::uint64_t seed, common_options const& options) {
     workload work(n, seed);
-    contest event{"quicksort", std::to_string(n) + " doubles", [&work] { work.reset(); }, [&work] { return work.sorted(); },
-                  contestants_for([&work, grain]<class Policy>() { kernels::quicksort<Policy>(work.begin(), work.end(), grain); })};
+    contest event{"quicksort", std::to_string(n) + " doubles", [&work] { work.reset(); },
+                  [&work] { return work.sorted(); },
+                  contestants_for([&work, grain]<class Policy>() {
+                      kernels::quicksort<Policy>(work.begin(), work.end(), grain);
+                  })};
     event.contestants[1].run = [&work] { kernels::quicksort_serial(work.begin(), work.end()); };
     add_packaged_sorts(event, work);
     return hold_contest(event, options);
@@ -63,7 +72,8 @@ int main(int argc, char** argv) {
     std::ptrdiff_t grain = kernels::k_quicksort_grain;
     std::uint64_t seed = 1;
     line.number("n", n, "how many", 1, 10000000000);
-    line.number("--grain", grain, "sort ranges up to this length without threads", 1, std::ptrdiff_t{1} << 40U);
+    line.number("--grain", grain, "sort ranges up to this length without threads", 1,
+                std::ptrdiff_t{1} << 40U);
     line.number("--seed", seed, "seed of the random numbers");
     add_contest_options(line, options);
     return line.run(argc, argv, [&] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts the lines that match a pattern in all files below some directories; the count is that of `grep -ra`.
+// Counts the lines that match a pattern in all files below some directories; the count is that of
+// `grep -ra`.
 #include "common/command.hpp"
 #include "common/contest.hpp"
 #include "common/progress.hpp"
@@ -27,7 +28,9 @@ std::unique_ptr<line_matcher> matcher_for(grep_options const& options) {
     return options.expression ? match_expression(options.pattern) : match_fixed(options.pattern);
 }
 
-template <class Policy> search_totals search(grep_options const& options, line_matcher const& matcher, progress& shown, bool quiet) {
+template <class Policy>
+search_totals search(grep_options const& options, line_matcher const& matcher, progress& shown,
+                     bool quiet) {
     auto const advance = [&shown](std::size_t n) { shown.advance(n); };
     return tree_search<Policy, decltype(advance)>(matcher, quiet, advance).search(options.roots);
 }
@@ -38,16 +41,19 @@ int count(grep_options const& options) {
     double const seconds = seconds_of([&] {
         progress shown(options.common.progress);
         shown.begin("searching");
-        tulle_policy::run(0, [&] { totals = search<tulle_policy>(options, *matcher, shown, false); });
+        tulle_policy::run(0,
+                          [&] { totals = search<tulle_policy>(options, *matcher, shown, false); });
     });
-    std::printf("%zu matching lines in %zu of %zu files (%.1f MB, %.3f s)\n", totals.lines, totals.files_with_match, totals.files,
-                static_cast<double>(totals.bytes) / 1e6, seconds);
+    std::printf("%zu matching lines in %zu of %zu files (%.1f MB, %.3f s)\n", totals.lines,
+                totals.files_with_match, totals.files, static_cast<double>(totals.bytes) / 1e6,
+                seconds);
     return totals.unreadable > 0 ? k_exit_trouble : totals.lines > 0 ? k_exit_ok : k_exit_no_match;
 }
 
 // The sum of the counts per file that grep prints, each at the end of a line.
 std::size_t count_by_grep(grep_options const& options) {
-    std::vector<std::string> words{"grep", "-rach", options.expression ? "-E" : "-F", "-e", options.pattern, "--"};
+    std::vector<std::string> words{"grep", "-rach",         options.expression ? "-E" : "-F",
+                                   "-e",   options.pattern, "--"};
     words.insert(words.end(), options.roots.begin(), options.roots.end());
     auto const result = run_command(words);
     if (result.exit_code > 1) throw std::runtime_error("grep failed");
@@ -65,23 +71,28 @@ int compare(grep_options const& options) {
     auto const matcher = matcher_for(options);
     std::size_t const expected = count_by_grep(options);
     std::size_t found = 0;
-    std::string const roots = std::accumulate(options.roots.begin(), options.roots.end(), "'" + options.pattern + "' in",
-                                              [](std::string all, std::string const& root) { return std::move(all) + " " + root; });
-    contest event{"tgrep", roots, [&found] { found = 0; }, [&found, expected] { return found == expected; },
+    std::string const roots = std::accumulate(
+        options.roots.begin(), options.roots.end(), "'" + options.pattern + "' in",
+        [](std::string all, std::string const& root) { return std::move(all) + " " + root; });
+    contest event{"tgrep", roots, [&found] { found = 0; },
+                  [&found, expected] { return found == expected; },
                   contestants_for([&found, &options, &matcher]<class Policy>() {
                       progress silent(false);
                       found = search<Policy>(options, *matcher, silent, true).lines;
                   })};
-    event.contestants.push_back({"grep -ra -c", role::peer, [&found, &options] { found = count_by_grep(options); }});
+    event.contestants.push_back(
+        {"grep -ra -c", role::peer, [&found, &options] { found = count_by_grep(options); }});
     return hold_contest(event, options.common) ? k_exit_ok : k_exit_check_failed;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    command_line line{"Counts the lines that contain PATTERN in all files below the directories, in parallel. Binary files "
+    command_line line{"Counts the lines that contain PATTERN in all files below the directories, "
+                      "in parallel. Binary files "
                       "count as text;\n"
-                      "links are not followed. The exit code is 0 when a line matches, 1 when none does, 2 when something "
+                      "links are not followed. The exit code is 0 when a line matches, 1 when none "
+                      "does, 2 when something "
                       "cannot be read.",
                       "tgrep"};
     grep_options options;
@@ -89,8 +100,10 @@ int main(int argc, char** argv) {
     line.require("PATTERN");
     line.texts("DIR", options.roots, "directories or files");
     line.require("DIR");
-    line.flag("-E,--extended-regexp", options.expression, "PATTERN is a POSIX extended regular expression");
-    line.flag("--compare", options.compare, "print times beside other libraries and grep, and check against grep");
+    line.flag("-E,--extended-regexp", options.expression,
+              "PATTERN is a POSIX extended regular expression");
+    line.flag("--compare", options.compare,
+              "print times beside other libraries and grep, and check against grep");
     add_contest_options(line, options.common);
     return line.run(argc, argv, [&] {
         runtime_session const session(options.common, k_stack_size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts the words of all files below a directory. The files are dealt over the places; each returns what it has counted.
+// Counts the words of all files below a directory. The files are dealt over the places; each
+// returns what it has counted.
 #include "common/places.hpp"
 #include "common/program.hpp"
 
@@ -51,13 +52,16 @@ counts sum(counts a, counts const& b) {
 }
 
 // By all workers of this place.
-counts count_files(names const& files) { return tulle::parallel_reduce(files.begin(), files.end(), counts(), count_file, sum); }
+counts count_files(names const& files) {
+    return tulle::parallel_reduce(files.begin(), files.end(), counts(), count_file, sum);
+}
 
 counts count_at_all_places(names const& files) {
     std::vector<tulle::future<counts>> under_way;
     for (tulle::place const p : tulle::places()) {
         names dealt;
-        for (auto k = static_cast<std::size_t>(p.index()); k < files.size(); k += static_cast<std::size_t>(tulle::place_count()))
+        for (auto k = static_cast<std::size_t>(p.index()); k < files.size();
+             k += static_cast<std::size_t>(tulle::place_count()))
             dealt.push_back(files[k]);
         under_way.push_back(tulle::async_at(
             p, [](names const& some) { return count_files(some); }, dealt));
@@ -71,7 +75,8 @@ void print(counts const& found, std::size_t most) {
     std::vector<std::pair<long, std::string>> order;
     for (auto const& [word, count] : found) order.emplace_back(-count, word);
     std::sort(order.begin(), order.end());
-    for (std::size_t k = 0; k < std::min(most, order.size()); ++k) std::printf("%8ld %s\n", -order[k].first, order[k].second.c_str());
+    for (std::size_t k = 0; k < std::min(most, order.size()); ++k)
+        std::printf("%8ld %s\n", -order[k].first, order[k].second.c_str());
 }
 
 bool count(std::string const& directory, std::size_t most) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor: two processes that look at shared memory all the time. A call is a line of the cache that goes there and back; data are copied by
-// the sender into a buffer of the other.
+// The floor: two processes that look at shared memory all the time. A call is a line of the cache
+// that goes there and back; data are copied by the sender into a buffer of the other.
 #include "at.hpp"
 
 #include <atomic>
@@ -35,8 +35,10 @@ void pause() {
 #endif
 }
 
-void wait_until(std::atomic<std::uint64_t> const& count, std::uint64_t value, std::atomic<bool> const& over) {
-    while (count.load(std::memory_order_acquire) != value && !over.load(std::memory_order_relaxed)) pause();
+void wait_until(std::atomic<std::uint64_t> const& count, std::uint64_t value,
+                std::atomic<bool> const& over) {
+    while (count.load(std::memory_order_acquire) != value && !over.load(std::memory_order_relaxed))
+        pause();
 }
 
 struct calls {
@@ -67,14 +69,16 @@ void answer_all(shared& memory) {
         wait_until(memory.there.count, next, memory.over);
         std::size_t const size = memory.answer_size.load(std::memory_order_relaxed);
         if (size != 0) std::memcpy(memory.back.bytes, memory.there.bytes, size);
-        memory.served.fetch_add(1, std::memory_order_relaxed); // published by the store that follows
+        // Published by the store that follows.
+        memory.served.fetch_add(1, std::memory_order_relaxed);
         memory.back.count.store(next, std::memory_order_release);
     }
 }
 
 int run(int argc, char** argv) {
     settings const s = parse(argc, argv, {50'000, 5'000});
-    void* const mapped = mmap(nullptr, sizeof(shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const mapped =
+        mmap(nullptr, sizeof(shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) return 1;
     auto& memory = *new (mapped) shared;
     pid_t const other = fork();

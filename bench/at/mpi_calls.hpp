@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// at with an MPI alone, without threads: a message there, to a rank that waits for nothing else, and its answer. Nothing is called and nothing is
-// allocated, so it is what a call over that MPI could reach at best.
+// at with an MPI alone, without threads: a message there, to a rank that waits for nothing else,
+// and its answer. Nothing is called and nothing is allocated, so it is what a call over that MPI
+// could reach at best.
 #pragma once
 
 #include "at.hpp"
@@ -20,7 +21,8 @@ struct mpi_calls {
     bool exchange(std::size_t size, mpi_tag tag) {
         MPI_Send(bytes.data(), static_cast<int>(size), MPI_BYTE, 1, tag, MPI_COMM_WORLD);
         MPI_Status status;
-        MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 1, tag, MPI_COMM_WORLD, &status);
+        MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 1, tag, MPI_COMM_WORLD,
+                 &status);
         int count = 0;
         MPI_Get_count(&status, MPI_BYTE, &count);
         return count == (tag == k_answer_as_much ? static_cast<int>(size) : 0);
@@ -41,7 +43,8 @@ inline void answer_all() {
     std::vector<std::byte> bytes(k_payload_sizes.back());
     for (long served = 0;; ++served) {
         MPI_Status status;
-        MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, MPI_ANY_TAG,
+                 MPI_COMM_WORLD, &status);
         if (status.MPI_TAG == k_end) return;
         if (status.MPI_TAG == k_tell_served) {
             MPI_Send(&served, 1, MPI_LONG, 0, k_tell_served, MPI_COMM_WORLD);
@@ -50,7 +53,8 @@ inline void answer_all() {
         }
         int count = 0;
         MPI_Get_count(&status, MPI_BYTE, &count);
-        MPI_Send(bytes.data(), status.MPI_TAG == k_answer_as_much ? count : 0, MPI_BYTE, 0, status.MPI_TAG, MPI_COMM_WORLD);
+        MPI_Send(bytes.data(), status.MPI_TAG == k_answer_as_much ? count : 0, MPI_BYTE, 0,
+                 status.MPI_TAG, MPI_COMM_WORLD);
     }
 }
 
@@ -63,7 +67,9 @@ inline int mpi_calls_main(int argc, char** argv, char const* name) {
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     int code = 0;
     if (count != 2) {
-        if (rank == 0) std::fprintf(stderr, "there are %d ranks and not 2: start it with mpirun -n 2\n", count);
+        if (rank == 0)
+            std::fprintf(stderr, "there are %d ranks and not 2: start it with mpirun -n 2\n",
+                         count);
         code = 2;
     } else if (rank == 1) {
         answer_all();

@@ -3,6 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("at", "mpich", [](int argc, char** argv) { return mpi_calls_main(argc, argv, "mpich"); });
+benchmark const registered("at", "mpich", [](int argc, char** argv) {
+    return mpi_calls_main(argc, argv, "mpich");
+});
 
 } // namespace tulle::bench

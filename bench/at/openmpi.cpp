@@ -3,6 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("at", "openmpi", [](int argc, char** argv) { return mpi_calls_main(argc, argv, "openmpi"); });
+benchmark const registered("at", "openmpi", [](int argc, char** argv) {
+    return mpi_calls_main(argc, argv, "openmpi");
+});
 
 } // namespace tulle::bench

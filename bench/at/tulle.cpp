@@ -8,7 +8,8 @@ struct calls : calls_over_places {
     bool statement(std::size_t size) {
         bytes.resize(size);
         return tulle::at(
-                   there, [](std::vector<std::byte> const& got) { return got.size(); }, bytes) == size;
+                   there, [](std::vector<std::byte> const& got) { return got.size(); }, bytes) ==
+               size;
     }
     bool expression(std::size_t size) {
         bytes.resize(size);

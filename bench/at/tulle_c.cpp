@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By i-lets, without captures, results or exceptions: what the calls of the C++ interface are made of.
+// By i-lets, without captures, results or exceptions: what the calls of the C++ interface are made
+// of.
 #include "calls_over_places.hpp"
 
 #include <tulle.h>
@@ -11,7 +12,8 @@ namespace {
 
 void notify_back(std::uint64_t signal, std::uint64_t /*unused*/) {
     serve();
-    tulle_signal_notify_at(0, reinterpret_cast<tulle_signal_t*>(signal)); // NOLINT(performance-no-int-to-ptr): an address there
+    tulle_signal_notify_at(0, reinterpret_cast<tulle_signal_t*>(
+                                  signal)); // NOLINT(performance-no-int-to-ptr): an address there
 }
 
 // Starts n there, each of which notifies the signal here.
@@ -20,7 +22,8 @@ double time_started(long n, double& starting) {
     tulle_signal_init(&signal, static_cast<unsigned>(n));
     double const all = time_of([&] {
         starting += time_of([&] {
-            for (long k = 0; k < n; ++k) tulle_start_at(1, {&notify_back, reinterpret_cast<std::uintptr_t>(&signal), 0});
+            for (long k = 0; k < n; ++k)
+                tulle_start_at(1, {&notify_back, reinterpret_cast<std::uintptr_t>(&signal), 0});
         });
         tulle_signal_wait(&signal);
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments as views: there nobody copies them into a vector, as nobody does in the programs of the MPIs. Results are vectors.
+// The arguments as views: there nobody copies them into a vector, as nobody does in the programs of
+// the MPIs. Results are vectors.
 #include "calls_over_places.hpp"
 
 namespace tulle::bench {
@@ -9,12 +10,17 @@ struct calls_with_views : calls_over_places {
     bool statement(std::size_t size) {
         bytes.resize(size);
         return tulle::at(
-                   there, [](tulle::view<std::byte> got) { return got.size(); }, tulle::view(bytes)) == size;
+                   there, [](tulle::view<std::byte> got) { return got.size(); },
+                   tulle::view(bytes)) == size;
     }
     bool expression(std::size_t size) {
         bytes.resize(size);
         return tulle::at(
-                   there, [](tulle::view<std::byte> got) { return std::vector<std::byte>(got.begin(), got.end()); }, tulle::view(bytes))
+                   there,
+                   [](tulle::view<std::byte> got) {
+                       return std::vector<std::byte>(got.begin(), got.end());
+                   },
+                   tulle::view(bytes))
                    .size() == size;
     }
 };

@@ -11,9 +11,10 @@ void axpy(long n, double a, double const* x, double* y) {
 
 } // namespace
 
-tulle::bench::benchmark const registered("axpy", tulle::bench::omp_runtime::k_name, [](int argc, char** argv) {
-    using namespace tulle::bench;
-    settings const s = axpy_settings(argc, argv);
-    omp_runtime const library(s.workers);
-    return axpy_main(omp_runtime::k_name, s, axpy);
-});
+tulle::bench::benchmark const registered("axpy", tulle::bench::omp_runtime::k_name,
+                                         [](int argc, char** argv) {
+                                             using namespace tulle::bench;
+                                             settings const s = axpy_settings(argc, argv);
+                                             omp_runtime const library(s.workers);
+                                             return axpy_main(omp_runtime::k_name, s, axpy);
+                                         });

@@ -8,9 +8,11 @@
 namespace {
 
 void axpy(long n, double a, double const* x, double* y) {
-    oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<long>(0, n), [=](oneapi::tbb::blocked_range<long> const& part) {
-        for (long i = part.begin(); i != part.end(); ++i) y[i] += a * x[i];
-    });
+    oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<long>(0, n),
+                              [=](oneapi::tbb::blocked_range<long> const& part) {
+                                  for (long i = part.begin(); i != part.end(); ++i)
+                                      y[i] += a * x[i];
+                              });
 }
 
 } // namespace

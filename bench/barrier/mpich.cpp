@@ -3,6 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("barrier", "mpich", [](int argc, char** argv) { return mpi_barrier_main(argc, argv, "mpich"); });
+benchmark const registered("barrier", "mpich", [](int argc, char** argv) {
+    return mpi_barrier_main(argc, argv, "mpich");
+});
 
 } // namespace tulle::bench

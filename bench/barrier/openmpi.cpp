@@ -3,6 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("barrier", "openmpi", [](int argc, char** argv) { return mpi_barrier_main(argc, argv, "openmpi"); });
+benchmark const registered("barrier", "openmpi", [](int argc, char** argv) {
+    return mpi_barrier_main(argc, argv, "openmpi");
+});
 
 } // namespace tulle::bench

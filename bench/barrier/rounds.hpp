@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a barrier keeps each of its threads until all have come: all of them count themselves at one word between two barriers.
+// Whether a barrier keeps each of its threads until all have come: all of them count themselves at
+// one word between two barriers.
 #pragma once
 
 #include "../common/places.hpp"
@@ -24,7 +25,8 @@ public:
         return right;
     }
 
-    // Each thread calls it with `wait`, which takes part in a barrier of all. Nobody comes out before all have gone in.
+    // Each thread calls it with `wait`, which takes part in a barrier of all. Nobody comes out
+    // before all have gone in.
     template <class Wait> void take_part(Wait wait) const {
         for (int round = 0; round < k_rounds; ++round) {
             long const before = tulle::fetch_add(arrived(*this), 1L);

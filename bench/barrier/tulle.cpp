@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// barrier: all places wait for each other, n times in a row, one thread at each. Figure: ns of a barrier.
+// barrier: all places wait for each other, n times in a row, one thread at each. Figure: ns of a
+// barrier.
 #include "threads.hpp"
 
 namespace tulle::bench {
@@ -13,7 +14,9 @@ double time_barriers(barrier_check const& check, long n) {
             if (p != tulle::here())
                 all.async_at(
                     p,
-                    [](tulle::team mine, barrier_check shared, long count) { pass_barriers(shared, count, [&mine] { mine.barrier(); }); },
+                    [](tulle::team mine, barrier_check shared, long count) {
+                        pass_barriers(shared, count, [&mine] { mine.barrier(); });
+                    },
                     everywhere, check, n);
         time = time_of_barriers(check, n, [&everywhere] { everywhere.barrier(); });
     });

@@ -12,8 +12,10 @@ double time_barriers(barrier_check const& check, int threads, long n) {
         for (int t = 1; t < threads; ++t)
             own.async_at(
                 all, tulle::place(t % tulle::place_count()),
-                [](tulle::clock const& c, barrier_check shared, long count) { pass_barriers(shared, count, [&c] { c.advance(); }); }, check,
-                n);
+                [](tulle::clock const& c, barrier_check shared, long count) {
+                    pass_barriers(shared, count, [&c] { c.advance(); });
+                },
+                check, n);
         time = time_of_barriers(check, n, [&own] { own.advance(); });
         own.drop();
     });
@@ -22,7 +24,8 @@ double time_barriers(barrier_check const& check, int threads, long n) {
 
 } // namespace
 
-benchmark const registered("barrier", "tulle_clock",
-                           [](int argc, char** argv) { return barrier_of_threads_main(argc, argv, "tulle_clock", &time_barriers); });
+benchmark const registered("barrier", "tulle_clock", [](int argc, char** argv) {
+    return barrier_of_threads_main(argc, argv, "tulle_clock", &time_barriers);
+});
 
 } // namespace tulle::bench

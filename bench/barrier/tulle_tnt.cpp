@@ -15,7 +15,8 @@ struct rounds {
 
 void* take_part(void* shared) {
     rounds all{};
-    if (tnt_read(&all, shared, sizeof all) == 0) pass_barriers(all.check, all.count, [&all] { tnt_barrier_wait(&all.barrier); });
+    if (tnt_read(&all, shared, sizeof all) == 0)
+        pass_barriers(all.check, all.count, [&all] { tnt_barrier_wait(&all.barrier); });
     return nullptr;
 }
 
@@ -25,7 +26,8 @@ double time_barriers(barrier_check const& check, int threads, long n) {
     void* const shared = tnt_malloc(sizeof all);
     tnt_write(shared, &all, sizeof all);
     std::vector<tnt_t> others(static_cast<std::size_t>(threads - 1));
-    for (std::size_t t = 0; t < others.size(); ++t) tnt_create_at(&others[t], static_cast<int>(t + 1) % tnt_nodes(), &take_part, shared);
+    for (std::size_t t = 0; t < others.size(); ++t)
+        tnt_create_at(&others[t], static_cast<int>(t + 1) % tnt_nodes(), &take_part, shared);
     double const time = time_of_barriers(check, n, [&all] { tnt_barrier_wait(&all.barrier); });
     for (tnt_t const other : others) tnt_join(other, nullptr);
     tnt_barrier_destroy(&all.barrier);
@@ -35,7 +37,8 @@ double time_barriers(barrier_check const& check, int threads, long n) {
 
 } // namespace
 
-benchmark const registered("barrier", "tulle_tnt",
-                           [](int argc, char** argv) { return barrier_of_threads_main(argc, argv, "tulle_tnt", &time_barriers); });
+benchmark const registered("barrier", "tulle_tnt", [](int argc, char** argv) {
+    return barrier_of_threads_main(argc, argv, "tulle_tnt", &time_barriers);
+});
 
 } // namespace tulle::bench

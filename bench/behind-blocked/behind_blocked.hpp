@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// behind-blocked: as many threads as there are workers sit in read(2) of a pipe, a call that the library does not know of; one more thread is made
-// then, which lets them go on. The time until it runs, n times. Figures: us, the first time (nothing is warm), median, and the longest.
+// behind-blocked: as many threads as there are workers sit in read(2) of a pipe, a call that the
+// library does not know of; one more thread is made then, which lets them go on. The time until it
+// runs, n times. Figures: us, the first time (nothing is warm), median, and the longest.
 // What is right: each read gets its byte.
 #pragma once
 
@@ -31,7 +32,8 @@ template <class Library> double behind_blocked_sample(int readers, int const* en
     Library::detach([&] {
         ran.store(seconds(), std::memory_order_relaxed);
         std::vector<char> const bytes(static_cast<std::size_t>(readers));
-        if (::write(ends[1], bytes.data(), bytes.size()) != readers) got.store(-1, std::memory_order_relaxed);
+        if (::write(ends[1], bytes.data(), bytes.size()) != readers)
+            got.store(-1, std::memory_order_relaxed);
         ended.back().set();
     });
     for (auto& e : ended) e.wait();
@@ -49,7 +51,8 @@ template <class Library> int behind_blocked_main(int argc, char** argv) {
         for (int i = 0; i < s.runs; ++i) {
             std::vector<double> samples;
             bool ok = true;
-            for (long k = 0; k < s.n; ++k) samples.push_back(behind_blocked_sample<Library>(s.workers, ends, ok));
+            for (long k = 0; k < s.n; ++k)
+                samples.push_back(behind_blocked_sample<Library>(s.workers, ends, ok));
             figures[0].add(samples.front(), ok);
             figures[1].add(median(samples), ok);
             figures[2].add(*std::max_element(samples.begin(), samples.end()), ok);

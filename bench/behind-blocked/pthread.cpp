@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("behind-blocked", "pthread",
-                           [](int argc, char** argv) { return behind_blocked_main<pthread_runtime>(argc, argv); });
+benchmark const registered("behind-blocked", "pthread", [](int argc, char** argv) {
+    return behind_blocked_main<pthread_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

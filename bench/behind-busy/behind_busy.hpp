@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// behind-busy: each worker runs a thread that computes 50 ms at a time, without a call of the library in between, and then yields. A thread of the
-// operating system, foreign to the library, sets an event n times, at intervals that are no part of 50 ms; the time until the thread runs that has
-// waited for it. Figures: us, median (p50), 99 of 100 (p99), and the longest. What is right: each thread has run, once, after its event.
+// behind-busy: each worker runs a thread that computes 50 ms at a time, without a call of the
+// library in between, and then yields. A thread of the operating system, foreign to the library,
+// sets an event n times, at intervals that are no part of 50 ms; the time until the thread runs
+// that has waited for it. Figures: us, median (p50), 99 of 100 (p99), and the longest. What is
+// right: each thread has run, once, after its event.
 #pragma once
 
 #include "../common/alongside.hpp"
@@ -47,7 +49,8 @@ template <class Library> double behind_busy_sample(bool& ok) {
     return took;
 }
 
-template <class Library> void behind_busy_run(Library& library, settings const& s, std::vector<figure>& figures) {
+template <class Library>
+void behind_busy_run(Library& library, settings const& s, std::vector<figure>& figures) {
     std::atomic<bool> done{false};
     std::atomic<int> alive{s.workers};
     for (int k = 0; k < s.workers; ++k)
@@ -62,7 +65,8 @@ template <class Library> void behind_busy_run(Library& library, settings const& 
     bool ok = true;
     for (long k = 0; k < s.n; ++k) samples.push_back(1e6 * behind_busy_sample<Library>(ok));
     done.store(true, std::memory_order_relaxed);
-    while (alive.load(std::memory_order_acquire) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (alive.load(std::memory_order_acquire) != 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     figures[0].add(quantile(samples, 0.5), ok);
     figures[1].add(quantile(samples, 0.99), ok);
     figures[2].add(quantile(samples, 1), ok);

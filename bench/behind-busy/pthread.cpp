@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("behind-busy", "pthread", [](int argc, char** argv) { return behind_busy_main<pthread_runtime>(argc, argv); });
+benchmark const registered("behind-busy", "pthread", [](int argc, char** argv) {
+    return behind_busy_main<pthread_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -12,5 +12,6 @@ struct runtime : tulle::bench::tulle_blocking_runtime {
 
 } // namespace
 
-tulle::bench::benchmark const registered("behind-busy", "tulle",
-                                         [](int argc, char** argv) { return tulle::bench::behind_busy_main<runtime>(argc, argv); });
+tulle::bench::benchmark const registered("behind-busy", "tulle", [](int argc, char** argv) {
+    return tulle::bench::behind_busy_main<runtime>(argc, argv);
+});

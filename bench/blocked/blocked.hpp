@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocked: n threads alive at once, all waiting for one event, then released. Each run has a process of its own. Figures:
-// s from the first creation until the last has run out, without the time of reading the memory figure; and resident bytes
-// per thread while all wait.
+// blocked: n threads alive at once, all waiting for one event, then released. Each run has a
+// process of its own. Figures:
+// s from the first creation until the last has run out, without the time of reading the memory
+// figure; and resident bytes per thread while all wait.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -17,7 +18,8 @@ public:
 
     void gather() {
         for (long k = 0; k < m_count; ++k) Library::detach([this] { stay(); });
-        while (m_arrived.load(std::memory_order_relaxed) < m_count) Library::yield(); // only a count: orders nothing
+        // Only a count: orders nothing.
+        while (m_arrived.load(std::memory_order_relaxed) < m_count) Library::yield();
     }
 
     // Right: nobody has come through before, and all have afterwards.
@@ -28,13 +30,15 @@ public:
         return all_wait && left() == m_count;
     }
 
-    [[nodiscard]] long left() const { return m_left.load(std::memory_order_acquire); } // pairs with stay
+    // Pairs with stay.
+    [[nodiscard]] long left() const { return m_left.load(std::memory_order_acquire); }
 
 private:
     void stay() {
         m_arrived.fetch_add(1, std::memory_order_relaxed);
         m_gate.wait();
-        m_left.fetch_add(1, std::memory_order_release); // pairs with release: the last touch of this object
+        // Pairs with release: the last touch of this object.
+        m_left.fetch_add(1, std::memory_order_release);
     }
 
     long m_count;

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("blocked", "tulle", [](int argc, char** argv) { return blocked_main<tulle_blocking_runtime>(argc, argv); });
+benchmark const registered("blocked", "tulle", [](int argc, char** argv) {
+    return blocked_main<tulle_blocking_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("blocked", "tulle_compact",
-                           [](int argc, char** argv) { return blocked_main<tulle_compact_runtime>(argc, argv); });
+benchmark const registered("blocked", "tulle_compact", [](int argc, char** argv) {
+    return blocked_main<tulle_compact_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel: one thread sends n numbers to another. Figures: ns per number through a channel with room for 64, by two children of a scope and by two
-// threads that are spawned and joined one by one, where the library tells these apart; and without a buffer, where each waits for the other.
+// channel: one thread sends n numbers to another. Figures: ns per number through a channel with
+// room for 64, by two children of a scope and by two threads that are spawned and joined one by
+// one, where the library tells these apart; and without a buffer, where each waits for the other.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -47,8 +48,10 @@ template <class Library, class Channels> int channel_main(int argc, char** argv)
     for (int i = 0; i < s.runs; ++i) {
         library.run([&] {
             measure_transfer<typename Library::group, typename Channels::buffered>(buffered, s.n);
-            measure_transfer<typename spawned_threads<Library>::type, typename Channels::buffered>(spawned, s.n);
-            measure_transfer<typename Library::group, typename Channels::meeting>(meeting, std::max(1L, s.n / 5));
+            measure_transfer<typename spawned_threads<Library>::type, typename Channels::buffered>(
+                spawned, s.n);
+            measure_transfer<typename Library::group, typename Channels::meeting>(
+                meeting, std::max(1L, s.n / 5));
         });
     }
     return print_all("channel", Library::k_name, s, {buffered, spawned, meeting});

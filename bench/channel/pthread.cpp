@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSIX threads have no channels: a ring, a mutex and two condition variables. Without a buffer, the sender waits until its number is taken.
+// POSIX threads have no channels: a ring, a mutex and two condition variables. Without a buffer,
+// the sender waits until its number is taken.
 #include "../common/libraries/pthread.hpp"
 #include "channel.hpp"
 

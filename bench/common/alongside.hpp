@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a function in an OS thread that is foreign to the library, while the program's first thread waits as the library
-// wants it to: where that thread is one of the workers (names: libraries/serial.hpp), the library has `alongside(f)`.
+// Runs a function in an OS thread that is foreign to the library, while the program's first thread
+// waits as the library wants it to: where that thread is one of the workers (names:
+// libraries/serial.hpp), the library has `alongside(f)`.
 #pragma once
 
 #include <thread>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's time stamp counter where the compiler gives access to it, else the monotonic clock in nanoseconds. Constant
-// rate on every machine of the last fifteen years; not the core's clock, which varies.
+// The CPU's time stamp counter where the compiler gives access to it, else the monotonic clock in
+// nanoseconds. Constant rate on every machine of the last fifteen years; not the core's clock,
+// which varies.
 #pragma once
 
 #include "harness.hpp"

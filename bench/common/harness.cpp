@@ -18,18 +18,21 @@ constinit benchmark const* s_first = nullptr;
 long parse_count(char const* program, char const* text) {
     char* end = nullptr;
     long const value = text != nullptr ? std::strtol(text, &end, 10) : 0;
-    if (text == nullptr || *text == '\0' || *end != '\0' || value < 1) usage(program, "an option needs a number of at least 1");
+    if (text == nullptr || *text == '\0' || *end != '\0' || value < 1)
+        usage(program, "an option needs a number of at least 1");
     return value;
 }
 
 void print(char const* bench, char const* library, settings const& s, figure const& f) {
     auto const [low, high] = std::minmax_element(f.values.begin(), f.values.end());
-    std::printf("{\"bench\": \"%s\", \"library\": \"%s\", \"workers\": %d, \"places\": %d, \"n\": %ld, \"value\": %.6g, "
+    std::printf("{\"bench\": \"%s\", \"library\": \"%s\", \"workers\": %d, \"places\": %d, \"n\": "
+                "%ld, \"value\": %.6g, "
                 "\"min\": %.6g, \"max\": %.6g, \"unit\": \"%s\", \"runs\": %zu, \"ok\": %s",
-                bench, library, s.workers, s.places, s.n, median(f.values), *low, *high, f.unit.c_str(), f.values.size(),
-                f.ok ? "true" : "false");
+                bench, library, s.workers, s.places, s.n, median(f.values), *low, *high,
+                f.unit.c_str(), f.values.size(), f.ok ? "true" : "false");
     if (!f.point.axis.empty())
-        std::printf(", \"curve\": \"%s\", \"axis\": \"%s\", \"at\": %.10g", f.point.name.c_str(), f.point.axis.c_str(), f.point.at);
+        std::printf(", \"curve\": \"%s\", \"axis\": \"%s\", \"at\": %.10g", f.point.name.c_str(),
+                    f.point.axis.c_str(), f.point.at);
     std::printf("}\n");
     std::fflush(stdout);
 }
@@ -43,7 +46,8 @@ benchmark::benchmark(char const* of_workload, char const* by_library, function m
 benchmark const* benchmark::first() { return s_first; }
 
 figure::figure(char const* counted_in) : unit(counted_in) {}
-figure::figure(std::string counted_in, curve_point on_curve) : unit(std::move(counted_in)), point(std::move(on_curve)) {}
+figure::figure(std::string counted_in, curve_point on_curve)
+    : unit(std::move(counted_in)), point(std::move(on_curve)) {}
 figure::figure(figure const& other) = default;
 figure::figure(figure&& other) noexcept = default;
 figure& figure::operator=(figure const& other) = default;
@@ -56,12 +60,15 @@ void figure::add(double value, bool right) {
 }
 
 figure figure_of_threads(std::string const& what, long threads, std::string const& curve) {
-    return figure(what + std::to_string(threads) + (threads == 1 ? " thread" : " threads") + (curve.empty() ? "" : ", " + curve),
+    return figure(what + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+                      (curve.empty() ? "" : ", " + curve),
                   {curve, "threads", static_cast<double>(threads)});
 }
 
 void usage(char const* program, char const* complaint) {
-    std::fprintf(stderr, "%s: %s\nusage: %s --list, or %s WORKLOAD LIBRARY [--workers N] [--places P] [--runs K] [--n SIZE] [--quick]\n",
+    std::fprintf(stderr,
+                 "%s: %s\nusage: %s --list, or %s WORKLOAD LIBRARY [--workers N] [--places P] "
+                 "[--runs K] [--n SIZE] [--quick]\n",
                  program, complaint, program, program);
     std::exit(2);
 }
@@ -106,7 +113,9 @@ void pin_if_single(settings const& s) {
 double processor_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    auto const of = [](timeval const& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    auto const of = [](timeval const& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
     return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
@@ -129,7 +138,8 @@ std::string bytes_text(std::size_t bytes) {
     return bytes % 1024 == 0 ? std::to_string(bytes / 1024) + " KiB" : std::to_string(bytes) + " B";
 }
 
-int print_all(char const* bench, char const* library, settings const& s, std::vector<figure> const& figures) {
+int print_all(char const* bench, char const* library, settings const& s,
+              std::vector<figure> const& figures) {
     bool ok = true;
     for (figure const& f : figures) {
         print(bench, library, s, f);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all benchmarks share: how a source file adds one to the program of its library, the options (--workers --places --runs --n --quick), repeated
-// timing, and one JSON line per figure on standard output. Free of the library, so that a peer's program links nothing of Tulle.
+// What all benchmarks share: how a source file adds one to the program of its library, the options
+// (--workers --places --runs --n --quick), repeated timing, and one JSON line per figure on
+// standard output. Free of the library, so that a peer's program links nothing of Tulle.
 // Call everything from the program's first thread, before the runtime under test starts.
 #pragma once
 
@@ -11,7 +12,8 @@
 
 namespace tulle::bench {
 
-// One workload by one library, or by a variant of it. A source file has one such object, with static storage; main.cpp finds it there by its names.
+// One workload by one library, or by a variant of it. A source file has one such object, with
+// static storage; main.cpp finds it there by its names.
 class benchmark {
 public:
     using function = int (*)(int argc, char** argv); // as main; its options begin at argv[1]
@@ -51,17 +53,19 @@ struct settings {
     bool quick = false;
 };
 
-// Where a figure lies on a curve: at `at` bytes, threads or what `axis` says. `name` tells the curves of one chart apart; it may be empty.
+// Where a figure lies on a curve: at `at` bytes, threads or what `axis` says. `name` tells the
+// curves of one chart apart; it may be empty.
 struct curve_point {
     std::string name{};
     std::string axis{};
     double at = 0;
 };
 
-// One measured quantity: what it is counted in, its value in each run, and whether every run's result was right. The unit says all; its first word
-// what the curve, if there is one, is counted in. Its functions are not inline because none of them is timed.
+// One measured quantity: what it is counted in, its value in each run, and whether every run's
+// result was right. The unit says all; its first word what the curve, if there is one, is counted
+// in. Its functions are not inline because none of them is timed.
 struct figure {
-    figure(char const* counted_in); // NOLINT(google-explicit-constructor): a list of figures is a list of units
+    figure(char const* counted_in); // NOLINT(google-explicit-constructor): a list of units
     explicit figure(std::string counted_in, curve_point on_curve = {});
     figure(figure const& other);
     figure(figure&& other) noexcept;
@@ -110,13 +114,16 @@ double processor_seconds();
 
 double median(std::vector<double> values);
 
-// The mean without the lowest and highest twentieth: as steady as a median, and finer than the steps of a coarse counter.
+// The mean without the lowest and highest twentieth: as steady as a median, and finer than the
+// steps of a coarse counter.
 double middle_mean(std::vector<double> values);
 
 // A number of bytes, as people say it.
 std::string bytes_text(std::size_t bytes);
 
-// Prints each figure as `tulle bench` reads it. The exit code of a benchmark: 0 if every result was right.
-int print_all(char const* bench, char const* library, settings const& s, std::vector<figure> const& figures);
+// Prints each figure as `tulle bench` reads it. The exit code of a benchmark: 0 if every result was
+// right.
+int print_all(char const* bench, char const* library, settings const& s,
+              std::vector<figure> const& figures);
 
 } // namespace tulle::bench

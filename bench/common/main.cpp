@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of one library: bench-LIBRARY WORKLOAD VARIANT [OPTION ...] runs one of its benchmarks; --list prints a line "WORKLOAD VARIANT" for each.
+// The program of one library: bench-LIBRARY WORKLOAD VARIANT [OPTION ...] runs one of its
+// benchmarks; --list prints a line "WORKLOAD VARIANT" for each.
 #include "harness.hpp"
 
 #include <algorithm>
@@ -20,7 +21,9 @@ int list() {
 
 benchmark const* find(char const* workload, char const* library) {
     benchmark const* b = benchmark::first();
-    while (b != nullptr && (std::strcmp(b->workload(), workload) != 0 || std::strcmp(b->library(), library) != 0)) b = b->next();
+    while (b != nullptr &&
+           (std::strcmp(b->workload(), workload) != 0 || std::strcmp(b->library(), library) != 0))
+        b = b->next();
     return b;
 }
 
@@ -28,7 +31,8 @@ int run(int argc, char** argv) {
     if (argc == 2 && std::strcmp(argv[1], "--list") == 0) return list();
     if (argc < 3) usage(argv[0], "a workload and a library are missing");
     benchmark const* const chosen = find(argv[1], argv[2]);
-    if (chosen == nullptr) usage(argv[0], (argv[1] + std::string(" ") + argv[2] + " is not here").c_str());
+    if (chosen == nullptr)
+        usage(argv[0], (argv[1] + std::string(" ") + argv[2] + " is not here").c_str());
     argv[2] = argv[0]; // the program's name, for which the benchmark looks before its options
     return chosen->run(argc - 2, argv + 2);
 }

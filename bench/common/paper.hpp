@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The experiments of the papers on switching without a system call: one small thread library, three switch backends.
+// The experiments of the papers on switching without a system call: one small thread library, three
+// switch backends.
 //   paper-fib     Fibonacci(30), a thread with its own stack per call; s and ns per thread
 //   paper-scale   the same for a larger n, which has more work for each worker
 //   paper-create  create and join one thread, n times in turn; ns
@@ -52,7 +53,8 @@ private:
     long m_made = 0;
 };
 
-template <class Backend> int paper_fib(int argc, char** argv, char const* bench, char const* library, sizes size) {
+template <class Backend>
+int paper_fib(int argc, char** argv, char const* bench, char const* library, sizes size) {
     settings const s = parse(argc, argv, size);
     int const n = static_cast<int>(std::min(s.n, 50L));
     pin_if_single(s);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small thread library over any switch backend, of the kind that papers on context switching measure with: every thread
-// has its own stack from its creation on, and every switch goes through the worker's scheduler context. It exists to
-// compare the backends with each other; it is no part of Tulle.
+// A small thread library over any switch backend, of the kind that papers on context switching
+// measure with: every thread has its own stack from its creation on, and every switch goes through
+// the worker's scheduler context. It exists to compare the backends with each other; it is no part
+// of Tulle.
 //
-// create(thread) and join(thread) may be called by threads of the library only; a thread object lives until it is joined.
-// Who may touch what: a worker's stacks and current thread are its own; its ready list has a lock, because others steal.
+// create(thread) and join(thread) may be called by threads of the library only; a thread object
+// lives until it is joined.
+// Who may touch what: a worker's stacks and current thread are its own; its ready list has a lock,
+// because others steal.
 #pragma once
 
 #include <atomic>
@@ -43,7 +46,8 @@ public:
     void run(thread& first) {
         start(first, *m_workers[0]);
         std::vector<std::thread> helpers;
-        for (std::size_t i = 1; i < m_workers.size(); ++i) helpers.emplace_back([this, &first, i] { serve(*m_workers[i], first); });
+        for (std::size_t i = 1; i < m_workers.size(); ++i)
+            helpers.emplace_back([this, &first, i] { serve(*m_workers[i], first); });
         serve(*m_workers[0], first);
         for (std::thread& helper : helpers) helper.join();
     }
@@ -63,7 +67,8 @@ private:
     struct worker {
         typename Backend::context home{};
         thread* current = nullptr;
-        thread* awaited = nullptr; // set: the current thread wants to wait for it; not set: it has ended
+        // set: the current thread wants to wait for it; not set: it has ended
+        thread* awaited = nullptr;
         std::vector<void*> stacks{};
         std::mutex lock{};
         std::vector<thread*> ready{};
@@ -97,7 +102,8 @@ private:
         }
     };
 
-    // The worker that the caller runs on: not inlined, as a thread may come back from a switch on another one.
+    // The worker that the caller runs on: not inlined, as a thread may come back from a switch on
+    // another one.
     [[gnu::noinline]] static worker*& here() {
         static thread_local worker* mine = nullptr;
         asm volatile("");
@@ -114,7 +120,8 @@ private:
     }
 
     static void start(thread& made, worker& w) {
-        made.m_joiner.store(nullptr, std::memory_order_relaxed); // the ready list's lock publishes it
+        // The ready list's lock publishes it.
+        made.m_joiner.store(nullptr, std::memory_order_relaxed);
         if (w.stacks.empty()) {
             made.m_stack = std::aligned_alloc(64, k_stack_size);
             if (made.m_stack == nullptr) std::abort();
@@ -131,18 +138,23 @@ private:
         Backend::set(here()->home);
     }
 
-    // On the worker's own stack, after the current thread has saved itself: makes its wish known to others.
+    // On the worker's own stack, after the current thread has saved itself: makes its wish known to
+    // others.
     static void settle(worker& w) {
         thread* const left = w.current;
         if (w.awaited == nullptr) {
             w.stacks.push_back(left->m_stack);
-            thread* const joiner = left->m_joiner.exchange(the_end(), std::memory_order_acq_rel); // pairs with has_ended
+            // Pairs with has_ended.
+            thread* const joiner = left->m_joiner.exchange(the_end(), std::memory_order_acq_rel);
             if (joiner != nullptr) w.push(joiner);
             return;
         }
         thread* nobody = nullptr;
-        // Release: the saved context; acquire: what the ended thread has written. Both pair with the exchange above.
-        if (!w.awaited->m_joiner.compare_exchange_strong(nobody, left, std::memory_order_acq_rel, std::memory_order_acquire)) w.push(left);
+        // Release: the saved context; acquire: what the ended thread has written. Both pair with
+        // the exchange above.
+        if (!w.awaited->m_joiner.compare_exchange_strong(nobody, left, std::memory_order_acq_rel,
+                                                         std::memory_order_acquire))
+            w.push(left);
     }
 
     thread* find_work(worker& w) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// create-blocks: n threads created and run in blocks of 200; after each block, threads are joined until 200 are left, so that no more than
-// 400 are alive. Figure: ns per thread.
-// Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 4, the benchmark that POSIX threads survive (figures 1(e) and 2(e)).
+// create-blocks: n threads created and run in blocks of 200; after each block, threads are joined
+// until 200 are left, so that no more than 400 are alive. Figure: ns per thread.
+// Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 4, the benchmark that POSIX
+// threads survive (figures 1(e) and 2(e)).
 #pragma once
 
 #include "../common/harness.hpp"
@@ -33,7 +34,8 @@ template <class Library> double create_blocks_once(settings const& s, bool& righ
     return time;
 }
 
-template <class Library> int create_blocks_main(int argc, char** argv, sizes size = {1'000'000, 20'000}) {
+template <class Library>
+int create_blocks_main(int argc, char** argv, sizes size = {1'000'000, 20'000}) {
     settings const s = parse(argc, argv, size);
     pin_if_single(s);
     figure cost{"ns"};

@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("create-blocks", omp_runtime::k_name,
-                           [](int argc, char** argv) { return create_blocks_main<omp_runtime>(argc, argv); });
+benchmark const registered("create-blocks", omp_runtime::k_name, [](int argc, char** argv) {
+    return create_blocks_main<omp_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("create-blocks", "pthread",
-                           [](int argc, char** argv) { return create_blocks_main<pthread_runtime>(argc, argv); });
+benchmark const registered("create-blocks", "pthread", [](int argc, char** argv) {
+    return create_blocks_main<pthread_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

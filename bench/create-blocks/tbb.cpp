@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("create-blocks", "tbb", [](int argc, char** argv) { return create_blocks_main<tbb_runtime>(argc, argv); });
+benchmark const registered("create-blocks", "tbb", [](int argc, char** argv) {
+    return create_blocks_main<tbb_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

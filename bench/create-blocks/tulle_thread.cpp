@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("create-blocks", "tulle_thread",
-                           [](int argc, char** argv) { return create_blocks_main<tulle_thread_runtime>(argc, argv); });
+benchmark const registered("create-blocks", "tulle_thread", [](int argc, char** argv) {
+    return create_blocks_main<tulle_thread_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

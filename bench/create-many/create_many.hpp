@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// create-many: n threads created, then all joined. Each run has a process of its own, so page faults count. Figures:
+// create-many: n threads created, then all joined. Each run has a process of its own, so page
+// faults count. Figures:
 // ns per thread, and bytes per thread by which the peak of resident memory grew.
 #pragma once
 
@@ -20,18 +21,21 @@ template <class Library> child_result create_many_once(settings const& s) {
         resident = resident_bytes();
         result.time = time_of([&] {
             typename Library::group threads;
-            for (long k = 0; k < s.n; ++k) threads.spawn([&ran] { ran.fetch_add(1, std::memory_order_relaxed); });
+            for (long k = 0; k < s.n; ++k)
+                threads.spawn([&ran] { ran.fetch_add(1, std::memory_order_relaxed); });
             threads.wait();
         });
     });
     auto const n = static_cast<double>(s.n);
     result.bytes = std::max(0.0, peak_resident_bytes() - resident) / n;
     result.time *= 1e9 / n;
-    result.ok = ran.load(std::memory_order_relaxed) == s.n; // the join orders the counts before this
+    // The join orders the counts before this.
+    result.ok = ran.load(std::memory_order_relaxed) == s.n;
     return result;
 }
 
-template <class Library> int create_many_main(int argc, char** argv, sizes size = {1'000'000, 50'000}) {
+template <class Library>
+int create_many_main(int argc, char** argv, sizes size = {1'000'000, 50'000}) {
     settings const s = parse(argc, argv, size);
     pin_if_single(s);
     figure cost{"ns"};

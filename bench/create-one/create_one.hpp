@@ -8,7 +8,8 @@
 
 namespace tulle::bench {
 
-template <class Library> int create_one_main(int argc, char** argv, sizes size = {3'000'000, 100'000}) {
+template <class Library>
+int create_one_main(int argc, char** argv, sizes size = {3'000'000, 100'000}) {
     settings const s = parse(argc, argv, size);
     pin_if_single(s);
     Library library(s.workers);

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("create-one", "tulle", [](int argc, char** argv) { return create_one_main<tulle_runtime>(argc, argv); });
+benchmark const registered("create-one", "tulle", [](int argc, char** argv) {
+    return create_one_main<tulle_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// empty-words: n cells of one word each, all empty at the same time; then each is filled. Each run has a process of its own, so page faults
-// count. Figures: ns per cell, and bytes per cell by which resident memory grew, beyond the words themselves.
+// empty-words: n cells of one word each, all empty at the same time; then each is filled. Each run
+// has a process of its own, so page faults count. Figures: ns per cell, and bytes per cell by which
+// resident memory grew, beyond the words themselves.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -11,7 +12,8 @@
 
 namespace tulle::bench {
 
-// Cells: Cells(n); empty(k), fill(k), is_full(k); k_word_bytes: what the words take that are there anyway.
+// Cells: Cells(n); empty(k), fill(k), is_full(k); k_word_bytes: what the words take that are there
+// anyway.
 template <class Library, class Cells> child_result empty_words_once(settings const& s) {
     Library library(s.workers);
     child_result result;
@@ -33,7 +35,8 @@ template <class Library, class Cells> child_result empty_words_once(settings con
     return result;
 }
 
-template <class Library, class Cells> int empty_words_main(int argc, char** argv, char const* name) {
+template <class Library, class Cells>
+int empty_words_main(int argc, char** argv, char const* name) {
     settings const s = parse(argc, argv, {1'000'000, 100'000});
     pin_if_single(s);
     figure cost{"ns"}, memory{"bytes"};

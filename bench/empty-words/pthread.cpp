@@ -31,5 +31,6 @@ private:
 } // namespace
 
 tulle::bench::benchmark const registered("empty-words", "pthread", [](int argc, char** argv) {
-    return tulle::bench::empty_words_main<tulle::bench::pthread_runtime, monitor_cells>(argc, argv, "pthread");
+    return tulle::bench::empty_words_main<tulle::bench::pthread_runtime, monitor_cells>(argc, argv,
+                                                                                        "pthread");
 });

@@ -23,5 +23,6 @@ private:
 } // namespace
 
 tulle::bench::benchmark const registered("empty-words", "tulle", [](int argc, char** argv) {
-    return tulle::bench::empty_words_main<tulle::bench::tulle_runtime, object_cells>(argc, argv, "tulle");
+    return tulle::bench::empty_words_main<tulle::bench::tulle_runtime, object_cells>(argc, argv,
+                                                                                     "tulle");
 });

@@ -23,5 +23,6 @@ private:
 } // namespace
 
 tulle::bench::benchmark const registered("empty-words", "tulle_address", [](int argc, char** argv) {
-    return tulle::bench::empty_words_main<tulle::bench::tulle_runtime, address_cells>(argc, argv, "tulle_address");
+    return tulle::bench::empty_words_main<tulle::bench::tulle_runtime, address_cells>(
+        argc, argv, "tulle_address");
 });

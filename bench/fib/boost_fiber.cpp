@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("fib", "boost_fiber", [](int argc, char** argv) { return fib_main<boost_fiber_runtime>(argc, argv, {22, 17}); });
+benchmark const registered("fib", "boost_fiber", [](int argc, char** argv) {
+    return fib_main<boost_fiber_runtime>(argc, argv, {22, 17});
+});
 
 } // namespace tulle::bench

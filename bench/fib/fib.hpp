@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// fib: a thread per call, hardly any work between. Figures: ns/spawn, the time over the serial program's of the same run
-// divided by the number of spawns (all workers' time counts as one: two perfect workers show less than nothing), and s,
-// the elapsed time. The serial program makes each call (kernels/fib.hpp, fib_serial); the library `serial_inlined` is the one
-// that the compiler may inline. Libraries whose threads are dear run a smaller n.
+// fib: a thread per call, hardly any work between. Figures: ns/spawn, the time over the serial
+// program's of the same run divided by the number of spawns (all workers' time counts as one: two
+// perfect workers show less than nothing), and s, the elapsed time. The serial program makes each
+// call (kernels/fib.hpp, fib_serial); the library `serial_inlined` is the one that the compiler may
+// inline. Libraries whose threads are dear run a smaller n.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -23,7 +24,8 @@ template <class Library, bool MayThrow> double time_fib(Library& library, int n,
     return elapsed;
 }
 
-template <class Library, bool MayThrow = false> int fib_main(int argc, char** argv, sizes size = {35, 27}) {
+template <class Library, bool MayThrow = false>
+int fib_main(int argc, char** argv, sizes size = {35, 27}) {
     size.least = 2; // the least that forks
     settings const s = parse(argc, argv, size);
     int const n = static_cast<int>(std::min(s.n, 60L));

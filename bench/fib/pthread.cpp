@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("fib", "pthread", [](int argc, char** argv) { return fib_main<pthread_runtime>(argc, argv, {16, 12}); });
+benchmark const registered("fib", "pthread", [](int argc, char** argv) {
+    return fib_main<pthread_runtime>(argc, argv, {16, 12});
+});
 
 } // namespace tulle::bench

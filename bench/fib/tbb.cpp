@@ -4,6 +4,7 @@
 
 namespace tulle::bench {
 
-benchmark const registered("fib", "tbb", [](int argc, char** argv) { return fib_main<tbb_runtime>(argc, argv); });
+benchmark const registered("fib", "tbb",
+                           [](int argc, char** argv) { return fib_main<tbb_runtime>(argc, argv); });
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("fib", "tulle_c", [](int argc, char** argv) { return fib_main<tulle_c_runtime>(argc, argv); });
+benchmark const registered("fib", "tulle_c", [](int argc, char** argv) {
+    return fib_main<tulle_c_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

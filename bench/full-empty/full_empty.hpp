@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// full-empty: one thread writes into an empty cell and takes the value out again, n times; then it reads a full cell n times.
+// full-empty: one thread writes into an empty cell and takes the value out again, n times; then it
+// reads a full cell n times.
 // Figures: ns per pair, ns per reading.
 #pragma once
 

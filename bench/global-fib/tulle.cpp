@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// global-fib: fib with a thread for each call that any place may run. Figures: ns/fork, the time over that of the same program with calls, divided by the number
-// of forks; ns/fork, here only: the same with tulle::fork; s.
+// global-fib: fib with a thread for each call that any place may run. Figures: ns/fork, the time
+// over that of the same program with calls, divided by the number of forks; ns/fork, here only: the
+// same with tulle::fork; s.
 #include "../common/kernels/fib.hpp"
 #include "../common/places.hpp"
 

@@ -21,8 +21,10 @@ struct global_counter {
     }
 };
 
-// Whether n increments, dealt to so many threads at all places, have all been counted. Mutex and Counter travel.
-template <class Mutex, class Counter> bool lock_from_all(Mutex const& m, Counter const& counter, int threads, long n) {
+// Whether n increments, dealt to so many threads at all places, have all been counted. Mutex and
+// Counter travel.
+template <class Mutex, class Counter>
+bool lock_from_all(Mutex const& m, Counter const& counter, int threads, long n) {
     tulle::finish([&](tulle::activities& all) {
         for (int t = 0; t < threads; ++t)
             all.async_at(
@@ -38,7 +40,8 @@ template <class Mutex, class Counter> bool lock_from_all(Mutex const& m, Counter
     return counter.exchange(0) == n / threads * threads;
 }
 
-inline int global_lock_main(int argc, char** argv, char const* name, tulle::global_mutex::mode mode) {
+inline int global_lock_main(int argc, char** argv, char const* name,
+                            tulle::global_mutex::mode mode) {
     settings const s = parse(argc, argv, {100'000, 10'000, 20});
     tulle_places library(s);
     std::vector<figure> figures;
@@ -52,7 +55,8 @@ inline int global_lock_main(int argc, char** argv, char const* name, tulle::glob
             for (int run = 0; run < s.runs; ++run) {
                 auto const m = tulle::global_mutex::make(home, mode);
                 bool right = lock_from_all(m, counter, threads, n / 10);
-                double const time = time_of([&] { right &= lock_from_all(m, counter, threads, n); });
+                double const time =
+                    time_of([&] { right &= lock_from_all(m, counter, threads, n); });
                 cost.add(1e9 * time / static_cast<double>(n), right);
                 m.destroy();
             }

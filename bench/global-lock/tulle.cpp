@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// global-lock: threads at all places lock a mutex, increment one counter and unlock, n times in all; ns for each, over the number of threads.
-// Figure 5 of N. Ekström, "Improving DSZOOM's run time system", 2004. Here: the mutex as it is by default, which turns hierarchical.
+// global-lock: threads at all places lock a mutex, increment one counter and unlock, n times in
+// all; ns for each, over the number of threads.
+// Figure 5 of N. Ekström, "Improving DSZOOM's run time system", 2004. Here: the mutex as it is by
+// default, which turns hierarchical.
 #include "global_lock.hpp"
 
 namespace tulle::bench {

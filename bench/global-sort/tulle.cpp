@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// global-sort: n random numbers in global memory, by a parallel merge sort with threads that any place of the host may run: quarters are sorted, and merged two by
-// two, where a merge divides at the middle of its larger half. Figure: s.
+// global-sort: n random numbers in global memory, by a parallel merge sort with threads that any
+// place of the host may run: quarters are sorted, and merged two by two, where a merge divides at
+// the middle of its larger half. Figure: s.
 // Source: cilksort of Cilk-5 (Frigo, Leiserson, Randall, PLDI 1998).
 #include "../common/places.hpp"
 
@@ -37,7 +38,8 @@ void merge(sequence a, sequence b, numbers to) {
     }
     long const in_a = a.size / 2;
     long const in_b = std::lower_bound(b.begin(), b.end(), a.begin()[in_a]) - b.begin();
-    auto upper = tulle::global_fork<&merge>(a.part(in_a, a.size), b.part(in_b, b.size), to + (in_a + in_b));
+    auto upper =
+        tulle::global_fork<&merge>(a.part(in_a, a.size), b.part(in_b, b.size), to + (in_a + in_b));
     merge(a.part(0, in_a), b.part(0, in_b), to);
     upper.join();
 }
@@ -78,7 +80,8 @@ int run(int argc, char** argv) {
         double time = 0;
         library.run([&] { time = time_of([&] { sort({data, s.n}, room); }); });
         sequence const all{data, s.n};
-        bool const right = std::is_sorted(all.begin(), all.end()) && std::accumulate(all.begin(), all.end(), std::uint64_t{0}) == sum;
+        bool const right = std::is_sorted(all.begin(), all.end()) &&
+                           std::accumulate(all.begin(), all.end(), std::uint64_t{0}) == sum;
         if (i >= 0) elapsed.add(time, right);
     }
     tulle::free_global(room);

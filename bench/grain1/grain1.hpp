@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// grain1: a loop with nothing in it whose iterations are given out one at a time. Figure: ns per iteration, elapsed.
+// grain1: a loop with nothing in it whose iterations are given out one at a time. Figure: ns per
+// iteration, elapsed.
 #pragma once
 
 #include "../common/harness.hpp"

@@ -16,7 +16,8 @@ benchmark const registered("grain1", "tbb", [](int argc, char** argv) {
         auto const all = [&body](oneapi::tbb::blocked_range<long> const& part) {
             for (long i = part.begin(); i != part.end(); ++i) body(i);
         };
-        oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<long>(0, n, 1), all, oneapi::tbb::simple_partitioner());
+        oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<long>(0, n, 1), all,
+                                  oneapi::tbb::simple_partitioner());
     };
     library.run([&] { result = grain1_main("tbb", s, loop); });
     return result;

@@ -48,7 +48,8 @@ inline int mpi_hpccg_main(int argc, char** argv, char const* name) {
     hpccg_settings const s(argc, argv);
     MPI_Init(&argc, &argv);
     using loops = kernels::fork_join_loops<serial_runtime>;
-    auto const mine = kernels::hpccg_by_parts<loops>(s.domain, kernels::k_hpccg_iterations, s.runs, mpi_neighbours());
+    auto const mine = kernels::hpccg_by_parts<loops>(s.domain, kernels::k_hpccg_iterations, s.runs,
+                                                     mpi_neighbours());
     int const here = mine.right && mpi_neighbours::size() == s.places ? 1 : 0;
     int everywhere = 0;
     MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -3,6 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("hpccg-places", "mpich", [](int argc, char** argv) { return mpi_hpccg_main(argc, argv, "mpich"); });
+benchmark const registered("hpccg-places", "mpich", [](int argc, char** argv) {
+    return mpi_hpccg_main(argc, argv, "mpich");
+});
 
 } // namespace tulle::bench

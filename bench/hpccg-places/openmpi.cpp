@@ -3,6 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("hpccg-places", "openmpi", [](int argc, char** argv) { return mpi_hpccg_main(argc, argv, "openmpi"); });
+benchmark const registered("hpccg-places", "openmpi", [](int argc, char** argv) {
+    return mpi_hpccg_main(argc, argv, "openmpi");
+});
 
 } // namespace tulle::bench

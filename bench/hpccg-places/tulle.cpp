@@ -14,9 +14,11 @@ int run(int argc, char** argv) {
     std::vector<kernels::hpccg_outcome> outcomes;
     library.run([&] {
         using loops = kernels::fork_join_loops<tulle_runtime>;
-        outcomes = kernels::hpccg_at_all_places<loops>(s.domain, kernels::k_hpccg_iterations, s.runs);
+        outcomes =
+            kernels::hpccg_at_all_places<loops>(s.domain, kernels::k_hpccg_iterations, s.runs);
     });
-    bool const right = std::all_of(outcomes.begin(), outcomes.end(), [](auto const& each) { return each.right; });
+    bool const right =
+        std::all_of(outcomes.begin(), outcomes.end(), [](auto const& each) { return each.right; });
     return print_hpccg(s, "tulle", outcomes.front(), right);
 }
 

@@ -18,5 +18,7 @@ struct omp_loops : tulle::bench::omp_runtime {
 
 } // namespace
 
-tulle::bench::benchmark const registered("hpccg", tulle::bench::omp_runtime::k_name,
-                                         [](int argc, char** argv) { return tulle::bench::hpccg_main<omp_loops, omp_loops>(argc, argv); });
+tulle::bench::benchmark const
+    registered("hpccg", tulle::bench::omp_runtime::k_name, [](int argc, char** argv) {
+        return tulle::bench::hpccg_main<omp_loops, omp_loops>(argc, argv);
+    });

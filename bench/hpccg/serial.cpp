@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("hpccg", "serial", [](int argc, char** argv) { return hpccg_main<serial_runtime>(argc, argv); });
+benchmark const registered("hpccg", "serial", [](int argc, char** argv) {
+    return hpccg_main<serial_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("hpccg", "tulle", [](int argc, char** argv) { return hpccg_main<tulle_runtime>(argc, argv); });
+benchmark const registered("hpccg", "tulle", [](int argc, char** argv) {
+    return hpccg_main<tulle_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

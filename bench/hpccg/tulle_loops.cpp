@@ -12,7 +12,9 @@ struct tulle_loops_runtime : tulle::bench::tulle_runtime {
 };
 
 struct parallel_loops {
-    template <class Body> static void each(std::size_t count, Body const& body) { tulle::parallel_for(std::size_t{0}, count, body); }
+    template <class Body> static void each(std::size_t count, Body const& body) {
+        tulle::parallel_for(std::size_t{0}, count, body);
+    }
 };
 
 } // namespace

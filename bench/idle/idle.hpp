@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// idle: the library is started, has run a thread, and has nothing to do for n milliseconds, while the program's first
-// thread waits. Figure: % CPU, the processor time that the whole process used, of the elapsed time.
+// idle: the library is started, has run a thread, and has nothing to do for n milliseconds, while
+// the program's first thread waits. Figure: % CPU, the processor time that the whole process used,
+// of the elapsed time.
 #pragma once
 
 #include "../common/alongside.hpp"
@@ -12,7 +13,9 @@ namespace tulle::bench {
 
 // % CPU of `milliseconds` of rest.
 inline double idle_load(long milliseconds) {
-    auto const rest = [](long time) { std::this_thread::sleep_for(std::chrono::milliseconds(time)); };
+    auto const rest = [](long time) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(time));
+    };
     rest(20); // time to settle
     double const used = processor_seconds();
     double const elapsed = time_of([&] { rest(milliseconds); });

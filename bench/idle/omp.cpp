@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("idle", omp_runtime::k_name, [](int argc, char** argv) { return idle_main<omp_runtime>(argc, argv); });
+benchmark const registered("idle", omp_runtime::k_name, [](int argc, char** argv) {
+    return idle_main<omp_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("idle", "pthread", [](int argc, char** argv) { return idle_main<pthread_runtime>(argc, argv); });
+benchmark const registered("idle", "pthread", [](int argc, char** argv) {
+    return idle_main<pthread_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("idle", "tbb", [](int argc, char** argv) { return idle_main<tbb_runtime>(argc, argv); });
+benchmark const registered("idle", "tbb", [](int argc, char** argv) {
+    return idle_main<tbb_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

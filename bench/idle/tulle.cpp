@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("idle", "tulle", [](int argc, char** argv) { return idle_main<tulle_blocking_runtime>(argc, argv); });
+benchmark const registered("idle", "tulle", [](int argc, char** argv) {
+    return idle_main<tulle_blocking_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

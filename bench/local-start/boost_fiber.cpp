@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("local-start", "boost_fiber",
-                           [](int argc, char** argv) { return local_start_main<boost_fiber_runtime>(argc, argv); });
+benchmark const registered("local-start", "boost_fiber", [](int argc, char** argv) {
+    return local_start_main<boost_fiber_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// local-start: what it takes to start activities on the same worker. The reading of a clock takes as long as a start, and some processors' counters go
-// in steps of tens of cycles: so a spawner starts 32 in a row and then joins them, the last first, and the times are parts of what all took.
-// `continue`: until the spawner goes on. `start`: until the child has run, which does no more than leave a mark, and has been joined. Both in ns
-// and in cycles of the CPU's time stamp counter, each a mean of n spawns without the outliers among the rows of 32.
+// local-start: what it takes to start activities on the same worker. The reading of a clock takes
+// as long as a start, and some processors' counters go in steps of tens of cycles: so a spawner
+// starts 32 in a row and then joins them, the last first, and the times are parts of what all took.
+// `continue`: until the spawner goes on. `start`: until the child has run, which does no more than
+// leave a mark, and has been joined. Both in ns and in cycles of the CPU's time stamp counter, each
+// a mean of n spawns without the outliers among the rows of 32.
 #pragma once
 
 #include "../common/cycles.hpp"
@@ -31,7 +33,8 @@ public:
         std::uint64_t const end = cycles();
         samples.start.push_back(static_cast<double>(end - begin) / k_children);
         samples.go_on.push_back(static_cast<double>(m_last_goes_on - begin) / k_children);
-        samples.right = samples.right && std::all_of(m_marks.begin(), m_marks.end(), [](int runs) { return runs == 1; });
+        samples.right = samples.right && std::all_of(m_marks.begin(), m_marks.end(),
+                                                     [](int runs) { return runs == 1; });
     }
 
 private:
@@ -55,12 +58,14 @@ template <class Library> start_samples take_start_samples(long n) {
     return samples;
 }
 
-template <class Library> int local_start_main(int argc, char** argv, sizes size = {1'000'000, 50'000}) {
+template <class Library>
+int local_start_main(int argc, char** argv, sizes size = {1'000'000, 50'000}) {
     settings const s = parse(argc, argv, size);
     pin_if_single(s);
     Library library(s.workers);
     double const ns = nanoseconds_per_cycle();
-    std::vector<figure> figures{{"ns start"}, {"ns continue"}, {"cycles start"}, {"cycles continue"}};
+    std::vector<figure> figures{
+        {"ns start"}, {"ns continue"}, {"cycles start"}, {"cycles continue"}};
     for (int i = 0; i < s.runs; ++i) {
         start_samples samples;
         library.run([&] { samples = take_start_samples<Library>(s.n); });

@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("local-start", omp_runtime::k_name,
-                           [](int argc, char** argv) { return local_start_main<omp_runtime>(argc, argv); });
+benchmark const registered("local-start", omp_runtime::k_name, [](int argc, char** argv) {
+    return local_start_main<omp_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

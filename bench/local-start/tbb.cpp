@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("local-start", "tbb", [](int argc, char** argv) { return local_start_main<tbb_runtime>(argc, argv); });
+benchmark const registered("local-start", "tbb", [](int argc, char** argv) {
+    return local_start_main<tbb_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

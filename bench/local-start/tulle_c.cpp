@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("local-start", "tulle_c", [](int argc, char** argv) { return local_start_main<tulle_c_runtime>(argc, argv); });
+benchmark const registered("local-start", "tulle_c", [](int argc, char** argv) {
+    return local_start_main<tulle_c_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("matmul", "boost_fiber", [](int argc, char** argv) { return matmul_main<boost_fiber_runtime>(argc, argv); });
+benchmark const registered("matmul", "boost_fiber", [](int argc, char** argv) {
+    return matmul_main<boost_fiber_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -19,7 +19,8 @@ template <class Library> int matmul_main(int argc, char** argv) {
     for (int i = -1; i < s.runs; ++i) { // run -1 warms up
         problem.clear();
         double time = 0;
-        library.run([&] { time = time_of([&] { kernels::matmul<Library>(problem.whole(), k_leaf); }); });
+        library.run(
+            [&] { time = time_of([&] { kernels::matmul<Library>(problem.whole(), k_leaf); }); });
         if (i >= 0) elapsed.add(time, kernels::matmul_check(problem));
     }
     return print_all("matmul", Library::k_name, s, {elapsed});

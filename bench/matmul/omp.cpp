@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("matmul", omp_runtime::k_name, [](int argc, char** argv) { return matmul_main<omp_runtime>(argc, argv); });
+benchmark const registered("matmul", omp_runtime::k_name, [](int argc, char** argv) {
+    return matmul_main<omp_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("matmul", "serial", [](int argc, char** argv) { return matmul_main<serial_runtime>(argc, argv); });
+benchmark const registered("matmul", "serial", [](int argc, char** argv) {
+    return matmul_main<serial_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

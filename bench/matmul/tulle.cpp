@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("matmul", "tulle", [](int argc, char** argv) { return matmul_main<tulle_runtime>(argc, argv); });
+benchmark const registered("matmul", "tulle", [](int argc, char** argv) {
+    return matmul_main<tulle_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("mutex-contended", "boost_fiber",
-                           [](int argc, char** argv) { return mutex_contended_main<boost_fiber_runtime>(argc, argv); });
+benchmark const registered("mutex-contended", "boost_fiber", [](int argc, char** argv) {
+    return mutex_contended_main<boost_fiber_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// mutex-contended: 8 threads add to one counter under one mutex, n times in all. Figures: ns per lock and unlock; and,
-// from a second pass that reads the clock around each lock, ms: the longest that any thread waited for the mutex.
+// mutex-contended: 8 threads add to one counter under one mutex, n times in all. Figures: ns per
+// lock and unlock; and, from a second pass that reads the clock around each lock, ms: the longest
+// that any thread waited for the mutex.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -61,9 +62,11 @@ template <class Library> int mutex_contended_main(int argc, char** argv) {
         library.run([&] {
             contention<Library> c;
             double const time = time_of([&] { c.pass(each, false); });
-            cost.add(1e9 * time / static_cast<double>(each * k_contenders), c.counter == each * k_contenders);
+            cost.add(1e9 * time / static_cast<double>(each * k_contenders),
+                     c.counter == each * k_contenders);
             c.pass(each, true);
-            wait.add(1e3 * *std::max_element(c.longest.begin(), c.longest.end()), c.counter == 2 * each * k_contenders);
+            wait.add(1e3 * *std::max_element(c.longest.begin(), c.longest.end()),
+                     c.counter == 2 * each * k_contenders);
         });
     }
     return print_all("mutex-contended", Library::k_name, s, {cost, wait});

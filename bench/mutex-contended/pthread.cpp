@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("mutex-contended", "pthread",
-                           [](int argc, char** argv) { return mutex_contended_main<pthread_runtime>(argc, argv); });
+benchmark const registered("mutex-contended", "pthread", [](int argc, char** argv) {
+    return mutex_contended_main<pthread_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("mutex-contended", "tulle",
-                           [](int argc, char** argv) { return mutex_contended_main<tulle_blocking_runtime>(argc, argv); });
+benchmark const registered("mutex-contended", "tulle", [](int argc, char** argv) {
+    return mutex_contended_main<tulle_blocking_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("mutex", "pthread", [](int argc, char** argv) { return mutex_main<pthread_runtime>(argc, argv); });
+benchmark const registered("mutex", "pthread", [](int argc, char** argv) {
+    return mutex_main<pthread_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("mutex", "tulle", [](int argc, char** argv) { return mutex_main<tulle_blocking_runtime>(argc, argv); });
+benchmark const registered("mutex", "tulle", [](int argc, char** argv) {
+    return mutex_main<tulle_blocking_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

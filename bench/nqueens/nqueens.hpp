@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nqueens: counts all placements of n queens, a thread per square tried until 4 rows are left. Figure: s.
+// nqueens: counts all placements of n queens, a thread per square tried until 4 rows are left.
+// Figure: s.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -19,7 +20,11 @@ template <class Library> int nqueens_main(int argc, char** argv) {
     for (int i = 0; i < s.runs; ++i) {
         std::uint64_t count = 0;
         double time = 0;
-        library.run([&] { time = time_of([&] { count = kernels::nqueens<Library>(kernels::nqueens_empty(n), k_serial_rows); }); });
+        library.run([&] {
+            time = time_of([&] {
+                count = kernels::nqueens<Library>(kernels::nqueens_empty(n), k_serial_rows);
+            });
+        });
         elapsed.add(time, count == kernels::nqueens_expected(n));
     }
     return print_all("nqueens", Library::k_name, s, {elapsed});

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("nqueens", omp_runtime::k_name, [](int argc, char** argv) { return nqueens_main<omp_runtime>(argc, argv); });
+benchmark const registered("nqueens", omp_runtime::k_name, [](int argc, char** argv) {
+    return nqueens_main<omp_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("nqueens", "tbb", [](int argc, char** argv) { return nqueens_main<tbb_runtime>(argc, argv); });
+benchmark const registered("nqueens", "tbb", [](int argc, char** argv) {
+    return nqueens_main<tbb_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

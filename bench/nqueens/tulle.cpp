@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("nqueens", "tulle", [](int argc, char** argv) { return nqueens_main<tulle_runtime>(argc, argv); });
+benchmark const registered("nqueens", "tulle", [](int argc, char** argv) {
+    return nqueens_main<tulle_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

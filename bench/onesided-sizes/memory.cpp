@@ -14,7 +14,8 @@ namespace {
 class shared_memory {
 public:
     explicit shared_memory(int places) : m_size(static_cast<std::size_t>(places) * k_largest) {
-        void* const all = mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        void* const all =
+            mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (all == MAP_FAILED) std::abort();
         m_bytes = static_cast<unsigned char*>(all);
     }
@@ -22,14 +23,18 @@ public:
     shared_memory(shared_memory const&) = delete;
     shared_memory& operator=(shared_memory const&) = delete;
 
-    void read(int place, unsigned char* to, std::size_t bytes) const { std::memcpy(to, of(place), bytes); }
+    void read(int place, unsigned char* to, std::size_t bytes) const {
+        std::memcpy(to, of(place), bytes);
+    }
     void write(int place, unsigned char const* from, std::size_t bytes) const {
         std::memcpy(of(place), from, bytes);
         touch();
     }
 
 private:
-    [[nodiscard]] unsigned char* of(int place) const { return m_bytes + static_cast<std::size_t>(place) * k_largest; }
+    [[nodiscard]] unsigned char* of(int place) const {
+        return m_bytes + static_cast<std::size_t>(place) * k_largest;
+    }
 
     std::size_t m_size;
     unsigned char* m_bytes = nullptr;

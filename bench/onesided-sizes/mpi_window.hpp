@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// onesided-sizes with an MPI alone: a window of each rank, MPI_Get and MPI_Put, completed one by one. The other ranks serve.
+// onesided-sizes with an MPI alone: a window of each rank, MPI_Get and MPI_Put, completed one by
+// one. The other ranks serve.
 #pragma once
 
 #include "onesided_sizes.hpp"
@@ -15,7 +16,8 @@ namespace tulle::bench {
 class mpi_window {
 public:
     mpi_window() {
-        MPI_Win_allocate(static_cast<MPI_Aint>(k_largest), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m_own, &m_window);
+        MPI_Win_allocate(static_cast<MPI_Aint>(k_largest), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &m_own,
+                         &m_window);
         MPI_Win_lock_all(MPI_MODE_NOCHECK, m_window);
     }
     ~mpi_window() {
@@ -41,7 +43,8 @@ private:
     MPI_Win m_window = MPI_WIN_NULL;
 };
 
-// It looks all the time, as some MPIs serve the others only then; where processes share a processor, the others have it in between.
+// It looks all the time, as some MPIs serve the others only then; where processes share a
+// processor, the others have it in between.
 inline void serve_until_all_come() {
     MPI_Request all = MPI_REQUEST_NULL;
     MPI_Ibarrier(MPI_COMM_WORLD, &all);
@@ -53,7 +56,8 @@ inline void serve_until_all_come() {
 
 inline int mpi_window_main(int argc, char** argv, char const* name) {
     settings s = parse(argc, argv, k_sizes_counts);
-    s.n = std::max(k_sizes_counts.least, s.n / 40); // where the other has to look, each takes some microseconds
+    // Where the other has to look, each takes some microseconds.
+    s.n = std::max(k_sizes_counts.least, s.n / 40);
     MPI_Init(&argc, &argv);
     int rank = 0;
     int count = 0;
@@ -62,7 +66,9 @@ inline int mpi_window_main(int argc, char** argv, char const* name) {
     int code = 2;
     if (count == s.places) {
         mpi_window window;
-        code = rank == 0 ? print_all("onesided-sizes", name, s, size_measurement(window, s).measure()) : 0;
+        code = rank == 0
+                   ? print_all("onesided-sizes", name, s, size_measurement(window, s).measure())
+                   : 0;
         serve_until_all_come();
     }
     MPI_Finalize();

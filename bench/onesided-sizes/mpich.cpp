@@ -3,6 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("onesided-sizes", "mpich", [](int argc, char** argv) { return mpi_window_main(argc, argv, "mpich"); });
+benchmark const registered("onesided-sizes", "mpich", [](int argc, char** argv) {
+    return mpi_window_main(argc, argv, "mpich");
+});
 
 } // namespace tulle::bench

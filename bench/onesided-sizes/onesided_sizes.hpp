@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// onesided-sizes: bytes copied from memory of a place, and to it, while that has nothing to do (an MPI looks for requests then). Figures: ns
-//   read, write here, there: by their number; figure 3 of Ye and others, "TiNy Threads on BlueGene/P" (2009)
-//   read, write all: 1 KiB of each of some places, by the number of these, the caller's first; its figure 4
+// onesided-sizes: bytes copied from memory of a place, and to it, while that has nothing to do (an
+// MPI looks for requests then). Figures: ns
+//   read, write here, there: by their number; figure 3 of Ye and others, "TiNy Threads on
+//   BlueGene/P" (2009) read, write all: 1 KiB of each of some places, by the number of these, the
+//   caller's first; its figure 4
 // n: how often the smallest.
 #pragma once
 
@@ -15,12 +17,14 @@
 
 namespace tulle::bench {
 
-inline constexpr std::array<std::size_t, 7> k_copied_sizes{8, 64, 512, 4096, 32768, 262144, 1048576};
+inline constexpr std::array<std::size_t, 7> k_copied_sizes{8,     64,     512,    4096,
+                                                           32768, 262144, 1048576};
 inline constexpr std::size_t k_largest = k_copied_sizes.back(); // so much does each place have
 inline constexpr std::size_t k_of_each = 1024;
 inline constexpr sizes k_sizes_counts{200'000, 5'000, 10};
 
-// Room for bytes whose offset in their page is not that of what is copied: some processors are slow at copying between equal ones.
+// Room for bytes whose offset in their page is not that of what is copied: some processors are slow
+// at copying between equal ones.
 class skewed_bytes {
 public:
     skewed_bytes(std::size_t size, unsigned char value) : m_all(size + 2 * k_page, value) {}
@@ -51,8 +55,10 @@ private:
         std::string const where = place == 0 ? "here" : "there";
         long const n = std::max(10L, m_settings.n / (1 + static_cast<long>(bytes / 512)));
         auto const at = static_cast<double>(bytes);
-        add("write", where, {"write " + where, "bytes", at}, bytes_text(bytes), n, [&] { m_memory.write(place, m_ones.data(), bytes); });
-        add("read", where, {"read " + where, "bytes", at}, bytes_text(bytes), n, [&] { m_memory.read(place, m_bytes.data(), bytes); });
+        add("write", where, {"write " + where, "bytes", at}, bytes_text(bytes), n,
+            [&] { m_memory.write(place, m_ones.data(), bytes); });
+        add("read", where, {"read " + where, "bytes", at}, bytes_text(bytes), n,
+            [&] { m_memory.read(place, m_bytes.data(), bytes); });
         judge_last_two(has_ones(bytes));
     }
 
@@ -63,14 +69,17 @@ private:
             for (int p = 0; p < places; ++p) m_memory.write(p, m_ones.data(), k_of_each);
         });
         add("read", "all", {"read all", "places", at}, of, m_settings.n / 10, [&] {
-            for (int p = 0; p < places; ++p) m_memory.read(p, m_bytes.data() + static_cast<std::size_t>(p) * k_of_each, k_of_each);
+            for (int p = 0; p < places; ++p)
+                m_memory.read(p, m_bytes.data() + static_cast<std::size_t>(p) * k_of_each,
+                              k_of_each);
         });
         judge_last_two(has_ones(static_cast<std::size_t>(places) * k_of_each));
     }
 
     // What was written is right if what was read after it is.
     void judge_last_two(bool right) {
-        for (std::size_t k = m_figures.size() - 2; k < m_figures.size(); ++k) m_figures[k].ok = right;
+        for (std::size_t k = m_figures.size() - 2; k < m_figures.size(); ++k)
+            m_figures[k].ok = right;
     }
 
     // What was read, and clears it.
@@ -82,7 +91,8 @@ private:
     }
 
     template <class F>
-    void add(std::string const& what, std::string const& where, curve_point point, std::string const& rest, long n, F once) {
+    void add(std::string const& what, std::string const& where, curve_point point,
+             std::string const& rest, long n, F once) {
         figure cost{"ns " + what + " " + where + " " + rest, std::move(point)};
         for (int run = 0; run < m_settings.runs; ++run) {
             double const time = time_of([&] {

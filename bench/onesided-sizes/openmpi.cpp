@@ -3,6 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("onesided-sizes", "openmpi", [](int argc, char** argv) { return mpi_window_main(argc, argv, "openmpi"); });
+benchmark const registered("onesided-sizes", "openmpi", [](int argc, char** argv) {
+    return mpi_window_main(argc, argv, "openmpi");
+});
 
 } // namespace tulle::bench

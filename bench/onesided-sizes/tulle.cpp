@@ -8,7 +8,8 @@ namespace {
 class memory_of_places {
 public:
     memory_of_places() {
-        for (tulle::place const p : tulle::places()) m_segments.push_back(tulle::allocate_global_at<unsigned char>(p, k_largest));
+        for (tulle::place const p : tulle::places())
+            m_segments.push_back(tulle::allocate_global_at<unsigned char>(p, k_largest));
     }
     ~memory_of_places() {
         for (auto const segment : m_segments) tulle::free_global(segment);
@@ -16,11 +17,17 @@ public:
     memory_of_places(memory_of_places const&) = delete;
     memory_of_places& operator=(memory_of_places const&) = delete;
 
-    void read(int place, unsigned char* to, std::size_t bytes) const { tulle::read(of(place), std::span(to, bytes)); }
-    void write(int place, unsigned char const* from, std::size_t bytes) const { tulle::write(std::span(from, bytes), of(place)); }
+    void read(int place, unsigned char* to, std::size_t bytes) const {
+        tulle::read(of(place), std::span(to, bytes));
+    }
+    void write(int place, unsigned char const* from, std::size_t bytes) const {
+        tulle::write(std::span(from, bytes), of(place));
+    }
 
 private:
-    [[nodiscard]] tulle::global_ptr<unsigned char> of(int place) const { return m_segments[static_cast<std::size_t>(place)]; }
+    [[nodiscard]] tulle::global_ptr<unsigned char> of(int place) const {
+        return m_segments[static_cast<std::size_t>(place)];
+    }
 
     std::vector<tulle::global_ptr<unsigned char>> m_segments{};
 };

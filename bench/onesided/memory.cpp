@@ -24,7 +24,8 @@ struct layout {
 class other_process {
 public:
     other_process()
-        : m_shared(static_cast<layout*>(mmap(nullptr, sizeof(layout), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))),
+        : m_shared(static_cast<layout*>(mmap(nullptr, sizeof(layout), PROT_READ | PROT_WRITE,
+                                             MAP_SHARED | MAP_ANONYMOUS, -1, 0))),
           m_process(m_shared != MAP_FAILED ? fork() : -1) {
         if (m_process < 0) std::abort();
         if (m_process == 0) {
@@ -42,9 +43,13 @@ public:
         kill(m_process, SIGKILL);
         waitpid(m_process, nullptr, 0);
     }
-    [[nodiscard]] std::uint64_t get() const { return m_shared->word.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t get() const {
+        return m_shared->word.load(std::memory_order_relaxed);
+    }
     void put(std::uint64_t value) const { m_shared->word.store(value, std::memory_order_relaxed); }
-    void fetch_add(std::uint64_t value) const { m_shared->word.fetch_add(value, std::memory_order_seq_cst); }
+    void fetch_add(std::uint64_t value) const {
+        m_shared->word.fetch_add(value, std::memory_order_seq_cst);
+    }
     [[nodiscard]] bool compare_exchange(std::uint64_t expected, std::uint64_t desired) const {
         return m_shared->word.compare_exchange_strong(expected, desired, std::memory_order_seq_cst);
     }

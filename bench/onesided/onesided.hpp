@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// onesided: what it takes to read, write and change words of another process, which sleeps meanwhile. Times in ns of
+// onesided: what it takes to read, write and change words of another process, which sleeps
+// meanwhile. Times in ns of
 //   get, put        8 bytes
 //   fetch-add, cas  a word of 8 bytes
 //   get SIZE        SIZE bytes are copied from there
@@ -22,7 +23,8 @@ template <class F> double ns_of_each(long n, F once) {
            });
 }
 
-// `Memory` has get(), put(value), fetch_add(value), compare_exchange(expected, desired) of one word, and copy(to), of k_copied bytes that are all 7.
+// `Memory` has get(), put(value), fetch_add(value), compare_exchange(expected, desired) of one
+// word, and copy(to), of k_copied bytes that are all 7.
 template <class Memory> std::vector<figure> measure_one_sided(Memory& there, settings const& s) {
     figure get{"ns get"}, put{"ns put"}, add{"ns fetch-add"}, cas{"ns cas"}, copy{"ns get 64 KiB"};
     std::vector<unsigned char> copied(k_copied);

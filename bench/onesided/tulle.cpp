@@ -15,7 +15,9 @@ namespace {
 
 class other_place {
 public:
-    other_place() : m_word(allocate_global_at<std::uint64_t>(place(1))), m_bytes(allocate_global_at<unsigned char>(place(1), k_copied)) {
+    other_place()
+        : m_word(allocate_global_at<std::uint64_t>(place(1))),
+          m_bytes(allocate_global_at<unsigned char>(place(1), k_copied)) {
         std::vector<unsigned char> const sevens(k_copied, 7);
         write(std::span(sevens), m_bytes);
     }
@@ -39,10 +41,13 @@ private:
 [[noreturn]] void start_two_places(char** argv) {
     auto const self = std::filesystem::read_symlink("/proc/self/exe");
     std::string const tulle = self.parent_path() / "../../bin/tulle";
-    std::vector<char const*> words{tulle.c_str(), "run", "-n", "2", "--", self.c_str(), "onesided", "tulle"};
+    std::vector<char const*> words{tulle.c_str(), "run",        "-n",       "2",
+                                   "--",          self.c_str(), "onesided", "tulle"};
     for (char** word = argv + 1; *word != nullptr; ++word) words.push_back(*word);
     words.push_back(nullptr);
-    execv(tulle.c_str(), const_cast<char**>(words.data())); // NOLINT(cppcoreguidelines-pro-type-const-cast): as execv has it
+    execv(tulle.c_str(),
+          const_cast<char**>(
+              words.data())); // NOLINT(cppcoreguidelines-pro-type-const-cast): as execv has it
     std::perror(tulle.c_str());
     std::exit(2);
 }

@@ -3,7 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("paper-create", "tulle",
-                           [](int argc, char** argv) { return paper_create_main<tulle::arch::backend>(argc, argv, "tulle"); });
+benchmark const registered("paper-create", "tulle", [](int argc, char** argv) {
+    return paper_create_main<tulle::arch::backend>(argc, argv, "tulle");
+});
 
 } // namespace tulle::bench

@@ -3,7 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("paper-fib", "tulle",
-                           [](int argc, char** argv) { return paper_fib_main<tulle::arch::backend>(argc, argv, "tulle"); });
+benchmark const registered("paper-fib", "tulle", [](int argc, char** argv) {
+    return paper_fib_main<tulle::arch::backend>(argc, argv, "tulle");
+});
 
 } // namespace tulle::bench

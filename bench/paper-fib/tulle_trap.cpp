@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("paper-fib", "tulle_trap",
-                           [](int argc, char** argv) { return paper_fib_main<tulle::arch::trap_flush_backend>(argc, argv, "tulle_trap"); });
+benchmark const registered("paper-fib", "tulle_trap", [](int argc, char** argv) {
+    return paper_fib_main<tulle::arch::trap_flush_backend>(argc, argv, "tulle_trap");
+});
 
 } // namespace tulle::bench

@@ -3,7 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("paper-scale", "tulle",
-                           [](int argc, char** argv) { return paper_scale_main<tulle::arch::backend>(argc, argv, "tulle"); });
+benchmark const registered("paper-scale", "tulle", [](int argc, char** argv) {
+    return paper_scale_main<tulle::arch::backend>(argc, argv, "tulle");
+});
 
 } // namespace tulle::bench

@@ -3,7 +3,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("paper-scale", "tulle_setjmp",
-                           [](int argc, char** argv) { return paper_scale_main<tulle::arch::setjmp_backend>(argc, argv, "tulle_setjmp"); });
+benchmark const registered("paper-scale", "tulle_setjmp", [](int argc, char** argv) {
+    return paper_scale_main<tulle::arch::setjmp_backend>(argc, argv, "tulle_setjmp");
+});
 
 } // namespace tulle::bench

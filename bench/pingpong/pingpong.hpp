@@ -22,7 +22,8 @@ template <class Library, class Cell> double time_round_trips(long n, long& sum) 
     });
 }
 
-template <class Library, class Cell> int pingpong_main(int argc, char** argv, char const* name, sizes size = {2'000'000, 50'000}) {
+template <class Library, class Cell>
+int pingpong_main(int argc, char** argv, char const* name, sizes size = {2'000'000, 50'000}) {
     settings const s = parse(argc, argv, size);
     pin_if_single(s);
     Library library(s.workers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// progress: reads a word of another place (get) while the only worker there computes for 100 ms and neither waits nor polls, and while it is
-// idle; ns until the word is there.
+// progress: reads a word of another place (get) while the only worker there computes for 100 ms and
+// neither waits nor polls, and while it is idle; ns until the word is there.
 #include "../common/places.hpp"
 
 #include <tulle.h>
@@ -26,7 +26,9 @@ void compute() {
 
 double time_of_get(std::uintptr_t from, bool& right) {
     std::uint64_t got = 0;
-    double const time = time_of([&] { right &= tulle_pull(&got, 1, reinterpret_cast<void const*>(from), sizeof got) == 0; });
+    double const time = time_of([&] {
+        right &= tulle_pull(&got, 1, reinterpret_cast<void const*>(from), sizeof got) == 0;
+    });
     right = right && got == 17;
     return time;
 }
@@ -37,7 +39,8 @@ int run(int argc, char** argv) {
     std::vector<figure> figures{{"ns get, idle"}, {"ns get, computing"}};
     library.run([&] {
         tulle::place const other(1);
-        std::uintptr_t const word = tulle::at(other, [] { return reinterpret_cast<std::uintptr_t>(&s_word); });
+        std::uintptr_t const word =
+            tulle::at(other, [] { return reinterpret_cast<std::uintptr_t>(&s_word); });
         for (int run = 0; run < s.runs; ++run) {
             std::vector<double> idle;
             std::vector<double> busy;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As the paper has it: an increment takes a mutex, and a lock of an address is the mutex that belongs to it.
+// As the paper has it: an increment takes a mutex, and a lock of an address is the mutex that
+// belongs to it.
 #include "../common/libraries/pthread.hpp"
 #include "../common/memory.hpp"
 #include "qthreads.hpp"
@@ -45,13 +46,18 @@ struct paper_pthreads {
 
 // In a process of its own, which ends when the system refuses a thread.
 bool can_be_at_once(long n) {
-    return in_child([n] { return child_result{0, 0, paper_programs<paper_pthreads>(n).at_once()}; }).ok;
+    return in_child([n] {
+               return child_result{0, 0, paper_programs<paper_pthreads>(n).at_once()};
+           })
+        .ok;
 }
 
 benchmark const registered("qthreads", "pthread", [](int argc, char** argv) {
     settings const s = qthreads_settings(argc, argv);
     bool const at_once = can_be_at_once(s.n);
-    if (!at_once) std::fprintf(stderr, "bench: this system cannot run %ld pthreads at once: no figure for (f)\n", s.n);
+    if (!at_once)
+        std::fprintf(
+            stderr, "bench: this system cannot run %ld pthreads at once: no figure for (f)\n", s.n);
     pthread_runtime library(s.workers);
     return qthreads_main<paper_pthreads>("pthread", s, library, at_once);
 });

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// qthreads: the six microbenchmarks of the paper, a bar for POSIX threads and one each for 1, 2 and 4 shepherds, of one worker each. With
-// n = 1,000,000:
-//   (a) 10 threads add 1 to a shared counter n times each       (b) 1000 threads lock one mutex n / 100 times each
-//   (c) 10 threads lock n mutexes, one after the other          (d) 10 threads lock 10 spin locks n / 10,000 times each
-//   (e) n threads in blocks of 200, at most 400 alive           (f) n threads at once
-// In (b) and (c) a lock is an address, as qthread_lock() has it; (b') is (b) with a mutex object. Figures: s each.
+// qthreads: the six microbenchmarks of the paper, a bar for POSIX threads and one each for 1, 2 and
+// 4 shepherds, of one worker each. With n = 1,000,000:
+//   (a) 10 threads add 1 to a shared counter n times each       (b) 1000 threads lock one mutex n /
+//   100 times each (c) 10 threads lock n mutexes, one after the other          (d) 10 threads lock
+//   10 spin locks n / 10,000 times each (e) n threads in blocks of 200, at most 400 alive
+//   (f) n threads at once
+// In (b) and (c) a lock is an address, as qthread_lock() has it; (b') is (b) with a mutex object.
+// Figures: s each.
 // Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 4.1, figures 1 and 2.
 //
-// Threads: group as in serial.hpp; counter with increment() and value(); mutex and spin_lock; addresses(n), whose [k] is a lock or a name of one.
+// Threads: group as in serial.hpp; counter with increment() and value(); mutex and spin_lock;
+// addresses(n), whose [k] is a lock or a name of one.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -69,7 +72,8 @@ public:
                 ++visits[k];
             }
         });
-        return std::all_of(visits.begin(), visits.end(), [](unsigned char count) { return count == k_few; });
+        return std::all_of(visits.begin(), visits.end(),
+                           [](unsigned char count) { return count == k_few; });
     }
     bool spin() {
         std::array<typename Threads::spin_lock, k_spin_locks> locks{};
@@ -83,7 +87,8 @@ public:
                 }
             }
         });
-        return std::all_of(sums.begin(), sums.end(), [times](long sum) { return sum == k_few * times; });
+        return std::all_of(sums.begin(), sums.end(),
+                           [times](long sum) { return sum == k_few * times; });
     }
     bool in_blocks() {
         std::atomic<long> ran{0};
@@ -102,7 +107,8 @@ public:
     bool at_once() {
         std::atomic<long> ran{0};
         typename Threads::group all;
-        for (long k = 0; k < m_n; ++k) all.spawn([&ran] { ran.fetch_add(1, std::memory_order_relaxed); });
+        for (long k = 0; k < m_n; ++k)
+            all.spawn([&ran] { ran.fetch_add(1, std::memory_order_relaxed); });
         all.wait();
         return ran.load(std::memory_order_relaxed) == m_n; // as above
     }
@@ -124,7 +130,8 @@ private:
 
 // Measures them all in `library`; `can_be_at_once`: that many threads can be alive.
 template <class Threads, class Library>
-int qthreads_main(char const* name, settings const& s, Library& library, bool can_be_at_once = true) {
+int qthreads_main(char const* name, settings const& s, Library& library,
+                  bool can_be_at_once = true) {
     using programs = paper_programs<Threads>;
     struct part {
         char const* unit;
@@ -152,6 +159,8 @@ int qthreads_main(char const* name, settings const& s, Library& library, bool ca
     return print_all("qthreads", name, s, figures);
 }
 
-inline settings qthreads_settings(int argc, char** argv) { return parse(argc, argv, {1'000'000, 20'000}); }
+inline settings qthreads_settings(int argc, char** argv) {
+    return parse(argc, argv, {1'000'000, 20'000});
+}
 
 } // namespace tulle::bench

@@ -43,7 +43,8 @@ inline int shepherds_main(int argc, char** argv, int shepherds) {
     settings const s = qthreads_settings(argc, argv);
     tulle::set_option("shepherds", std::to_string(shepherds));
     tulle_runtime library(shepherds);
-    return qthreads_main<tulle_paper_threads>(("tulle_" + std::to_string(shepherds)).c_str(), s, library);
+    return qthreads_main<tulle_paper_threads>(("tulle_" + std::to_string(shepherds)).c_str(), s,
+                                              library);
 }
 
 } // namespace tulle::bench

@@ -3,6 +3,7 @@
 
 namespace tulle::bench {
 
-benchmark const registered("qthreads", "tulle_1", [](int argc, char** argv) { return shepherds_main(argc, argv, 1); });
+benchmark const registered("qthreads", "tulle_1",
+                           [](int argc, char** argv) { return shepherds_main(argc, argv, 1); });
 
 } // namespace tulle::bench

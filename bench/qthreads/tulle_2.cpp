@@ -3,6 +3,7 @@
 
 namespace tulle::bench {
 
-benchmark const registered("qthreads", "tulle_2", [](int argc, char** argv) { return shepherds_main(argc, argv, 2); });
+benchmark const registered("qthreads", "tulle_2",
+                           [](int argc, char** argv) { return shepherds_main(argc, argv, 2); });
 
 } // namespace tulle::bench

@@ -3,6 +3,7 @@
 
 namespace tulle::bench {
 
-benchmark const registered("qthreads", "tulle_4", [](int argc, char** argv) { return shepherds_main(argc, argv, 4); });
+benchmark const registered("qthreads", "tulle_4",
+                           [](int argc, char** argv) { return shepherds_main(argc, argv, 4); });
 
 } // namespace tulle::bench

@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("quicksort", "boost_fiber",
-                           [](int argc, char** argv) { return quicksort_main<boost_fiber_runtime>(argc, argv); });
+benchmark const registered("quicksort", "boost_fiber", [](int argc, char** argv) {
+    return quicksort_main<boost_fiber_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -19,8 +19,12 @@ template <class Library> int quicksort_main(int argc, char** argv) {
     for (int i = -1; i < s.runs; ++i) { // run -1 warms up
         data = input;
         double time = 0;
-        library.run([&] { time = time_of([&] { kernels::quicksort<Library>(data.data(), data.data() + data.size()); }); });
-        if (i >= 0) elapsed.add(time, kernels::quicksort_check(data.data(), data.size(), fingerprint));
+        library.run([&] {
+            time = time_of(
+                [&] { kernels::quicksort<Library>(data.data(), data.data() + data.size()); });
+        });
+        if (i >= 0)
+            elapsed.add(time, kernels::quicksort_check(data.data(), data.size(), fingerprint));
     }
     return print_all("quicksort", Library::k_name, s, {elapsed});
 }

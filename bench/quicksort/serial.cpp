@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("quicksort", "serial", [](int argc, char** argv) { return quicksort_main<serial_runtime>(argc, argv); });
+benchmark const registered("quicksort", "serial", [](int argc, char** argv) {
+    return quicksort_main<serial_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("quicksort", "tulle", [](int argc, char** argv) { return quicksort_main<tulle_runtime>(argc, argv); });
+benchmark const registered("quicksort", "tulle", [](int argc, char** argv) {
+    return quicksort_main<tulle_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -13,9 +13,10 @@ double sum(double const* first, double const* last) {
 
 } // namespace
 
-tulle::bench::benchmark const registered("reduce", tulle::bench::omp_runtime::k_name, [](int argc, char** argv) {
-    using namespace tulle::bench;
-    settings const s = reduce_settings(argc, argv);
-    omp_runtime const library(s.workers);
-    return reduce_main(omp_runtime::k_name, s, sum);
-});
+tulle::bench::benchmark const registered("reduce", tulle::bench::omp_runtime::k_name,
+                                         [](int argc, char** argv) {
+                                             using namespace tulle::bench;
+                                             settings const s = reduce_settings(argc, argv);
+                                             omp_runtime const library(s.workers);
+                                             return reduce_main(omp_runtime::k_name, s, sum);
+                                         });

@@ -9,7 +9,9 @@ namespace {
 
 double sum(double const* first, double const* last) {
     using range = oneapi::tbb::blocked_range<double const*>;
-    auto const add = [](range const& part, double before) { return std::accumulate(part.begin(), part.end(), before); };
+    auto const add = [](range const& part, double before) {
+        return std::accumulate(part.begin(), part.end(), before);
+    };
     return oneapi::tbb::parallel_reduce(range(first, last), 0.0, add, std::plus<>{});
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// region: start and end of a loop with nothing in it, of one iteration for each worker; all workers are awake. Figure: ns per loop.
+// region: start and end of a loop with nothing in it, of one iteration for each worker; all workers
+// are awake. Figure: ns per loop.
 #pragma once
 
 #include "../common/harness.hpp"

@@ -10,7 +10,10 @@ benchmark const registered("region", "tbb", [](int argc, char** argv) {
     settings const s = region_settings(argc, argv);
     tbb_runtime library(s.workers);
     int result = 0;
-    library.run([&] { result = region_main("tbb", s, [](int count, auto body) { oneapi::tbb::parallel_for(0, count, body); }); });
+    library.run([&] {
+        result = region_main(
+            "tbb", s, [](int count, auto body) { oneapi::tbb::parallel_for(0, count, body); });
+    });
     return result;
 });
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// remote-create: one thread creates n threads at all places in turn, and waits for all; ns for each. The threads count.
+// remote-create: one thread creates n threads at all places in turn, and waits for all; ns for
+// each. The threads count.
 #include "../common/places.hpp"
 
 #include <algorithm>
@@ -16,10 +17,12 @@ bool create_all(long n) {
     tulle::finish([n](tulle::activities& all) {
         int const places = tulle::place_count();
         for (long k = 0; k < n; ++k)
-            all.async_at(tulle::place(static_cast<int>(k % places)), [] { s_started.fetch_add(1, std::memory_order_relaxed); });
+            all.async_at(tulle::place(static_cast<int>(k % places)),
+                         [] { s_started.fetch_add(1, std::memory_order_relaxed); });
     });
     long counted = 0;
-    for (tulle::place const p : tulle::places()) counted += tulle::at(p, [] { return s_started.exchange(0); });
+    for (tulle::place const p : tulle::places())
+        counted += tulle::at(p, [] { return s_started.exchange(0); });
     return counted == n;
 }
 
@@ -29,7 +32,8 @@ int run(int argc, char** argv) {
     std::vector<figure> figures;
     library.run([&] {
         for (long n = 1; n <= s.n; n *= 10) {
-            figure cost{"ns/thread of " + std::to_string(n), {"", "threads", static_cast<double>(n)}};
+            figure cost{"ns/thread of " + std::to_string(n),
+                        {"", "threads", static_cast<double>(n)}};
             long const times = std::max(1L, s.n / 10 / n);
             bool right = create_all(n);
             for (int run = 0; run < s.runs; ++run) {

@@ -6,7 +6,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("rwlock", "pthread",
-                           [](int argc, char** argv) { return rwlock_main<pthread_runtime, std::shared_mutex>(argc, argv); });
+benchmark const registered("rwlock", "pthread", [](int argc, char** argv) {
+    return rwlock_main<pthread_runtime, std::shared_mutex>(argc, argv);
+});
 
 } // namespace tulle::bench

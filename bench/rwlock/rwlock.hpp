@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rwlock: one thread reads under a lock that nobody else wants; then 8 threads, of whose sections each tenth writes. Figures: ns per
-// section alone; ns per section together; ms: the longest that any of the threads together waited, from another pass.
+// rwlock: one thread reads under a lock that nobody else wants; then 8 threads, of whose sections
+// each tenth writes. Figures: ns per section alone; ns per section together; ms: the longest that
+// any of the threads together waited, from another pass.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -43,7 +44,8 @@ template <class Mutex> struct shared_counter {
     }
     template <class Library> void share(long each, bool watched) {
         typename Library::group threads;
-        for (std::size_t t = 0; t < k_sharers; ++t) threads.spawn([this, each, t, watched] { use(each, t, watched); });
+        for (std::size_t t = 0; t < k_sharers; ++t)
+            threads.spawn([this, each, t, watched] { use(each, t, watched); });
         threads.wait();
     }
     // Whether another thread is kept from writing while this one reads, and no longer.
@@ -54,7 +56,8 @@ template <class Mutex> struct shared_counter {
         return kept_out && another_may_write<Library>();
     }
     [[nodiscard]] bool is_right(long writes) const {
-        return first == writes && std::all_of(torn.begin(), torn.end(), [](long n) { return n == 0; });
+        return first == writes &&
+               std::all_of(torn.begin(), torn.end(), [](long n) { return n == 0; });
     }
 
 private:
@@ -85,9 +88,11 @@ template <class Library, class Mutex> int rwlock_main(int argc, char** argv) {
             });
             alone.add(1e9 * time / static_cast<double>(s.n), right);
             time = time_of([&] { c.template share<Library>(each, false); });
-            together.add(1e9 * time / static_cast<double>(each * k_sharers), c.is_right(each / 10 * k_sharers));
+            together.add(1e9 * time / static_cast<double>(each * k_sharers),
+                         c.is_right(each / 10 * k_sharers));
             c.template share<Library>(each, true);
-            wait.add(1e3 * *std::max_element(c.longest.begin(), c.longest.end()), c.is_right(2 * (each / 10) * k_sharers));
+            wait.add(1e3 * *std::max_element(c.longest.begin(), c.longest.end()),
+                     c.is_right(2 * (each / 10) * k_sharers));
         });
     }
     return print_all("rwlock", Library::k_name, s, {alone, together, wait});

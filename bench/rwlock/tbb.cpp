@@ -6,7 +6,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("rwlock", "tbb",
-                           [](int argc, char** argv) { return rwlock_main<tbb_runtime, oneapi::tbb::rw_mutex>(argc, argv); });
+benchmark const registered("rwlock", "tbb", [](int argc, char** argv) {
+    return rwlock_main<tbb_runtime, oneapi::tbb::rw_mutex>(argc, argv);
+});
 
 } // namespace tulle::bench

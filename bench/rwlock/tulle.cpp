@@ -6,7 +6,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("rwlock", "tulle",
-                           [](int argc, char** argv) { return rwlock_main<tulle_blocking_runtime, tulle::shared_mutex>(argc, argv); });
+benchmark const registered("rwlock", "tulle", [](int argc, char** argv) {
+    return rwlock_main<tulle_blocking_runtime, tulle::shared_mutex>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -8,7 +8,9 @@
 
 namespace {
 
-void scan(double const* first, double const* last, double* out) { __gnu_parallel::partial_sum(first, last, out); }
+void scan(double const* first, double const* last, double* out) {
+    __gnu_parallel::partial_sum(first, last, out);
+}
 
 } // namespace
 

@@ -24,7 +24,8 @@ template <class Scan> int scan_main(char const* library, settings const& s, Scan
         std::fill(out.begin(), out.end(), 0.0);
         double const time = time_of([&] { scan(x.data(), x.data() + x.size(), out.data()); });
         bool right = true;
-        for (std::size_t k = 0; k < out.size(); ++k) right = right && std::abs(out[k] - expected[k]) <= 1e-9 * expected[k];
+        for (std::size_t k = 0; k < out.size(); ++k)
+            right = right && std::abs(out[k] - expected[k]) <= 1e-9 * expected[k];
         if (i >= 0) elapsed.add(time * 1e3, right);
     }
     return print_all("scan", library, s, {elapsed});

@@ -3,7 +3,9 @@
 
 namespace {
 
-void scan(double const* first, double const* last, double* out) { std::partial_sum(first, last, out); }
+void scan(double const* first, double const* last, double* out) {
+    std::partial_sum(first, last, out);
+}
 
 } // namespace
 

@@ -6,7 +6,9 @@
 
 namespace {
 
-void scan(double const* first, double const* last, double* out) { tulle::parallel_inclusive_scan(first, last, out); }
+void scan(double const* first, double const* last, double* out) {
+    tulle::parallel_inclusive_scan(first, last, out);
+}
 
 } // namespace
 

@@ -6,7 +6,9 @@ namespace {
 
 struct runtime : tulle::bench::boost_fiber_runtime {
     using boost_fiber_runtime::boost_fiber_runtime;
-    template <class Time> static void sleep_until(Time when) { boost::this_fiber::sleep_until(when); }
+    template <class Time> static void sleep_until(Time when) {
+        boost::this_fiber::sleep_until(when);
+    }
 };
 
 } // namespace

@@ -8,7 +8,9 @@ namespace {
 
 struct runtime : tulle::bench::pthread_runtime {
     using pthread_runtime::pthread_runtime;
-    template <class Time> static void sleep_until(Time when) { std::this_thread::sleep_until(when); }
+    template <class Time> static void sleep_until(Time when) {
+        std::this_thread::sleep_until(when);
+    }
 };
 
 } // namespace

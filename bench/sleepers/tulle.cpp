@@ -6,10 +6,13 @@ namespace {
 
 struct runtime : tulle::bench::tulle_blocking_runtime {
     using tulle_blocking_runtime::tulle_blocking_runtime;
-    template <class Time> static void sleep_until(Time when) { tulle::this_thread::sleep_until(when); }
+    template <class Time> static void sleep_until(Time when) {
+        tulle::this_thread::sleep_until(when);
+    }
 };
 
 } // namespace
 
-tulle::bench::benchmark const registered("sleepers", "tulle",
-                                         [](int argc, char** argv) { return tulle::bench::sleepers_main<runtime>(argc, argv); });
+tulle::bench::benchmark const registered("sleepers", "tulle", [](int argc, char** argv) {
+    return tulle::bench::sleepers_main<runtime>(argc, argv);
+});

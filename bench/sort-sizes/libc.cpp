@@ -4,7 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("sort-sizes", "libc",
-                           [](int argc, char** argv) { return sort_sizes_main("libc", sort_sizes_settings(argc, argv), libc_sort); });
+benchmark const registered("sort-sizes", "libc", [](int argc, char** argv) {
+    return sort_sizes_main("libc", sort_sizes_settings(argc, argv), libc_sort);
+});
 
 } // namespace tulle::bench

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort-sizes: 10^6 random doubles, and ten times as many up to n = 10^8 (--quick: 10^5 and 10^6), each library with its own sort; --n 1000000000 is
-// the paper's size, for which there must be 8 GB, and 16 for qsort(). Figures: s.
-// Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 5.1, figure 3: a parallel quicksort beside qsort() of the C library.
+// sort-sizes: 10^6 random doubles, and ten times as many up to n = 10^8 (--quick: 10^5 and 10^6),
+// each library with its own sort; --n 1000000000 is the paper's size, for which there must be 8 GB,
+// and 16 for qsort(). Figures: s.
+// Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 5.1, figure 3: a parallel
+// quicksort beside qsort() of the C library.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -14,7 +16,8 @@
 namespace tulle::bench {
 
 // `sort(first, last)` is the whole.
-template <class Sort> figure sort_one_size(settings const& s, int exponent, std::size_t n, Sort sort) {
+template <class Sort>
+figure sort_one_size(settings const& s, int exponent, std::size_t n, Sort sort) {
     std::vector<double> data(n);
     figure elapsed{"s for 10^" + std::to_string(exponent)};
     for (int i = 0; i < s.runs; ++i) {
@@ -31,10 +34,13 @@ template <class Sort> int sort_sizes_main(char const* library, settings const& s
     int exponent = s.quick ? 5 : 6;
     std::size_t const smallest = s.quick ? 100'000 : 1'000'000;
     std::size_t const most = std::max(static_cast<std::size_t>(s.n), smallest);
-    for (std::size_t n = smallest; n <= most; n *= 10) figures.push_back(sort_one_size(s, exponent++, n, sort));
+    for (std::size_t n = smallest; n <= most; n *= 10)
+        figures.push_back(sort_one_size(s, exponent++, n, sort));
     return print_all("sort-sizes", library, s, figures);
 }
 
-inline settings sort_sizes_settings(int argc, char** argv) { return parse(argc, argv, {100'000'000, 1'000'000}); }
+inline settings sort_sizes_settings(int argc, char** argv) {
+    return parse(argc, argv, {100'000'000, 1'000'000});
+}
 
 } // namespace tulle::bench

@@ -10,7 +10,10 @@ benchmark const registered("sort-sizes", "tulle", [](int argc, char** argv) {
     settings const s = sort_sizes_settings(argc, argv);
     tulle_runtime library(s.workers);
     int result = 0;
-    library.run([&] { result = sort_sizes_main("tulle", s, [](double* first, double* last) { tulle::parallel_sort(first, last); }); });
+    library.run([&] {
+        result = sort_sizes_main(
+            "tulle", s, [](double* first, double* last) { tulle::parallel_sort(first, last); });
+    });
     return result;
 });
 

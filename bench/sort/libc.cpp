@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("sort", "libc", [](int argc, char** argv) { return sort_main("libc", sort_settings(argc, argv), libc_sort); });
+benchmark const registered("sort", "libc", [](int argc, char** argv) {
+    return sort_main("libc", sort_settings(argc, argv), libc_sort);
+});
 
 } // namespace tulle::bench

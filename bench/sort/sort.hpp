@@ -19,7 +19,8 @@ template <class Sort> int sort_main(char const* library, settings const& s, Sort
     for (int i = -1; i < s.runs; ++i) { // run -1 warms up
         data = input;
         double const time = time_of([&] { sort(data.data(), data.data() + data.size()); });
-        if (i >= 0) elapsed.add(time, kernels::quicksort_check(data.data(), data.size(), fingerprint));
+        if (i >= 0)
+            elapsed.add(time, kernels::quicksort_check(data.data(), data.size(), fingerprint));
     }
     return print_all("sort", library, s, {elapsed});
 }

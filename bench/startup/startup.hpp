@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// startup: a process that starts, runs one thread by the library, and ends; n of them in turn, with the library's own number of workers.
-// Figure: ms from its making until it has been waited for, the median of each run. Its exit code says that the thread has run.
+// startup: a process that starts, runs one thread by the library, and ends; n of them in turn, with
+// the library's own number of workers.
+// Figure: ms from its making until it has been waited for, the median of each run. Its exit code
+// says that the thread has run.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -17,7 +19,8 @@ namespace tulle::bench {
 
 inline constexpr char k_only_once[] = "--only-once"; // what the processes are told
 
-// The milliseconds of a process of that file, a program with benchmarks, for that library; `ok` stays true if it has ended as it should.
+// The milliseconds of a process of that file, a program with benchmarks, for that library; `ok`
+// stays true if it has ended as it should.
 inline double process_ms(std::string file, std::string library, bool& ok) {
     std::string workload = "startup";
     std::string word = k_only_once;
@@ -26,8 +29,9 @@ inline double process_ms(std::string file, std::string library, bool& ok) {
     double const time = time_of([&] {
         pid_t child = 0;
         int status = 0;
-        ended_well = posix_spawn(&child, file.c_str(), nullptr, nullptr, arguments, environ) == 0 && waitpid(child, &status, 0) == child &&
-                     WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        ended_well = posix_spawn(&child, file.c_str(), nullptr, nullptr, arguments, environ) == 0 &&
+                     waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+                     WEXITSTATUS(status) == 0;
     });
     ok = ok && ended_well;
     return 1e3 * time;

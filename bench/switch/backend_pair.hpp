@@ -12,7 +12,8 @@ namespace tulle::bench {
 template <arch::context_backend Backend> class backend_pair {
 public:
     backend_pair() : m_stack(k_stack_size / sizeof(std::max_align_t)) {
-        Backend::make(m_other, m_stack.data(), m_stack.size() * sizeof(std::max_align_t), &answer, this);
+        Backend::make(m_other, m_stack.data(), m_stack.size() * sizeof(std::max_align_t), &answer,
+                      this);
     }
     backend_pair(backend_pair const&) = delete;
     backend_pair& operator=(backend_pair const&) = delete;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // switch: two stacks in turn, no scheduler. Figure: ns per switch.
 //
-// A library takes part with an object that has   there_and_back()   two switches: to the other stack and back.
+// A library takes part with an object that has   there_and_back()   two switches: to the other
+// stack and back.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -10,7 +11,8 @@
 
 namespace tulle::bench {
 
-template <class Pair> int switch_main(int argc, char** argv, char const* library, sizes size = {20'000'000, 400'000}) {
+template <class Pair>
+int switch_main(int argc, char** argv, char const* library, sizes size = {20'000'000, 400'000}) {
     settings const s = parse(argc, argv, size);
     pin_if_single(s);
     Pair pair;
@@ -21,7 +23,8 @@ template <class Pair> int switch_main(int argc, char** argv, char const* library
         double const time = time_of([&] {
             for (long k = 0; k < rounds; ++k) pair.there_and_back();
         });
-        if (i >= 0) cost.add(1e9 * time / static_cast<double>(2 * rounds), pair.turns() - before == rounds);
+        if (i >= 0)
+            cost.add(1e9 * time / static_cast<double>(2 * rounds), pair.turns() - before == rounds);
     }
     return print_all("switch", library, s, {cost});
 }

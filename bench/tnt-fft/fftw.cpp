@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a library for Fourier transforms makes of it, with its own threads: radix 4 and more, and vectors. All numbers of its results are compared with ours.
+// What a library for Fourier transforms makes of it, with its own threads: radix 4 and more, and
+// vectors. All numbers of its results are compared with ours.
 #include "tnt_fft.hpp"
 
 #include <cstdio>
@@ -35,17 +36,20 @@ public:
     }
 
 private:
-    static fftw_complex* numbers(std::vector<fft_number>& x) { return reinterpret_cast<fftw_complex*>(x.data()); }
+    static fftw_complex* numbers(std::vector<fft_number>& x) {
+        return reinterpret_cast<fftw_complex*>(x.data());
+    }
 
     void prepare(fft_plan& plan) {
         fftw_destroy_plan(m_prepared);
         m_size = plan.result().size();
-        m_prepared =
-            fftw_plan_dft_1d(static_cast<int>(m_size), numbers(plan.samples()), numbers(plan.result()), FFTW_FORWARD, FFTW_ESTIMATE);
+        m_prepared = fftw_plan_dft_1d(static_cast<int>(m_size), numbers(plan.samples()),
+                                      numbers(plan.result()), FFTW_FORWARD, FFTW_ESTIMATE);
         std::vector<fft_number> const ours = transform_by_ours(plan);
         fftw_execute(m_prepared);
         for (std::size_t k = 0; k < m_size; ++k)
-            if (!(fft_distance(ours[k], plan.result()[k]) < 1e-13 * static_cast<double>(m_size))) disagree(k);
+            if (!(fft_distance(ours[k], plan.result()[k]) < 1e-13 * static_cast<double>(m_size)))
+                disagree(k);
     }
     [[noreturn]] void disagree(std::size_t k) const {
         std::fprintf(stderr, "number %zu of %zu is another one with FFTW\n", k, m_size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By POSIX threads. Beside this, the prefixes and what starts the library differ (tests/compat/tnt/prefixes_test.py).
+// By POSIX threads. Beside this, the prefixes and what starts the library differ
+// (tests/compat/tnt/prefixes_test.py).
 #include "tnt_fft.hpp"
 
 #include <pthread.h>
@@ -33,7 +34,8 @@ void transform(fft_plan& plan) {
     std::vector<pthread_t> threads(plan.threads());
     for (std::size_t t = 0; t < threads.size(); ++t) parts.push_back({&all, t});
     pthread_barrier_init(&all.phase, nullptr, static_cast<unsigned>(threads.size()));
-    for (std::size_t t = 0; t < threads.size(); ++t) pthread_create(&threads[t], nullptr, &work, &parts[t]);
+    for (std::size_t t = 0; t < threads.size(); ++t)
+        pthread_create(&threads[t], nullptr, &work, &parts[t]);
     for (pthread_t const thread : threads) pthread_join(thread, nullptr);
     pthread_barrier_destroy(&all.phase);
 }

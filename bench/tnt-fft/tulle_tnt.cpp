@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By TNT threads. Beside pthread.cpp, the prefixes and what starts the library differ (tests/compat/tnt/prefixes_test.py).
+// By TNT threads. Beside pthread.cpp, the prefixes and what starts the library differ
+// (tests/compat/tnt/prefixes_test.py).
 #include "tnt_fft.hpp"
 
 #include <tnt.h>

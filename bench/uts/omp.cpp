@@ -4,6 +4,7 @@
 
 namespace tulle::bench {
 
-benchmark const registered("uts", omp_runtime::k_name, [](int argc, char** argv) { return uts_main<omp_runtime>(argc, argv); });
+benchmark const registered("uts", omp_runtime::k_name,
+                           [](int argc, char** argv) { return uts_main<omp_runtime>(argc, argv); });
 
 } // namespace tulle::bench

@@ -4,6 +4,7 @@
 
 namespace tulle::bench {
 
-benchmark const registered("uts", "tbb", [](int argc, char** argv) { return uts_main<tbb_runtime>(argc, argv); });
+benchmark const registered("uts", "tbb",
+                           [](int argc, char** argv) { return uts_main<tbb_runtime>(argc, argv); });
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("uts", "tulle", [](int argc, char** argv) { return uts_main<tulle_runtime>(argc, argv); });
+benchmark const registered("uts", "tulle", [](int argc, char** argv) {
+    return uts_main<tulle_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// uts: walks the published tree T1 (4 130 071 nodes), a thread per inner range of children. `n` is the depth limit: 10 is
+// uts: walks the published tree T1 (4 130 071 nodes), a thread per inner range of children. `n` is
+// the depth limit: 10 is
 // T1 itself; a smaller one cuts the same tree, and is checked against the serial walk. Figure: s.
 #pragma once
 

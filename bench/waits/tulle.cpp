@@ -3,6 +3,7 @@
 
 namespace tulle::bench {
 
-benchmark const registered("waits", "tulle", [](int argc, char** argv) { return waits_main(argc, argv, "tulle"); });
+benchmark const registered("waits", "tulle",
+                           [](int argc, char** argv) { return waits_main(argc, argv, "tulle"); });
 
 } // namespace tulle::bench

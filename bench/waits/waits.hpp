@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// waits: 1000 threads in a ring, of which each waits until the one before it has come by; n waits in all. Figure: ns per wait.
-// The same with and without reports of deadlocks, which follow every wait: what they cost while nothing is wrong.
+// waits: 1000 threads in a ring, of which each waits until the one before it has come by; n waits
+// in all. Figure: ns per wait.
+// The same with and without reports of deadlocks, which follow every wait: what they cost while
+// nothing is wrong.
 #pragma once
 
 #include "../common/harness.hpp"
@@ -21,7 +23,8 @@ public:
     [[nodiscard]] double time_of_rounds(long rounds, bool& right) {
         double const elapsed = time_of([&] {
             tulle_blocking_runtime::group threads;
-            for (std::size_t i = 0; i < m_seats.size(); ++i) threads.spawn([this, i, rounds] { sit(i, rounds); });
+            for (std::size_t i = 0; i < m_seats.size(); ++i)
+                threads.spawn([this, i, rounds] { sit(i, rounds); });
             m_seats[0].turn.notify();
             threads.wait();
         });
@@ -38,7 +41,8 @@ private:
         for (long r = 0; r < rounds; ++r) {
             m_seats[i].turn.wait();
             m_seats[i].turn.add_signalers(1);
-            m_in_turn = m_in_turn && m_passed % static_cast<long>(m_seats.size()) == static_cast<long>(i);
+            m_in_turn =
+                m_in_turn && m_passed % static_cast<long>(m_seats.size()) == static_cast<long>(i);
             ++m_passed;
             m_seats[(i + 1) % m_seats.size()].turn.notify();
         }
@@ -60,7 +64,9 @@ inline int waits_main(int argc, char** argv, char const* name) {
         bool right = false;
         double time = 0;
         library.run([&] { time = ring(k_threads).time_of_rounds(i < 0 ? 1 : rounds, right); });
-        if (i >= 0) cost.add(1e9 * time / static_cast<double>(rounds * static_cast<long>(k_threads)), right);
+        if (i >= 0)
+            cost.add(1e9 * time / static_cast<double>(rounds * static_cast<long>(k_threads)),
+                     right);
     }
     return print_all("waits", name, s, {cost});
 }

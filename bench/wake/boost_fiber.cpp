@@ -25,7 +25,9 @@ public:
 private:
     void serve() {
         boost::fibers::fiber([this] {
-            for (std::function<void()> work; m_work.pop(work) == boost::fibers::channel_op_status::success;) work();
+            for (std::function<void()> work;
+                 m_work.pop(work) == boost::fibers::channel_op_status::success;)
+                work();
         }).join();
     }
 
@@ -35,5 +37,6 @@ private:
 
 } // namespace
 
-tulle::bench::benchmark const registered("wake", "boost_fiber",
-                                         [](int argc, char** argv) { return tulle::bench::wake_main<fiber_poster>(argc, argv); });
+tulle::bench::benchmark const registered("wake", "boost_fiber", [](int argc, char** argv) {
+    return tulle::bench::wake_main<fiber_poster>(argc, argv);
+});

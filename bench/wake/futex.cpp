@@ -3,6 +3,7 @@
 
 namespace tulle::bench {
 
-benchmark const registered("wake", "futex", [](int argc, char** argv) { return wake_main<raw_futex>(argc, argv); });
+benchmark const registered("wake", "futex",
+                           [](int argc, char** argv) { return wake_main<raw_futex>(argc, argv); });
 
 } // namespace tulle::bench

@@ -49,5 +49,6 @@ private:
 
 } // namespace
 
-tulle::bench::benchmark const registered("wake", "pthread",
-                                         [](int argc, char** argv) { return tulle::bench::wake_main<pthread_poster>(argc, argv); });
+tulle::bench::benchmark const registered("wake", "pthread", [](int argc, char** argv) {
+    return tulle::bench::wake_main<pthread_poster>(argc, argv);
+});

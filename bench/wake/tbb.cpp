@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("wake", "tbb", [](int argc, char** argv) { return wake_main<tbb_runtime>(argc, argv); });
+benchmark const registered("wake", "tbb", [](int argc, char** argv) {
+    return wake_main<tbb_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

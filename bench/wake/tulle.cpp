@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("wake", "tulle", [](int argc, char** argv) { return wake_main<tulle_blocking_runtime>(argc, argv); });
+benchmark const registered("wake", "tulle", [](int argc, char** argv) {
+    return wake_main<tulle_blocking_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

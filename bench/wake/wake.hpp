@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// wake: a thread of the operating system, foreign to the library, hands work to an idle program; the time until the work
-// runs. Each of the n samples is followed by one of a raw futex, with 2 ms of rest before both. Figures: us (median of
-// the samples), and x futex, its ratio to the raw futex's median of the same run.
+// wake: a thread of the operating system, foreign to the library, hands work to an idle program;
+// the time until the work runs. Each of the n samples is followed by one of a raw futex, with 2 ms
+// of rest before both. Figures: us (median of the samples), and x futex, its ratio to the raw
+// futex's median of the same run.
 //
 // A library takes part with   post(f)   which starts f from a foreign thread and returns at once.
 #pragma once
@@ -53,7 +54,8 @@ template <class Library> wake_result wake_sample(Library& library) {
     return {at - posted, at != 0 && once && !mark->in_caller.load(std::memory_order_relaxed)};
 }
 
-// The floor: one thread asleep on a word; who has work for it stores the word and makes one system call.
+// The floor: one thread asleep on a word; who has work for it stores the word and makes one system
+// call.
 class raw_futex {
 public:
     static constexpr char const* k_name = "futex";

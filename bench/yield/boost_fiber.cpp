@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("yield", "boost_fiber", [](int argc, char** argv) { return yield_main<boost_fiber_runtime>(argc, argv); });
+benchmark const registered("yield", "boost_fiber", [](int argc, char** argv) {
+    return yield_main<boost_fiber_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -4,6 +4,8 @@
 
 namespace tulle::bench {
 
-benchmark const registered("yield", "tulle", [](int argc, char** argv) { return yield_main<tulle_runtime>(argc, argv); });
+benchmark const registered("yield", "tulle", [](int argc, char** argv) {
+    return yield_main<tulle_runtime>(argc, argv);
+});
 
 } // namespace tulle::bench

@@ -6,7 +6,8 @@
 
 namespace tulle::bench {
 
-// Each partner counts its own turns; the two loops are one timing because each needs the other's yields.
+// Each partner counts its own turns; the two loops are one timing because each needs the other's
+// yields.
 template <class Library> double time_yields(long n, bool& right) {
     long turns[2] = {0, 0};
     auto const partner = [n](long& mine) {
@@ -14,14 +15,16 @@ template <class Library> double time_yields(long n, bool& right) {
     };
     double const elapsed = time_of([&] {
         typename Library::group threads;
-        for (long& mine : turns) threads.spawn([&partner, &mine] { partner(mine); }); // the same code in both
+        // The same code in both.
+        for (long& mine : turns) threads.spawn([&partner, &mine] { partner(mine); });
         threads.wait();
     });
     right = turns[0] == n / 2 && turns[1] == n / 2;
     return elapsed;
 }
 
-template <class Library> int yield_main(int argc, char** argv, sizes size = {10'000'000, 200'000, 2}) {
+template <class Library>
+int yield_main(int argc, char** argv, sizes size = {10'000'000, 200'000, 2}) {
     settings const s = parse(argc, argv, size);
     pin_if_single(s);
     Library library(s.workers);

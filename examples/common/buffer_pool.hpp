@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers of one size for whoever needs one for a while; as many as are in use at once are made, and used again.
-// Any thread may take and give back. A std::mutex is right here: it is held for a few instructions and never over a switch.
+// Buffers of one size for whoever needs one for a while; as many as are in use at once are made,
+// and used again.
+// Any thread may take and give back. A std::mutex is right here: it is held for a few instructions
+// and never over a switch.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,8 @@ struct pipe_ends {
 
 pipe_ends make_pipe() {
     std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    if (pipe2(ends.data(), O_CLOEXEC) != 0)
+        throw std::system_error(errno, std::generic_category(), "pipe");
     return {file("pipe", ends[0], true), file("pipe", ends[1], true)};
 }
 
@@ -51,9 +52,11 @@ pid_t start(std::vector<std::string> words, file const& output) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
     pid_t child = 0;
-    int const error = posix_spawnp(&child, words[0].c_str(), &actions, nullptr, pointers_to(words).data(), pointers_to(variables).data());
+    int const error = posix_spawnp(&child, words[0].c_str(), &actions, nullptr,
+                                   pointers_to(words).data(), pointers_to(variables).data());
     posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw std::system_error(error, std::generic_category(), "cannot run " + words[0]);
+    if (error != 0)
+        throw std::system_error(error, std::generic_category(), "cannot run " + words[0]);
     return child;
 }
 

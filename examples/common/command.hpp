@@ -16,7 +16,8 @@ struct command_result {
 // True when the program can be found in PATH.
 [[nodiscard]] bool command_exists(std::string const& program);
 
-// Runs words[0] with the other words as arguments and waits for it. Throws when it cannot be started or was killed.
+// Runs words[0] with the other words as arguments and waits for it. Throws when it cannot be
+// started or was killed.
 [[nodiscard]] command_result run_command(std::vector<std::string> const& words);
 
 } // namespace examples

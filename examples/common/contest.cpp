@@ -13,7 +13,8 @@ namespace examples {
 
 namespace {
 
-// Lets the idle threads of the library that ran before go to sleep: some of them spin for a while first.
+// Lets the idle threads of the library that ran before go to sleep: some of them spin for a while
+// first.
 constexpr std::chrono::milliseconds k_pause_between_runs{20};
 
 struct entrant {
@@ -52,12 +53,14 @@ char const* name_of(role kind) {
 }
 
 void print_row(figure const& f, std::FILE* out) {
-    std::fprintf(out, "  %-32s %12.*f %-12s", f.library.c_str(), f.unit == "s" ? 3 : 1, f.value, f.unit.c_str());
+    std::fprintf(out, "  %-32s %12.*f %-12s", f.library.c_str(), f.unit == "s" ? 3 : 1, f.value,
+                 f.unit.c_str());
     if (f.reference > 0) std::fprintf(out, " %8.2f x tulle", f.value / f.reference);
     std::fprintf(out, "%s\n", f.ok ? "" : "  WRONG RESULT");
 }
 
-void print_table(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool ok, std::FILE* out) {
+void print_table(std::string const& program, std::string const& input,
+                 std::vector<figure> const& figures, bool ok, std::FILE* out) {
     std::fprintf(out, "%s, %s\n", program.c_str(), input.c_str());
     for (figure const& f : figures) print_row(f, out);
     std::fprintf(out, "  %-32s %12s\n", "check", ok ? "ok" : "FAILED");
@@ -77,28 +80,32 @@ bool hold_contest(contest const& event, common_options const& options) {
         progress shown(options.progress);
         for (int i = 0; i < options.runs; ++i)
             for (entrant& e : entrants) {
-                shown.begin(event.program + ", " + event.input + ": " + e.who->library + ", run " + std::to_string(i + 1) + " of " +
-                            std::to_string(options.runs));
+                shown.begin(event.program + ", " + event.input + ": " + e.who->library + ", run " +
+                            std::to_string(i + 1) + " of " + std::to_string(options.runs));
                 run_once(event, e);
             }
     }
     std::vector<figure> figures;
-    for (entrant const& e : entrants) figures.push_back({e.who->library, e.who->kind, median(e.seconds), "s", e.ok});
+    for (entrant const& e : entrants)
+        figures.push_back({e.who->library, e.who->kind, median(e.seconds), "s", e.ok});
     if (options.peers) figures.insert(figures.end(), event.known.begin(), event.known.end());
     for (figure& f : figures)
         if (f.kind != role::tulle) f.reference = figures.front().value;
     return print_figures(event.program, event.input, figures, options.tsv);
 }
 
-bool print_figures(std::string const& program, std::string const& input, std::vector<figure> const& figures, bool tsv, std::FILE* out) {
-    bool const ok = std::all_of(figures.begin(), figures.end(), [](figure const& f) { return f.ok; });
+bool print_figures(std::string const& program, std::string const& input,
+                   std::vector<figure> const& figures, bool tsv, std::FILE* out) {
+    bool const ok =
+        std::all_of(figures.begin(), figures.end(), [](figure const& f) { return f.ok; });
     if (!tsv) {
         print_table(program, input, figures, ok, out);
         return ok;
     }
     for (figure const& f : figures)
-        std::fprintf(out, "%s\t%s\t%s\t%s\t%.6f\t%s\t%s\n", program.c_str(), input.c_str(), f.library.c_str(), name_of(f.kind), f.value,
-                     f.unit.c_str(), f.ok ? "ok" : "wrong");
+        std::fprintf(out, "%s\t%s\t%s\t%s\t%.6f\t%s\t%s\n", program.c_str(), input.c_str(),
+                     f.library.c_str(), name_of(f.kind), f.value, f.unit.c_str(),
+                     f.ok ? "ok" : "wrong");
     return ok;
 }
 

@@ -35,18 +35,23 @@ ssize_t or_throw(ssize_t n, file const& f, char const* what) {
 } // namespace
 
 file::file(std::string name, int flags)
-    : m_name(std::move(name)), m_descriptor(open(m_name.c_str(), flags | O_CLOEXEC, 0666)), m_owned(true) {
+    : m_name(std::move(name)),
+      m_descriptor(open(m_name.c_str(), flags | O_CLOEXEC, 0666)),
+      m_owned(true) {
     if (m_descriptor < 0) fail("cannot open");
 }
 
-file::file(std::string name, int descriptor, bool owned) noexcept : m_name(std::move(name)), m_descriptor(descriptor), m_owned(owned) {}
+file::file(std::string name, int descriptor, bool owned) noexcept
+    : m_name(std::move(name)), m_descriptor(descriptor), m_owned(owned) {}
 
 file::~file() {
     if (m_owned && m_descriptor >= 0) close(m_descriptor);
 }
 
 file::file(file&& other) noexcept
-    : m_name(std::move(other.m_name)), m_descriptor(std::exchange(other.m_descriptor, -1)), m_owned(other.m_owned) {}
+    : m_name(std::move(other.m_name)),
+      m_descriptor(std::exchange(other.m_descriptor, -1)),
+      m_owned(other.m_owned) {}
 
 file& file::operator=(file&& other) noexcept {
     std::swap(m_name, other.m_name);
@@ -56,14 +61,16 @@ file& file::operator=(file&& other) noexcept {
 }
 
 std::size_t file::read(char* data, std::size_t length) {
-    return transfer_all(length,
-                        [&](std::size_t done) { return or_throw(::read(m_descriptor, data + done, length - done), *this, "cannot read"); });
+    return transfer_all(length, [&](std::size_t done) {
+        return or_throw(::read(m_descriptor, data + done, length - done), *this, "cannot read");
+    });
 }
 
 std::size_t file::read_at(char* data, std::size_t length, std::size_t offset) const {
     return transfer_all(length, [&](std::size_t done) {
         auto const position = static_cast<off_t>(offset + done);
-        return or_throw(pread(m_descriptor, data + done, length - done, position), *this, "cannot read");
+        return or_throw(pread(m_descriptor, data + done, length - done, position), *this,
+                        "cannot read");
     });
 }
 
@@ -74,19 +81,22 @@ std::size_t file::read_some(char* data, std::size_t length) const {
 }
 
 void file::write(char const* data, std::size_t length) {
-    transfer_all(length,
-                 [&](std::size_t done) { return or_throw(::write(m_descriptor, data + done, length - done), *this, "cannot write"); });
+    transfer_all(length, [&](std::size_t done) {
+        return or_throw(::write(m_descriptor, data + done, length - done), *this, "cannot write");
+    });
 }
 
 void file::write_at(char const* data, std::size_t length, std::size_t offset) const {
     transfer_all(length, [&](std::size_t done) {
         auto const position = static_cast<off_t>(offset + done);
-        return or_throw(pwrite(m_descriptor, data + done, length - done, position), *this, "cannot write");
+        return or_throw(pwrite(m_descriptor, data + done, length - done, position), *this,
+                        "cannot write");
     });
 }
 
 void file::fail(char const* what) const {
-    throw std::runtime_error(std::string(what) + " '" + m_name + "': " + std::generic_category().message(errno));
+    throw std::runtime_error(std::string(what) + " '" + m_name +
+                             "': " + std::generic_category().message(errno));
 }
 
 bool same_content(std::string const& a, std::string const& b) {
@@ -97,14 +107,16 @@ bool same_content(std::string const& a, std::string const& b) {
     std::vector<char> right(k_piece);
     for (;;) {
         std::size_t const n = x.read(left.data(), k_piece);
-        if (y.read(right.data(), k_piece) != n || std::memcmp(left.data(), right.data(), n) != 0) return false;
+        if (y.read(right.data(), k_piece) != n || std::memcmp(left.data(), right.data(), n) != 0)
+            return false;
         if (n < k_piece) return true;
     }
 }
 
 temporary_directory::temporary_directory() {
     m_path = (std::filesystem::temp_directory_path() / "tulle-XXXXXX").string();
-    if (mkdtemp(m_path.data()) == nullptr) throw std::system_error(errno, std::generic_category(), m_path);
+    if (mkdtemp(m_path.data()) == nullptr)
+        throw std::system_error(errno, std::generic_category(), m_path);
 }
 
 temporary_directory::~temporary_directory() {

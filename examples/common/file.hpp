@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file descriptor that closes itself; reads and writes that are whole or throw std::runtime_error with its name.
+// A file descriptor that closes itself; reads and writes that are whole or throw std::runtime_error
+// with its name.
 #pragma once
 
 #include <cstddef>

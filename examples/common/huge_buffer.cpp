@@ -13,7 +13,8 @@ namespace {
 
 char* checked(void* mapped, std::size_t bytes) {
     if (mapped == MAP_FAILED)
-        throw std::system_error(errno, std::generic_category(), "cannot get " + std::to_string(bytes) + " bytes of memory");
+        throw std::system_error(errno, std::generic_category(),
+                                "cannot get " + std::to_string(bytes) + " bytes of memory");
     madvise(mapped, bytes, MADV_HUGEPAGE); // where the system has none, small pages do
     return static_cast<char*>(mapped);
 }
@@ -21,7 +22,9 @@ char* checked(void* mapped, std::size_t bytes) {
 } // namespace
 
 huge_buffer::huge_buffer(std::size_t bytes) : m_size(bytes == 0 ? 1 : bytes) {
-    m_data = checked(mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), m_size);
+    m_data = checked(mmap(nullptr, m_size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+                     m_size);
 }
 
 huge_buffer::~huge_buffer() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for much data that is read in no order: zero pages from the system, huge ones where it has them, touched on use.
+// Memory for much data that is read in no order: zero pages from the system, huge ones where it has
+// them, touched on use.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,9 @@ public:
     [[nodiscard]] std::size_t size() const { return m_size; }
 
     // As an array of trivial objects; zero bytes are their first value.
-    template <class T> [[nodiscard]] std::span<T> as() const { return {reinterpret_cast<T*>(m_data), m_size / sizeof(T)}; }
+    template <class T> [[nodiscard]] std::span<T> as() const {
+        return {reinterpret_cast<T*>(m_data), m_size / sizeof(T)};
+    }
 
     // Makes it longer; what is in it stays, perhaps elsewhere.
     void grow(std::size_t bytes);

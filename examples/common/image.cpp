@@ -27,15 +27,18 @@ png_image header_of(image const& picture) {
 
 void write_png(image const& picture, std::string const& name) {
     png_image header = header_of(picture);
-    if (png_image_write_to_file(&header, name.c_str(), 0, picture.pixels.data(), 0, nullptr) == 0) fail("cannot write", name, header);
+    if (png_image_write_to_file(&header, name.c_str(), 0, picture.pixels.data(), 0, nullptr) == 0)
+        fail("cannot write", name, header);
 }
 
 image read_png(std::string const& name) {
     png_image header = header_of({});
-    if (png_image_begin_read_from_file(&header, name.c_str()) == 0) fail("cannot read", name, header);
+    if (png_image_begin_read_from_file(&header, name.c_str()) == 0)
+        fail("cannot read", name, header);
     header.format = PNG_FORMAT_RGB;
     image picture(header.width, header.height);
-    if (png_image_finish_read(&header, nullptr, picture.pixels.data(), 0, nullptr) == 0) fail("cannot read", name, header);
+    if (png_image_finish_read(&header, nullptr, picture.pixels.data(), 0, nullptr) == 0)
+        fail("cannot read", name, header);
     return picture;
 }
 

@@ -25,7 +25,9 @@ void run_on_large_stack(std::function<void()> const& body) {
     auto copy = body;
     int const error = pthread_create(&thread, &attributes, call, &copy);
     pthread_attr_destroy(&attributes);
-    if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start a thread with a stack of 1 GiB");
+    if (error != 0)
+        throw std::system_error(error, std::generic_category(),
+                                "cannot start a thread with a stack of 1 GiB");
     pthread_join(thread, nullptr);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which lines match: a fixed string, or an extended regular expression. count() may be called by many threads.
+// Decides which lines match: a fixed string, or an extended regular expression. count() may be
+// called by many threads.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ public:
 // Lines that contain this string. It must not contain a newline.
 [[nodiscard]] std::unique_ptr<line_matcher> match_fixed(std::string const& text);
 
-// Lines that match this POSIX extended regular expression, byte by byte; throws std::runtime_error when it is none, or when
-// the program was built without regular expressions.
+// Lines that match this POSIX extended regular expression, byte by byte; throws std::runtime_error
+// when it is none, or when the program was built without regular expressions.
 [[nodiscard]] std::unique_ptr<line_matcher> match_expression(std::string const& expression);
 
 } // namespace examples

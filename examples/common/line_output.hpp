@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes sorted lines: blocks of lines are gathered from all over the text into buffers and written where they belong, in
-// parallel if the output is a file that can be written anywhere, else in order. On the way each line is compared with the one
-// before it, which is still in the cache: a result that is out of order does not go unnoticed.
+// Writes sorted lines: blocks of lines are gathered from all over the text into buffers and written
+// where they belong, in parallel if the output is a file that can be written anywhere, else in
+// order. On the way each line is compared with the one before it, which is still in the cache: a
+// result that is out of order does not go unnoticed.
 #pragma once
 
 #include "buffer_pool.hpp"
@@ -24,8 +25,13 @@ namespace examples {
 template <class Policy, class Advance> class line_writer {
 public:
     // start: where in a seekable output the lines go; none: the output is a stream.
-    line_writer(line_table const& table, file& output, std::optional<std::size_t> start, Advance const& advance)
-        : m_table(table), m_output(output), m_start(start), m_advance(advance), m_offsets(blocks() + 1) {}
+    line_writer(line_table const& table, file& output, std::optional<std::size_t> start,
+                Advance const& advance)
+        : m_table(table),
+          m_output(output),
+          m_start(start),
+          m_advance(advance),
+          m_offsets(blocks() + 1) {}
 
     // True when the lines are in order and all there.
     [[nodiscard]] bool write() {
@@ -36,7 +42,8 @@ public:
             for (std::size_t i = 0; i < blocks(); ++i) write_block(i);
         }
         // relaxed: the blocks were joined
-        return m_ordered.load(std::memory_order_relaxed) && m_written.load(std::memory_order_relaxed) == m_table.bytes &&
+        return m_ordered.load(std::memory_order_relaxed) &&
+               m_written.load(std::memory_order_relaxed) == m_table.bytes &&
                m_fingerprint.load(std::memory_order_relaxed) == m_table.fingerprint;
     }
 
@@ -61,7 +68,8 @@ private:
 
     void place_blocks() {
         parallel_for<Policy>(0, blocks(), [this](std::size_t i) {
-            for (line_entry const& e : block(i)) m_offsets[i + 1] += e.length(m_table.text.data()) + 1;
+            for (line_entry const& e : block(i))
+                m_offsets[i + 1] += e.length(m_table.text.data()) + 1;
         });
         m_offsets[0] = *m_start;
         for (std::size_t i = 0; i < blocks(); ++i) m_offsets[i + 1] += m_offsets[i];
@@ -95,7 +103,8 @@ private:
         if (!ordered) m_ordered.store(false, std::memory_order_relaxed);
     }
 
-    // Adds a line with its newline; returns the line without, from where it is most likely in the cache.
+    // Adds a line with its newline; returns the line without, from where it is most likely in the
+    // cache.
     std::string_view append(std::string_view line, stretch& out) {
         if (line.size() > k_buffer - out.filled) flush(out);
         if (line.size() > k_buffer) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts line entries by the bytes of their lines. Quicksort on the entries' keys, branchless, without a look at the text; lines
-// whose keys turn out equal form a group that is sorted again by the bytes that follow what they have in common.
-// Source: the idea of caching the next bytes is Ng and Kakehi, "Cache Efficient Radix Sort for String Sorting", 2007.
-// Nesting: the smaller part is a call, the larger one the next round, and both are forked only where neither has less than
-// an eighth; so calls nest at most log n to the base 8/7 deep, however long the lines are.
+// Sorts line entries by the bytes of their lines. Quicksort on the entries' keys, branchless,
+// without a look at the text; lines whose keys turn out equal form a group that is sorted again by
+// the bytes that follow what they have in common.
+// Source: the idea of caching the next bytes is Ng and Kakehi, "Cache Efficient Radix Sort for
+// String Sorting", 2007.
+// Nesting: the smaller part is a call, the larger one the next round, and both are forked only
+// where neither has less than an eighth; so calls nest at most log n to the base 8/7 deep, however
+// long the lines are.
 #pragma once
 
 #include "line_table.hpp"
@@ -36,7 +39,8 @@ inline line_range fresh_range(line_entry* first, line_entry* last, std::size_t d
     return {first, last, depth, 0, 2 * static_cast<int>(std::bit_width(n)), false};
 }
 
-template <class Before> line_entry* partition_entries(line_entry* first, line_entry* last, Before before) {
+template <class Before>
+line_entry* partition_entries(line_entry* first, line_entry* last, Before before) {
     line_entry* end = first;
     for (line_entry* p = first; p != last; ++p) {
         line_entry const x = *p;
@@ -65,11 +69,14 @@ public:
 
 private:
     static constexpr std::size_t k_insertion_length = 16;
-    static constexpr std::size_t k_grain = 4096;                  // shorter ranges are sorted without forking
-    static constexpr std::size_t k_block = std::size_t{1} << 14U; // entries that one thread looks through
+    // Shorter ranges are sorted without forking.
+    static constexpr std::size_t k_grain = 4096;
+    // Entries that one thread looks through.
+    static constexpr std::size_t k_block = std::size_t{1} << 14U;
 
     void sort_both(std::pair<line_range, line_range> const& parts) const {
-        Policy::invoke([this, &parts] { sort(parts.second); }, [this, &parts] { sort(parts.first); });
+        Policy::invoke([this, &parts] { sort(parts.second); },
+                       [this, &parts] { sort(parts.first); });
     }
 
     [[nodiscard]] bool less(line_entry const& a, line_entry const& b, std::size_t depth) const {
@@ -91,7 +98,9 @@ private:
     }
 
     void sort_by_comparison(line_range const& r) const {
-        auto const before = [this, depth = r.depth](auto const& a, auto const& b) { return less(a, b, depth); };
+        auto const before = [this, depth = r.depth](auto const& a, auto const& b) {
+            return less(a, b, depth);
+        };
         std::make_heap(r.first, r.last, before);
         std::sort_heap(r.first, r.last, before);
     }
@@ -101,11 +110,14 @@ private:
         std::uint64_t const pivot = choose_pivot(r);
         int const levels = r.levels - 1;
         if (r.has_floor && pivot == r.floor) {
-            line_entry* const end = partition_entries(r.first, r.last, [pivot](auto const& x) { return x.key() <= pivot; });
+            line_entry* const end = partition_entries(
+                r.first, r.last, [pivot](auto const& x) { return x.key() <= pivot; });
             return {next_bytes(r.first, end, r.depth), {end, r.last, r.depth, pivot, levels, true}};
         }
-        line_entry* const middle = partition_entries(r.first, r.last, [pivot](auto const& x) { return x.key() < pivot; });
-        return {{r.first, middle, r.depth, r.floor, levels, r.has_floor}, {middle, r.last, r.depth, pivot, levels, true}};
+        line_entry* const middle =
+            partition_entries(r.first, r.last, [pivot](auto const& x) { return x.key() < pivot; });
+        return {{r.first, middle, r.depth, r.floor, levels, r.has_floor},
+                {middle, r.last, r.depth, pivot, levels, true}};
     }
 
     [[nodiscard]] static std::uint64_t choose_pivot(line_range const& r) {
@@ -122,13 +134,17 @@ private:
         return std::max(std::min(a, b), std::min(std::max(a, b), c));
     }
 
-    // A group of lines that are equal up to depth and have equal keys. Those that end within the key come first, the shorter
-    // before the longer; the rest go on behind what they have in common.
-    [[nodiscard]] line_range next_bytes(line_entry* first, line_entry* last, std::size_t depth) const {
+    // A group of lines that are equal up to depth and have equal keys. Those that end within the
+    // key come first, the shorter before the longer; the rest go on behind what they have in
+    // common.
+    [[nodiscard]] line_range next_bytes(line_entry* first, line_entry* last,
+                                        std::size_t depth) const {
         std::size_t const seen = depth + k_key_bytes;
         auto const ends = [this, seen](line_entry const& x) { return x.length(m_text) <= seen; };
         line_entry* const rest = partition_entries(first, last, ends);
-        auto const shorter = [this](auto const& a, auto const& b) { return a.length(m_text) < b.length(m_text); };
+        auto const shorter = [this](auto const& a, auto const& b) {
+            return a.length(m_text) < b.length(m_text);
+        };
         if (!std::is_sorted(first, rest, shorter)) std::sort(first, rest, shorter);
         if (last - rest < 2) return fresh_range(last, last, seen);
         std::size_t const next = common_length(rest, last, seen);
@@ -138,32 +154,41 @@ private:
         return fresh_range(rest, last, next);
     }
 
-    // Length of the prefix that all these lines share, given that they share the first `known` bytes.
-    [[nodiscard]] std::size_t common_length(line_entry const* first, line_entry const* last, std::size_t known) const {
+    // Length of the prefix that all these lines share, given that they share the first `known`
+    // bytes.
+    [[nodiscard]] std::size_t common_length(line_entry const* first, line_entry const* last,
+                                            std::size_t known) const {
         std::string_view const model = first->view(m_text);
         std::atomic<std::size_t> common{model.size()};
         for_blocks(first, last, [&, this](line_entry const* from, line_entry const* to) {
-            // relaxed: a limit that only sinks; the join of the blocks orders the last value before its use
+            // relaxed: a limit that only sinks; the join of the blocks orders the last value before
+            // its use
             std::size_t limit = common.load(std::memory_order_relaxed);
-            for (; from != to && limit > known; ++from) limit = shared_prefix(model, from->view(m_text), known, limit);
+            for (; from != to && limit > known; ++from)
+                limit = shared_prefix(model, from->view(m_text), known, limit);
             std::size_t seen = common.load(std::memory_order_relaxed);
-            while (limit < seen && !common.compare_exchange_weak(seen, limit, std::memory_order_relaxed)) continue;
+            while (limit < seen &&
+                   !common.compare_exchange_weak(seen, limit, std::memory_order_relaxed))
+                continue;
         });
         return common.load(std::memory_order_relaxed);
     }
 
-    [[nodiscard]] static std::size_t shared_prefix(std::string_view a, std::string_view b, std::size_t known, std::size_t limit) {
+    [[nodiscard]] static std::size_t shared_prefix(std::string_view a, std::string_view b,
+                                                   std::size_t known, std::size_t limit) {
         std::size_t const end = std::min(limit, b.size());
         if (std::memcmp(a.data() + known, b.data() + known, end - known) == 0) return end;
-        auto const differ =
-            std::mismatch(a.begin() + static_cast<std::ptrdiff_t>(known), a.end(), b.begin() + static_cast<std::ptrdiff_t>(known), b.end());
+        auto const differ = std::mismatch(a.begin() + static_cast<std::ptrdiff_t>(known), a.end(),
+                                          b.begin() + static_cast<std::ptrdiff_t>(known), b.end());
         return static_cast<std::size_t>(differ.first - a.begin());
     }
 
-    template <class Entry, class Body> static void for_blocks(Entry* first, Entry* last, Body const& body) {
+    template <class Entry, class Body>
+    static void for_blocks(Entry* first, Entry* last, Body const& body) {
         auto const n = static_cast<std::size_t>(last - first);
-        parallel_for<Policy>(0, (n + k_block - 1) / k_block,
-                             [&](std::size_t i) { body(first + i * k_block, first + std::min(n, (i + 1) * k_block)); });
+        parallel_for<Policy>(0, (n + k_block - 1) / k_block, [&](std::size_t i) {
+            body(first + i * k_block, first + std::min(n, (i + 1) * k_block));
+        });
     }
 
     char const* m_text;

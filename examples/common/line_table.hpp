@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of text as an array of 16-byte entries, built in parallel: pieces are read and their newlines counted, then each
-// piece enters the lines that end in it. An entry has the line's next eight bytes as a number that orders like them, so that
-// sorting looks at the text only where those are equal.
+// Lines of text as an array of 16-byte entries, built in parallel: pieces are read and their
+// newlines counted, then each piece enters the lines that end in it. An entry has the line's next
+// eight bytes as a number that orders like them, so that sorting looks at the text only where those
+// are equal.
 #pragma once
 
 #include "huge_buffer.hpp"
@@ -32,7 +33,8 @@ inline std::uint64_t key_of(char const* data, std::size_t length) {
     return length == 0 ? 0 : key & (~std::uint64_t{0} << (64 - 8 * length));
 }
 
-// where: position of the line in the text (40 bits), length (24 bits; all ones: so long or longer, look for the newline).
+// where: position of the line in the text (40 bits), length (24 bits; all ones: so long or longer,
+// look for the newline).
 class line_entry {
 public:
     static constexpr std::size_t k_long_line = (std::size_t{1} << 24U) - 1;
@@ -40,7 +42,8 @@ public:
 
     line_entry() = default;
     line_entry(char const* text, std::size_t position, std::size_t length)
-        : m_key(key_of(text + position, length)), m_where(position << 24U | std::min(length, k_long_line)) {}
+        : m_key(key_of(text + position, length)),
+          m_where(position << 24U | std::min(length, k_long_line)) {}
 
     [[nodiscard]] std::uint64_t key() const { return m_key; }
     [[nodiscard]] std::uint64_t where() const { return m_where; }
@@ -51,12 +54,15 @@ public:
         return stored < k_long_line ? stored : long_length(data(text));
     }
 
-    [[nodiscard]] std::string_view view(char const* text) const { return {data(text), length(text)}; }
+    [[nodiscard]] std::string_view view(char const* text) const {
+        return {data(text), length(text)};
+    }
 
     // Makes the key that of the bytes from depth on. depth <= length.
     void set_key_at(char const* text, std::size_t depth) {
         std::size_t const stored = m_where & k_long_line;
-        m_key = key_of(data(text) + depth, stored < k_long_line ? stored - depth : length(text) - depth);
+        m_key = key_of(data(text) + depth,
+                       stored < k_long_line ? stored - depth : length(text) - depth);
     }
 
 private:
@@ -76,14 +82,19 @@ struct line_table {
     std::size_t bytes = 0;         // of all lines with their newlines
     std::uint64_t fingerprint = 0; // sum of where() of all: sorting must keep it
 
-    [[nodiscard]] std::span<line_entry> all() const { return entries.as<line_entry>().first(lines); }
+    [[nodiscard]] std::span<line_entry> all() const {
+        return entries.as<line_entry>().first(lines);
+    }
 };
 
 // Builds the table of an input's lines. advance(n) is told of bytes that were read.
 template <class Policy, class Advance> class line_table_builder {
 public:
     line_table_builder(text_input const& input, Advance const& advance)
-        : m_input(input), m_advance(advance), m_pieces(input.pieces()), m_summaries(m_pieces.size()) {}
+        : m_input(input),
+          m_advance(advance),
+          m_pieces(input.pieces()),
+          m_summaries(m_pieces.size()) {}
 
     line_table build() {
         m_table.text = huge_buffer(m_input.memory());

@@ -25,7 +25,8 @@ template <class F, class... A> void everywhere(F f, A const&... arguments) {
 template <class F, class... A> auto gather(F f, A const&... arguments) {
     using result = std::invoke_result_t<F&, A...>;
     std::vector<tulle::future<result>> under_way;
-    for (tulle::place const p : tulle::places()) under_way.push_back(tulle::async_at(p, f, arguments...));
+    for (tulle::place const p : tulle::places())
+        under_way.push_back(tulle::async_at(p, f, arguments...));
     std::vector<result> all;
     for (auto& each : under_way) all.push_back(each.get());
     return all;
@@ -44,7 +45,8 @@ struct share {
     [[nodiscard]] std::size_t size() const { return end - begin; }
 };
 
-// Of n things, dealt to all places in their order; no share is larger than another by more than one.
+// Of n things, dealt to all places in their order; no share is larger than another by more than
+// one.
 inline share share_of(tulle::place p, std::size_t n) {
     auto const places = static_cast<std::size_t>(tulle::place_count());
     auto const index = static_cast<std::size_t>(p.index());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fork-join policies for the kernels and programs here: one source, several libraries. The contract of invoke() is
-// described in bench/common/kernels/fib.hpp; run(workers, body) calls body where invoke may be called.
-// Peers exist only where the build found them: oneTBB (TULLE_HAVE_TBB), OpenMP (_OPENMP). run_deep() is run() for work that nests
-// deeply: peers run what they steal on top of what waits, so they need far more stack than the work itself does.
+// Fork-join policies for the kernels and programs here: one source, several libraries. The contract
+// of invoke() is described in bench/common/kernels/fib.hpp; run(workers, body) calls body where
+// invoke may be called.
+// Peers exist only where the build found them: oneTBB (TULLE_HAVE_TBB), OpenMP (_OPENMP).
+// run_deep() is run() for work that nests deeply: peers run what they steal on top of what waits,
+// so they need far more stack than the work itself does.
 #pragma once
 
 #include "contest.hpp"
@@ -47,7 +49,9 @@ struct tulle_policy {
     template <class Body> static void run(int /*workers*/, Body const& body) {
         tulle::spawn([&body] { body(); }).join();
     }
-    template <class Body> static void run_deep(int workers, Body const& body) { run(workers, body); }
+    template <class Body> static void run_deep(int workers, Body const& body) {
+        run(workers, body);
+    }
 };
 
 struct serial_policy {
@@ -64,7 +68,9 @@ struct serial_policy {
     }
 
     template <class Body> static void run(int /*workers*/, Body const& body) { body(); }
-    template <class Body> static void run_deep(int workers, Body const& body) { run(workers, body); }
+    template <class Body> static void run_deep(int workers, Body const& body) {
+        run(workers, body);
+    }
 };
 
 #if defined(TULLE_HAVE_TBB)
@@ -83,7 +89,8 @@ struct tbb_policy {
     }
 
     template <class Body> static void run(int workers, Body const& body) {
-        tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers));
+        tbb::global_control const limit(tbb::global_control::max_allowed_parallelism,
+                                        static_cast<std::size_t>(workers));
         tbb::task_arena arena(workers);
         arena.execute(body);
     }
@@ -119,14 +126,16 @@ struct omp_policy {
 #pragma omp single
         body();
     }
-    template <class Body> static void run_deep(int workers, Body const& body) { // see request_large_openmp_stacks
+    // See request_large_openmp_stacks.
+    template <class Body> static void run_deep(int workers, Body const& body) {
         run_on_large_stack([workers, &body] { run(workers, body); });
     }
 };
 #endif
 
-// A contestant for each library there is: work.template operator()<Policy>() does the job with that policy, which nests deeply or
-// not. The serial one comes second; a program with a better serial version replaces what it runs.
+// A contestant for each library there is: work.template operator()<Policy>() does the job with that
+// policy, which nests deeply or not. The serial one comes second; a program with a better serial
+// version replaces what it runs.
 template <class Work> std::vector<contestant> contestants_for(Work work, bool deep = false) {
     int const workers = tulle::worker_count();
     std::vector<contestant> all;
@@ -148,7 +157,8 @@ template <class Work> std::vector<contestant> contestants_for(Work work, bool de
 }
 
 // Calls body(i) for each i in [low, high), in parallel as the policy sees fit.
-template <class Policy, class Body> void parallel_for(std::size_t low, std::size_t high, Body const& body) {
+template <class Policy, class Body>
+void parallel_for(std::size_t low, std::size_t high, Body const& body) {
     if (low >= high) return;
     if (high - low == 1) return body(low);
     std::size_t const middle = low + (high - low) / 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every example's main() has in common: its command line with the shared options, exit codes, the run time.
+// What every example's main() has in common: its command line with the shared options, exit codes,
+// the run time.
 #pragma once
 
 #include "command_line.hpp"
@@ -27,7 +28,8 @@ void add_worker_options(command_line& line, common_options& options);
 // Adds those and --runs, --no-peers and --tsv, for the programs that compare libraries.
 void add_contest_options(command_line& line, common_options& options);
 
-// The Tulle runtime for the life of this object, with the workers asked for. stack_size 0: the default.
+// The Tulle runtime for the life of this object, with the workers asked for. stack_size 0: the
+// default.
 class runtime_session {
 public:
     explicit runtime_session(common_options const& options, std::size_t stack_size = 0);

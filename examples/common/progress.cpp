@@ -50,7 +50,8 @@ void progress::show(double seconds) {
     if (m_total == 0)
         std::fprintf(stderr, "\r\033[K%s, %.0f s", m_label.c_str(), seconds);
     else
-        std::fprintf(stderr, "\r\033[K%s: %.0f %%, %.0f s", m_label.c_str(), 100.0 * done / static_cast<double>(m_total), seconds);
+        std::fprintf(stderr, "\r\033[K%s: %.0f %%, %.0f s", m_label.c_str(),
+                     100.0 * done / static_cast<double>(m_total), seconds);
     std::fflush(stderr);
 }
 

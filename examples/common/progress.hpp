@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A progress line on the standard error for work of more than two seconds: what is being done, how far, since when.
-// Silent unless the standard error is a terminal or the user asked. begin() is for the owner; advance() for any thread.
+// A progress line on the standard error for work of more than two seconds: what is being done, how
+// far, since when.
+// Silent unless the standard error is a terminal or the user asked. begin() is for the owner;
+// advance() for any thread.
 #pragma once
 
 #include <atomic>

@@ -12,7 +12,8 @@ namespace {
 
 class generator {
 public:
-    generator(std::uint64_t seed, std::uint64_t stream) : m_state(seed * 0x9e3779b97f4a7c15U ^ stream * 0xd1342543de82ef95U) {}
+    generator(std::uint64_t seed, std::uint64_t stream)
+        : m_state(seed * 0x9e3779b97f4a7c15U ^ stream * 0xd1342543de82ef95U) {}
 
     // The splitmix64 sequence.
     std::uint64_t next() {
@@ -62,8 +63,9 @@ private:
     }
 
     void word() {
-        static constexpr std::string_view k_syllables[] = {"ba", "ter", "mo", "lin", "ska", "dro", "e",  "vul",
-                                                           "an", "qui", "so", "per", "tif", "ny",  "ro", "gam"};
+        static constexpr std::string_view k_syllables[] = {"ba",  "ter", "mo", "lin", "ska", "dro",
+                                                           "e",   "vul", "an", "qui", "so",  "per",
+                                                           "tif", "ny",  "ro", "gam"};
         for (unsigned n = 1 + m_random.below(3); n > 0; --n) add(k_syllables[m_random.below(16)]);
     }
 
@@ -76,8 +78,8 @@ private:
 
     void log_line() {
         unsigned const second = m_random.below(86400);
-        add_formatted("2026-03-%02u %02u:%02u:%02u host%02u GET /", 1 + m_random.below(28), second / 3600, second / 60 % 60, second % 60,
-                      m_random.below(32));
+        add_formatted("2026-03-%02u %02u:%02u:%02u host%02u GET /", 1 + m_random.below(28),
+                      second / 3600, second / 60 % 60, second % 60, m_random.below(32));
         word();
         add("/");
         word();

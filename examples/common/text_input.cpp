@@ -25,7 +25,10 @@ text_input::text_input(std::vector<std::string> const& names) {
 }
 
 text_input::source text_input::open_source(std::string const& name) {
-    source s{name == "-" ? file("standard input", STDIN_FILENO, false) : file(name, O_RDONLY), {}, 0, false};
+    source s{name == "-" ? file("standard input", STDIN_FILENO, false) : file(name, O_RDONLY),
+             {},
+             0,
+             false};
     struct stat status {};
     if (fstat(s.from.descriptor(), &status) != 0) s.from.fail("cannot read");
     if (S_ISDIR(status.st_mode)) {
@@ -57,7 +60,8 @@ std::vector<text_input::piece> text_input::pieces() const {
         std::size_t const size = m_sources[i].size;
         for (std::size_t offset = 0; offset < size; offset += k_piece) {
             std::size_t const length = std::min(k_piece, size - offset);
-            all.push_back({i, offset, length, position + offset, offset == 0, offset + length == size});
+            all.push_back(
+                {i, offset, length, position + offset, offset == 0, offset + length == size});
         }
         position += size + 1;
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text files to be loaded into one stretch of memory, in pieces and in any order: each file at its own position, followed by
-// one spare byte for the newline that its last line may lack. Pipes, terminals and "-" (the standard input) are read
-// at once, since their length is not known before. read() may be called by many threads.
+// Text files to be loaded into one stretch of memory, in pieces and in any order: each file at its
+// own position, followed by one spare byte for the newline that its last line may lack. Pipes,
+// terminals and "-" (the standard input) are read at once, since their length is not known before.
+// read() may be called by many threads.
 #pragma once
 
 #include "file.hpp"

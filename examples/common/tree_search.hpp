@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts the matching lines of all regular files below some directories, in parallel: a thread for each directory and each
-// file, which open and read as they go. Links met on the way are not followed, as grep -r does not follow them.
+// Counts the matching lines of all regular files below some directories, in parallel: a thread for
+// each directory and each file, which open and read as they go. Links met on the way are not
+// followed, as grep -r does not follow them.
 #pragma once
 
 #include "buffer_pool.hpp"
@@ -33,8 +34,8 @@ struct search_totals {
     std::size_t unreadable = 0;
 
     friend search_totals operator+(search_totals const& a, search_totals const& b) {
-        return {a.lines + b.lines, a.files + b.files, a.files_with_match + b.files_with_match, a.bytes + b.bytes,
-                a.unreadable + b.unreadable};
+        return {a.lines + b.lines, a.files + b.files, a.files_with_match + b.files_with_match,
+                a.bytes + b.bytes, a.unreadable + b.unreadable};
     }
     friend bool operator==(search_totals const&, search_totals const&) = default;
 };
@@ -42,10 +43,12 @@ struct search_totals {
 // Advance(n) is told of bytes that were searched.
 template <class Policy, class Advance> class tree_search {
 public:
-    tree_search(line_matcher const& matcher, bool quiet, Advance const& advance) : m_matcher(matcher), m_quiet(quiet), m_advance(advance) {}
+    tree_search(line_matcher const& matcher, bool quiet, Advance const& advance)
+        : m_matcher(matcher), m_quiet(quiet), m_advance(advance) {}
 
     search_totals search(std::vector<std::string> const& roots) const {
-        return sum(0, roots.size(), [this, &roots](std::size_t i) { return search_root(roots[i]); });
+        return sum(0, roots.size(),
+                   [this, &roots](std::size_t i) { return search_root(roots[i]); });
     }
 
 private:
@@ -56,12 +59,14 @@ private:
         unsigned char type; // DT_...
     };
 
-    template <class Body> static search_totals sum(std::size_t low, std::size_t high, Body const& body) {
+    template <class Body>
+    static search_totals sum(std::size_t low, std::size_t high, Body const& body) {
         if (low == high) return {};
         if (high - low == 1) return body(low);
         std::size_t const middle = low + (high - low) / 2;
-        auto const [a, b] = Policy::invoke([&body, middle, high] { return sum(middle, high, body); },
-                                           [&body, low, middle] { return sum(low, middle, body); });
+        auto const [a, b] =
+            Policy::invoke([&body, middle, high] { return sum(middle, high, body); },
+                           [&body, low, middle] { return sum(low, middle, body); });
         return a + b;
     }
 
@@ -73,8 +78,10 @@ private:
     }
 
     // name: relative to the open directory parent; path: for messages.
-    search_totals search_directory(int parent, std::string const& name, std::string const& path, int no_follow) const {
-        int const descriptor = openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | no_follow);
+    search_totals search_directory(int parent, std::string const& name, std::string const& path,
+                                   int no_follow) const {
+        int const descriptor =
+            openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | no_follow);
         if (descriptor < 0) return complain(path);
         std::unique_ptr<DIR, int (*)(DIR*)> const directory(fdopendir(descriptor), closedir);
         if (directory == nullptr) return complain(path);
@@ -82,7 +89,8 @@ private:
         return sum(0, entries.size(), [&](std::size_t i) {
             entry const& e = entries[i];
             std::string const below = path + "/" + e.name;
-            return e.type == DT_DIR ? search_directory(descriptor, e.name, below, O_NOFOLLOW) : search_file(descriptor, e.name, below);
+            return e.type == DT_DIR ? search_directory(descriptor, e.name, below, O_NOFOLLOW)
+                                    : search_file(descriptor, e.name, below);
         });
     }
 
@@ -91,7 +99,8 @@ private:
         while (dirent const* const e = readdir(directory)) {
             std::string_view const name = e->d_name;
             if (name == "." || name == "..") continue;
-            unsigned char const type = e->d_type == DT_UNKNOWN ? type_of(dirfd(directory), e->d_name) : e->d_type;
+            unsigned char const type =
+                e->d_type == DT_UNKNOWN ? type_of(dirfd(directory), e->d_name) : e->d_type;
             if (type == DT_DIR || type == DT_REG) entries.push_back({std::string(name), type});
         }
         return entries;
@@ -118,7 +127,8 @@ private:
         return totals;
     }
 
-    // Reads buffer by buffer; the last line of each, which goes on in the next, is moved to the front of it.
+    // Reads buffer by buffer; the last line of each, which goes on in the next, is moved to the
+    // front of it.
     void count_lines(file const& from, search_totals& totals) const {
         buffer_pool::loan const buffer(m_buffers);
         std::vector<char> longer; // when a line does not fit the buffer
@@ -129,7 +139,8 @@ private:
             std::size_t const n = from.read_some(data + kept, room - kept);
             totals.bytes += n;
             std::string_view const lines(data, kept + n);
-            std::size_t const whole = n == 0 ? lines.size() : lines.rfind('\n') + 1; // npos + 1 is 0
+            // npos + 1 is 0
+            std::size_t const whole = n == 0 ? lines.size() : lines.rfind('\n') + 1;
             totals.lines += m_matcher.count(lines.substr(0, whole));
             if (n == 0) return;
             kept = lines.size() - whole;
@@ -143,7 +154,8 @@ private:
     }
 
     search_totals complain(std::string const& path) const {
-        return complain("cannot read '" + path + "': " + std::generic_category().message(errno), {});
+        return complain("cannot read '" + path + "': " + std::generic_category().message(errno),
+                        {});
     }
 
     search_totals complain(std::string const& what, search_totals totals) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms of the standard library in its shape, with tulle::par in the place of std::execution::par. They are the loops of parallel_for.hpp,
-// parallel_reduce.hpp, parallel_scan.hpp and parallel_sort.hpp, which say what holds for all of them. Unlike std's, they let exceptions
-// out, and iterations may wait for each other's threads.
+// Algorithms of the standard library in its shape, with tulle::par in the place of
+// std::execution::par. They are the loops of parallel_for.hpp, parallel_reduce.hpp,
+// parallel_scan.hpp and parallel_sort.hpp, which say what holds for all of them. Unlike std's, they
+// let exceptions out, and iterations may wait for each other's threads.
 #pragma once
 
 #include <tulle/detail/invoke.hpp>
@@ -21,7 +22,9 @@ namespace tulle {
 class parallel_policy {
 public:
     constexpr parallel_policy() noexcept = default;
-    [[nodiscard]] constexpr parallel_policy operator()(loop_options const& chosen) const noexcept { return parallel_policy(chosen); }
+    [[nodiscard]] constexpr parallel_policy operator()(loop_options const& chosen) const noexcept {
+        return parallel_policy(chosen);
+    }
     [[nodiscard]] constexpr loop_options const& options() const noexcept { return m_options; }
 
 private:
@@ -30,10 +33,12 @@ private:
 };
 inline constexpr parallel_policy par{};
 
-template <std::random_access_iterator It, class F> void for_each(parallel_policy const& how, It first, std::type_identity_t<It> last, F f) {
+template <std::random_access_iterator It, class F>
+void for_each(parallel_policy const& how, It first, std::type_identity_t<It> last, F f) {
     parallel_for(first, last, f, how.options());
 }
-template <std::random_access_iterator It, std::integral N, class F> It for_each_n(parallel_policy const& how, It first, N count, F f) {
+template <std::random_access_iterator It, std::integral N, class F>
+It for_each_n(parallel_policy const& how, It first, N count, F f) {
     if (count <= 0) return first;
     It const last = first + static_cast<std::iter_difference_t<It>>(count);
     parallel_for(first, last, f, how.options());
@@ -46,18 +51,22 @@ Out transform(parallel_policy const& how, It first, std::type_identity_t<It> las
     using to = std::iter_difference_t<Out>;
     std::uint64_t const count = detail::count_between(first, last);
     detail::run_chunks(count, how.options(), [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i != end; ++i) out[static_cast<to>(i)] = detail::invoke(f, first[static_cast<from>(i)]);
+        for (std::uint64_t i = begin; i != end; ++i)
+            out[static_cast<to>(i)] = detail::invoke(f, first[static_cast<from>(i)]);
     });
     return out + static_cast<to>(count);
 }
-template <std::random_access_iterator A, std::random_access_iterator B, std::random_access_iterator Out, class F>
-Out transform(parallel_policy const& how, A first, std::type_identity_t<A> last, B second, Out out, F f) {
+template <std::random_access_iterator A, std::random_access_iterator B,
+          std::random_access_iterator Out, class F>
+Out transform(parallel_policy const& how, A first, std::type_identity_t<A> last, B second, Out out,
+              F f) {
     using to = std::iter_difference_t<Out>;
     std::uint64_t const count = detail::count_between(first, last);
     detail::run_chunks(count, how.options(), [&](std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t i = begin; i != end; ++i)
             out[static_cast<to>(i)] =
-                detail::invoke(f, first[static_cast<std::iter_difference_t<A>>(i)], second[static_cast<std::iter_difference_t<B>>(i)]);
+                detail::invoke(f, first[static_cast<std::iter_difference_t<A>>(i)],
+                               second[static_cast<std::iter_difference_t<B>>(i)]);
     });
     return out + static_cast<to>(count);
 }
@@ -72,49 +81,66 @@ Out copy(parallel_policy const& how, It first, std::type_identity_t<It> last, Ou
         how, first, last, out, [](auto const& element) -> auto const& { return element; });
 }
 
-// --- reductions: the operands keep their order, unlike std's, and the result is the same in every run -----------------------------------
+// --- reductions: the operands keep their order, unlike std's, and the result is the same in every
+// run ---
 
-template <std::random_access_iterator It, class T = std::iter_value_t<It>, class Combine = std::plus<>>
-[[nodiscard]] T reduce(parallel_policy const&, It first, std::type_identity_t<It> last, T init = T{}, Combine combine = {}) {
+template <std::random_access_iterator It, class T = std::iter_value_t<It>,
+          class Combine = std::plus<>>
+[[nodiscard]] T reduce(parallel_policy const&, It first, std::type_identity_t<It> last,
+                       T init = T{}, Combine combine = {}) {
     return parallel_reduce(first, last, std::move(init), std::identity{}, std::move(combine));
 }
 template <std::random_access_iterator It, class T, class Combine, class Map>
-[[nodiscard]] T transform_reduce(parallel_policy const&, It first, std::type_identity_t<It> last, T init, Combine combine, Map map) {
+[[nodiscard]] T transform_reduce(parallel_policy const&, It first, std::type_identity_t<It> last,
+                                 T init, Combine combine, Map map) {
     return parallel_reduce(first, last, std::move(init), std::move(map), std::move(combine));
 }
 template <std::random_access_iterator A, std::random_access_iterator B, class T>
-[[nodiscard]] T transform_reduce(parallel_policy const&, A first, std::type_identity_t<A> last, B second, T init) {
+[[nodiscard]] T transform_reduce(parallel_policy const&, A first, std::type_identity_t<A> last,
+                                 B second, T init) {
     auto const product = [first, second](std::uint64_t i) {
-        return first[static_cast<std::iter_difference_t<A>>(i)] * second[static_cast<std::iter_difference_t<B>>(i)];
+        return first[static_cast<std::iter_difference_t<A>>(i)] *
+               second[static_cast<std::iter_difference_t<B>>(i)];
     };
-    return parallel_reduce(std::uint64_t{0}, detail::count_between(first, last), std::move(init), product);
+    return parallel_reduce(std::uint64_t{0}, detail::count_between(first, last), std::move(init),
+                           product);
 }
 template <std::random_access_iterator It, class Pred>
-[[nodiscard]] std::iter_difference_t<It> count_if(parallel_policy const&, It first, std::type_identity_t<It> last, Pred pred) {
+[[nodiscard]] std::iter_difference_t<It> count_if(parallel_policy const&, It first,
+                                                  std::type_identity_t<It> last, Pred pred) {
     using count = std::iter_difference_t<It>;
-    return parallel_reduce(first, last, count{0}, [&pred](auto const& x) -> count { return detail::invoke(pred, x) ? 1 : 0; });
+    return parallel_reduce(first, last, count{0}, [&pred](auto const& x) -> count {
+        return detail::invoke(pred, x) ? 1 : 0;
+    });
 }
 template <std::random_access_iterator It, class Less = std::less<>>
-[[nodiscard]] It min_element(parallel_policy const&, It first, std::type_identity_t<It> last, Less less = {}) {
+[[nodiscard]] It min_element(parallel_policy const&, It first, std::type_identity_t<It> last,
+                             Less less = {}) {
     return parallel_min_element(first, last, std::move(less));
 }
 template <std::random_access_iterator It, class Less = std::less<>>
-[[nodiscard]] It max_element(parallel_policy const&, It first, std::type_identity_t<It> last, Less less = {}) {
+[[nodiscard]] It max_element(parallel_policy const&, It first, std::type_identity_t<It> last,
+                             Less less = {}) {
     return parallel_max_element(first, last, std::move(less));
 }
 
-// --- scans, sorting -----------------------------------------------------------------------------------------------------------------------
+// --- scans, sorting ------------------------------------------------------------------------------
 
-template <std::random_access_iterator It, std::random_access_iterator Out, class Combine = std::plus<>>
-Out inclusive_scan(parallel_policy const&, It first, std::type_identity_t<It> last, Out out, Combine combine = {}) {
+template <std::random_access_iterator It, std::random_access_iterator Out,
+          class Combine = std::plus<>>
+Out inclusive_scan(parallel_policy const&, It first, std::type_identity_t<It> last, Out out,
+                   Combine combine = {}) {
     return parallel_inclusive_scan(first, last, out, std::move(combine));
 }
 template <std::random_access_iterator It, std::random_access_iterator Out, class Combine, class T>
-Out inclusive_scan(parallel_policy const&, It first, std::type_identity_t<It> last, Out out, Combine combine, T init) {
+Out inclusive_scan(parallel_policy const&, It first, std::type_identity_t<It> last, Out out,
+                   Combine combine, T init) {
     return parallel_inclusive_scan(first, last, out, std::move(combine), std::move(init));
 }
-template <std::random_access_iterator It, std::random_access_iterator Out, class T, class Combine = std::plus<>>
-Out exclusive_scan(parallel_policy const&, It first, std::type_identity_t<It> last, Out out, T init, Combine combine = {}) {
+template <std::random_access_iterator It, std::random_access_iterator Out, class T,
+          class Combine = std::plus<>>
+Out exclusive_scan(parallel_policy const&, It first, std::type_identity_t<It> last, Out out, T init,
+                   Combine combine = {}) {
     return parallel_exclusive_scan(first, last, out, std::move(init), std::move(combine));
 }
 template <std::random_access_iterator It, class Less = std::less<>>

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic blocks, and blocks that wait for a condition. Of the blocks of one place one runs at a time, and none of another place is held up.
-// A block may not wait for another thread, start a block, or call another place: such blocks could wait for each other for ever.
-// Contexts: any thread of the process. Source: `atomic` and `when` of X10 (Charles and others, OOPSLA 2005).
+// Atomic blocks, and blocks that wait for a condition. Of the blocks of one place one runs at a
+// time, and none of another place is held up.
+// A block may not wait for another thread, start a block, or call another place: such blocks could
+// wait for each other for ever.
+// Contexts: any thread of the process. Source: `atomic` and `when` of X10 (Charles and others,
+// OOPSLA 2005).
 #pragma once
 
 #include <tulle/detail/collective.hpp>
@@ -21,7 +24,9 @@ public:
     atomic_block& operator=(atomic_block const&) = delete;
     ~atomic_block() { end_of_atomic_block().notify_all(); }
 
-    template <class Condition> void wait(Condition& condition) { end_of_atomic_block().wait(m_lock, std::ref(condition)); }
+    template <class Condition> void wait(Condition& condition) {
+        end_of_atomic_block().wait(m_lock, std::ref(condition));
+    }
 
 private:
     std::unique_lock<mutex> m_lock;
@@ -35,8 +40,8 @@ template <class F> decltype(auto) atomically(F&& block) {
     return detail::invoke(std::forward<F>(block));
 }
 
-// Waits until `condition()` holds, and runs `block()` before anything can make it false, if only atomic blocks do. It is evaluated again
-// after each block of this place.
+// Waits until `condition()` holds, and runs `block()` before anything can make it false, if only
+// atomic blocks do. It is evaluated again after each block of this place.
 template <class Condition, class F> decltype(auto) when(Condition condition, F&& block) {
     detail::atomic_block alone;
     alone.wait(condition);

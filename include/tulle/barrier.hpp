@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A meeting of n threads that none leaves before all have come; again and again. Contexts: any thread of the process.
+// A meeting of n threads that none leaves before all have come; again and again. Contexts: any
+// thread of the process.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -12,7 +13,8 @@
 
 namespace tulle {
 
-// Memory ordering: what happens before each arrival of a phase happens before every return from that phase.
+// Memory ordering: what happens before each arrival of a phase happens before every return from
+// that phase.
 // Destruction: allowed as soon as one thread has returned from the last phase.
 class barrier {
 public:
@@ -25,13 +27,18 @@ public:
     // Arrives only if all others have: then true, and they go on.
     [[nodiscard]] TULLE_API bool try_arrive_and_wait() noexcept;
     // False: the limit was reached, and the caller does not count as arrived, as below.
-    [[nodiscard]] bool arrive_and_wait(wait_limit const& limit) noexcept { return arrive_and_wait_before(limit.get()); }
-    // False: the time was up, and the caller does not count as arrived. A time-out in the past behaves as try_arrive_and_wait().
-    template <class Rep, class Period> [[nodiscard]] bool arrive_and_wait_for(std::chrono::duration<Rep, Period> const& timeout) {
+    [[nodiscard]] bool arrive_and_wait(wait_limit const& limit) noexcept {
+        return arrive_and_wait_before(limit.get());
+    }
+    // False: the time was up, and the caller does not count as arrived. A time-out in the past
+    // behaves as try_arrive_and_wait().
+    template <class Rep, class Period>
+    [[nodiscard]] bool arrive_and_wait_for(std::chrono::duration<Rep, Period> const& timeout) {
         return arrive_and_wait_before(detail::deadline_after(timeout));
     }
     template <class Clock, class Duration>
-    [[nodiscard]] bool arrive_and_wait_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    [[nodiscard]] bool
+    arrive_and_wait_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return arrive_and_wait_before(detail::deadline_at(deadline));
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scope of forked threads that ends early: cancelled, at a deadline, with what it is a part of, or when one of its threads fails.
+// A scope of forked threads that ends early: cancelled, at a deadline, with what it is a part of,
+// or when one of its threads fails.
 #pragma once
 
 #include <tulle/cancellation.hpp>
@@ -14,8 +15,10 @@
 
 namespace tulle {
 
-// As tulle::scope; used by the thread that made it, but for request_stop(). When it is cancelled, threads that have not started do not start;
-// others end when they look at the token, or wait with it. An exception that leaves a thread cancels the scope.
+// As tulle::scope; used by the thread that made it, but for request_stop(). When it is cancelled,
+// threads that have not started do not start;
+// others end when they look at the token, or wait with it. An exception that leaves a thread
+// cancels the scope.
 class cancellable_scope {
 public:
     // Errors: std::bad_alloc.
@@ -27,17 +30,20 @@ public:
 
     [[nodiscard]] cancellation_token get_token() const noexcept { return m_source.get_token(); }
     bool request_stop() noexcept { return m_source.request_stop(); }
-    template <class Rep, class Period> void request_stop_after(std::chrono::duration<Rep, Period> const& time) {
+    template <class Rep, class Period>
+    void request_stop_after(std::chrono::duration<Rep, Period> const& time) {
         m_source.request_stop_after(time);
     }
-    template <class Clock, class Duration> void request_stop_at(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration>
+    void request_stop_at(std::chrono::time_point<Clock, Duration> const& deadline) {
         m_source.request_stop_at(deadline);
     }
     [[nodiscard]] bool stop_requested() const noexcept { return m_source.stop_requested(); }
 
     // Starts `callable(token)`, or `callable()`. Errors: as scope::spawn().
     template <class F> void spawn(F&& callable) {
-        m_threads.spawn([this, call = std::decay_t<F>(std::forward<F>(callable))]() mutable { run(call); });
+        m_threads.spawn(
+            [this, call = std::decay_t<F>(std::forward<F>(callable))]() mutable { run(call); });
     }
     // Waits for all; then throws the exception of one of those that threw.
     // Memory ordering: all that the threads did happens before the return.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues of items between threads, with a bound, without one, or without a buffer; and waiting for several at once (<tulle/select.hpp>).
+// Queues of items between threads, with a bound, without one, or without a buffer; and waiting for
+// several at once (<tulle/select.hpp>).
 // Contexts: any thread of the process.
 #pragma once
 
@@ -26,8 +27,12 @@ inline constexpr unbounded_t unbounded{};
 namespace detail {
 
 template <class T> struct items_of {
-    static void move(void* to, void* from, std::size_t /*size*/) noexcept { ::new (to) T(std::move(*std::launder(static_cast<T*>(from)))); }
-    static void destroy(void* item, std::size_t /*size*/) noexcept { std::launder(static_cast<T*>(item))->~T(); }
+    static void move(void* to, void* from, std::size_t /*size*/) noexcept {
+        ::new (to) T(std::move(*std::launder(static_cast<T*>(from))));
+    }
+    static void destroy(void* item, std::size_t /*size*/) noexcept {
+        std::launder(static_cast<T*>(item))->~T();
+    }
     static constexpr item_type k_type{sizeof(T), alignof(T), &move, &destroy};
 };
 
@@ -49,12 +54,14 @@ private:
 
 } // namespace detail
 
-// Items arrive in the order in which they were sent; each arrives once, at one receiver. Senders and receivers that wait are served first
-// come, first served. T is moved inside the channel, by whichever of the threads comes second, and its move constructor must neither throw
-// nor wait.
-// Close: sends fail from then on, receivers get what is left and then the same; those who wait go on at once.
-// Memory ordering: what happens before an item is sent happens before it is received; what happens before close() happens before calls
-// return `closed`. With a capacity of 0, what happens before a receive happens before the return of the send that it takes the item of.
+// Items arrive in the order in which they were sent; each arrives once, at one receiver. Senders
+// and receivers that wait are served first come, first served. T is moved inside the channel, by
+// whichever of the threads comes second, and its move constructor must neither throw nor wait.
+// Close: sends fail from then on, receivers get what is left and then the same; those who wait go
+// on at once.
+// Memory ordering: what happens before an item is sent happens before it is received; what happens
+// before close() happens before calls return `closed`. With a capacity of 0, what happens before a
+// receive happens before the return of the send that it takes the item of.
 // Destruction: no call may be in progress. Items that are left are destroyed.
 template <class T> class channel {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>);
@@ -63,7 +70,8 @@ public:
     using value_type = T;
 
     // 0: a sender waits until its item is received. Errors: std::bad_alloc.
-    explicit channel(std::size_t capacity) : m_core(detail::open_channel(detail::items_of<T>::k_type, capacity)) {}
+    explicit channel(std::size_t capacity)
+        : m_core(detail::open_channel(detail::items_of<T>::k_type, capacity)) {}
     // Sends never wait, but may throw std::bad_alloc, with nothing done.
     explicit channel(unbounded_t /*tag*/) : channel(detail::k_unbounded) {}
     channel(channel const&) = delete;
@@ -72,23 +80,30 @@ public:
 
     // success or closed. If it is not sent, the item is destroyed: send_case keeps it.
     channel_status send(T item) { return detail::send(*m_core, &item, detail::k_no_deadline); }
-    // These leave the item as it is if it is not sent. not_ready: there was no room, before the limit was reached.
-    [[nodiscard]] channel_status try_send(T&& item) { return detail::send(*m_core, &item, std::uint64_t{0}); }
+    // These leave the item as it is if it is not sent. not_ready: there was no room, before the
+    // limit was reached.
+    [[nodiscard]] channel_status try_send(T&& item) {
+        return detail::send(*m_core, &item, std::uint64_t{0});
+    }
     [[nodiscard]] channel_status try_send(T const& item) {
         T copy(item);
         return try_send(std::move(copy));
     }
-    [[nodiscard]] channel_status send(T&& item, wait_limit const& limit) { return detail::send(*m_core, &item, limit.get()); }
+    [[nodiscard]] channel_status send(T&& item, wait_limit const& limit) {
+        return detail::send(*m_core, &item, limit.get());
+    }
     [[nodiscard]] channel_status send(T const& item, wait_limit const& limit) {
         T copy(item);
         return send(std::move(copy), limit);
     }
     template <class U, class Rep, class Period>
-    [[nodiscard]] channel_status send_for(U&& item, std::chrono::duration<Rep, Period> const& timeout) {
+    [[nodiscard]] channel_status send_for(U&& item,
+                                          std::chrono::duration<Rep, Period> const& timeout) {
         return send(std::forward<U>(item), wait_limit(timeout));
     }
     template <class U, class Clock, class Duration>
-    [[nodiscard]] channel_status send_until(U&& item, std::chrono::time_point<Clock, Duration> const& deadline) {
+    [[nodiscard]] channel_status
+    send_until(U&& item, std::chrono::time_point<Clock, Duration> const& deadline) {
         return send(std::forward<U>(item), wait_limit(deadline));
     }
 
@@ -102,23 +117,27 @@ public:
     [[nodiscard]] std::optional<T> try_receive(channel_status* status = nullptr) noexcept {
         return receive_before(std::uint64_t{0}, status);
     }
-    [[nodiscard]] std::optional<T> receive(wait_limit const& limit, channel_status* status = nullptr) noexcept {
+    [[nodiscard]] std::optional<T> receive(wait_limit const& limit,
+                                           channel_status* status = nullptr) noexcept {
         return receive_before(limit.get(), status);
     }
     template <class Rep, class Period>
-    [[nodiscard]] std::optional<T> receive_for(std::chrono::duration<Rep, Period> const& timeout, channel_status* status = nullptr) {
+    [[nodiscard]] std::optional<T> receive_for(std::chrono::duration<Rep, Period> const& timeout,
+                                               channel_status* status = nullptr) {
         return receive_before(detail::deadline_after(timeout), status);
     }
     template <class Clock, class Duration>
-    [[nodiscard]] std::optional<T> receive_until(std::chrono::time_point<Clock, Duration> const& deadline,
-                                                 channel_status* status = nullptr) {
+    [[nodiscard]] std::optional<T>
+    receive_until(std::chrono::time_point<Clock, Duration> const& deadline,
+                  channel_status* status = nullptr) {
         return receive_before(detail::deadline_at(deadline), status);
     }
 
     // False: it was closed already.
     bool close() noexcept { return detail::close_channel(*m_core); }
     [[nodiscard]] bool is_closed() const noexcept { return detail::is_closed(*m_core); }
-    [[nodiscard]] std::size_t size() const noexcept { return detail::channel_size(*m_core); } // a snapshot
+    // A snapshot.
+    [[nodiscard]] std::size_t size() const noexcept { return detail::channel_size(*m_core); }
 
     // Receives until it is closed and empty: for (T item : channel).
     class iterator {
@@ -138,7 +157,10 @@ public:
             static_cast<void>(m_from->receive_into(m_item, detail::k_no_deadline));
             return *this;
         }
-        [[nodiscard]] friend bool operator==(iterator const& a, std::default_sentinel_t /*end*/) noexcept { return !a.m_item; }
+        [[nodiscard]] friend bool operator==(iterator const& a,
+                                             std::default_sentinel_t /*end*/) noexcept {
+            return !a.m_item;
+        }
 
     private:
         channel* m_from = nullptr;
@@ -151,13 +173,15 @@ private:
     template <class> friend class receive_case;
     template <class> friend class send_case;
 
-    [[nodiscard]] channel_status receive_into(std::optional<T>& item, detail::limit until) noexcept {
+    [[nodiscard]] channel_status receive_into(std::optional<T>& item,
+                                              detail::limit until) noexcept {
         detail::item_slot<T> slot;
         channel_status const status = detail::receive(*m_core, slot.storage(), until);
         if (status == channel_status::success) item.emplace(slot.take());
         return status;
     }
-    [[nodiscard]] std::optional<T> receive_before(detail::limit until, channel_status* status) noexcept {
+    [[nodiscard]] std::optional<T> receive_before(detail::limit until,
+                                                  channel_status* status) noexcept {
         std::optional<T> item;
         channel_status const how = receive_into(item, until);
         if (status != nullptr) *status = how;

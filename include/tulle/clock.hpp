@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A barrier for activities at any places, which may join it and leave it: phased computation.
 //   tulle::finish([](tulle::activities& all) {
-//       tulle::clock const c = tulle::clock::make();               // who makes it takes part
-//       for (tulle::place p : tulle::places()) c.async_at(all, p, [](tulle::clock own) { ...; own.advance(); ...; });
+//       tulle::clock const c = tulle::clock::make();               // who makes it takes part for
+//       (tulle::place p : tulle::places()) c.async_at(all, p, [](tulle::clock own) { ...;
+//       own.advance(); ...; });
 //       c.drop();
 //   });
 // Messages: two for each advance() at another place than the clock's.
@@ -19,44 +20,59 @@
 
 namespace tulle {
 
-// Names a clock; copies name the same one. Travels. Each activity that takes part calls advance() any number of times and then drop(), once;
+// Names a clock; copies name the same one. Travels. Each activity that takes part calls advance()
+// any number of times and then drop(), once;
 // those that async_at() starts drop by themselves. It is gone when all have dropped.
-// Errors of all: std::logic_error: more use it than take part; those of at(); dead_place, too: an activity that took part was at a place that has died.
+// Errors of all: std::logic_error: more use it than take part; those of at(); dead_place, too: an
+// activity that took part was at a place that has died.
 class clock {
 public:
     [[nodiscard]] TULLE_API static clock make();
 
-    // Waits until all that take part have called it as often, or have dropped; returns how often that is.
+    // Waits until all that take part have called it as often, or have dropped; returns how often
+    // that is.
     // Memory ordering: what any of them did before happens before the return.
     TULLE_API std::uint64_t advance() const;
     void drop() const { drop_for(detail::here_index()); }
 
-    // Starts f(clock, arguments...) as an activity of `all` that takes part from now on, in the present phase. The caller takes part, too.
-    template <class F, class... A> void async_at(activities& all, place where, F f, A const&... arguments) const {
+    // Starts f(clock, arguments...) as an activity of `all` that takes part from now on, in the
+    // present phase. The caller takes part, too.
+    template <class F, class... A>
+    void async_at(activities& all, place where, F f, A const&... arguments) const {
         join_for(where.index());
         membership taken(*this, where.index());
         all.async_at(
-            where, [](membership own, F body, A... values) { detail::invoke(body, own.of(), std::move(values)...); }, std::move(taken), f,
+            where,
+            [](membership own, F body, A... values) {
+                detail::invoke(body, own.of(), std::move(values)...);
+            },
+            std::move(taken), f,
             arguments...); // NOLINT(bugprone-use-after-move): to another place it is only copied
         taken.hand_over();
     }
 
 private:
-    // Of an activity that takes part: it drops however that ends, also if the rest of its arguments cannot be read where it arrives, or it cannot be started.
+    // Of an activity that takes part: it drops however that ends, also if the rest of its arguments
+    // cannot be read where it arrives, or it cannot be started.
     // What is sent is a copy; who has sent it hands it over.
     class membership {
     public:
         membership() noexcept = default;
-        membership(clock const& c, int member) noexcept : m_home(c.m_home), m_name(c.m_name), m_member(member) {}
+        membership(clock const& c, int member) noexcept
+            : m_home(c.m_home), m_name(c.m_name), m_member(member) {}
         membership(membership&& other) noexcept
-            : m_home(std::exchange(other.m_home, k_nowhere)), m_name(other.m_name), m_member(other.m_member) {}
+            : m_home(std::exchange(other.m_home, k_nowhere)),
+              m_name(other.m_name),
+              m_member(other.m_member) {}
         membership& operator=(membership&&) = delete;
         ~membership() {
             if (m_home != k_nowhere) end();
         }
         [[nodiscard]] clock of() const noexcept { return {m_home, m_name}; }
         void hand_over() noexcept { m_home = k_nowhere; }
-        template <class Archive> void serialize(Archive& archive) { archive(m_home, m_name, m_member); }
+        template <class Archive> void serialize(Archive& archive) {
+            archive(m_home, m_name, m_member);
+        }
 
     private:
         TULLE_API void end() const;
@@ -73,7 +89,8 @@ private:
     TULLE_API void drop_for(int member) const;
 
     int m_home;
-    [[maybe_unused]] int m_gap = 0; // is sent, too, and must not hold an address that lay there before
+    // Is sent, too, and must not hold an address that lay there before.
+    [[maybe_unused]] int m_gap = 0;
     std::uint64_t m_name;
 };
 

@@ -12,10 +12,12 @@
 
 namespace tulle {
 
-// As std::condition_variable, with tulle::mutex. Waiters are notified first come, first served. A wait returns only when notified or when
-// the time is up, but another thread may have changed the condition by then: use the forms with a predicate.
+// As std::condition_variable, with tulle::mutex. Waiters are notified first come, first served. A
+// wait returns only when notified or when the time is up, but another thread may have changed the
+// condition by then: use the forms with a predicate.
 // The mutex must be held by the caller of a wait, and is held again when it returns.
-// Destruction: allowed when all waiters have been notified, even if they have not returned yet; none may time out meanwhile.
+// Destruction: allowed when all waiters have been notified, even if they have not returned yet;
+// none may time out meanwhile.
 class condition_variable {
 public:
     constexpr condition_variable() noexcept = default;
@@ -42,25 +44,31 @@ public:
         return wait_before(held, limit.get()) == std::cv_status::no_timeout;
     }
     // What the predicate says in the end.
-    template <class Predicate> [[nodiscard]] bool wait(std::unique_lock<mutex>& held, wait_limit const& limit, Predicate is_true) {
+    template <class Predicate>
+    [[nodiscard]] bool wait(std::unique_lock<mutex>& held, wait_limit const& limit,
+                            Predicate is_true) {
         return wait_before(held, limit.get(), is_true);
     }
 
     template <class Rep, class Period>
-    std::cv_status wait_for(std::unique_lock<mutex>& held, std::chrono::duration<Rep, Period> const& timeout) {
+    std::cv_status wait_for(std::unique_lock<mutex>& held,
+                            std::chrono::duration<Rep, Period> const& timeout) {
         return wait_before(held, detail::deadline_after(timeout));
     }
     template <class Clock, class Duration>
-    std::cv_status wait_until(std::unique_lock<mutex>& held, std::chrono::time_point<Clock, Duration> const& deadline) {
+    std::cv_status wait_until(std::unique_lock<mutex>& held,
+                              std::chrono::time_point<Clock, Duration> const& deadline) {
         return wait_before(held, detail::deadline_at(deadline));
     }
     // What the predicate says in the end.
     template <class Rep, class Period, class Predicate>
-    bool wait_for(std::unique_lock<mutex>& held, std::chrono::duration<Rep, Period> const& timeout, Predicate is_true) {
+    bool wait_for(std::unique_lock<mutex>& held, std::chrono::duration<Rep, Period> const& timeout,
+                  Predicate is_true) {
         return wait_before(held, detail::deadline_after(timeout), is_true);
     }
     template <class Clock, class Duration, class Predicate>
-    bool wait_until(std::unique_lock<mutex>& held, std::chrono::time_point<Clock, Duration> const& deadline, Predicate is_true) {
+    bool wait_until(std::unique_lock<mutex>& held,
+                    std::chrono::time_point<Clock, Duration> const& deadline, Predicate is_true) {
         return wait_before(held, detail::deadline_at(deadline), is_true);
     }
 
@@ -72,7 +80,8 @@ private:
         m.set_owner();
         return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
     }
-    template <class Predicate> bool wait_before(std::unique_lock<mutex>& held, detail::limit until, Predicate& is_true) {
+    template <class Predicate>
+    bool wait_before(std::unique_lock<mutex>& held, detail::limit until, Predicate& is_true) {
         while (!is_true()) {
             if (wait_before(held, until) == std::cv_status::timeout) return is_true();
         }

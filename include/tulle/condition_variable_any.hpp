@@ -12,9 +12,11 @@
 
 namespace tulle {
 
-// As std::condition_variable_any: `lock` has lock() and unlock(), which may wait: std::shared_lock, recursive_mutex, spin_lock, ... It is held
-// by the caller of a wait, and again when it returns. With tulle::mutex, condition_variable is cheaper. Notified first come, first served.
-// Destruction: allowed when all waiters have been notified, even if they have not returned yet; none may time out meanwhile.
+// As std::condition_variable_any: `lock` has lock() and unlock(), which may wait: std::shared_lock,
+// recursive_mutex, spin_lock, ... It is held by the caller of a wait, and again when it returns.
+// With tulle::mutex, condition_variable is cheaper. Notified first come, first served.
+// Destruction: allowed when all waiters have been notified, even if they have not returned yet;
+// none may time out meanwhile.
 class condition_variable_any {
 public:
     constexpr condition_variable_any() noexcept = default;
@@ -24,31 +26,40 @@ public:
     TULLE_API void notify_one() noexcept;
     TULLE_API void notify_all() noexcept;
 
-    template <class Lock> void wait(Lock& lock) { static_cast<void>(wait_before(lock, detail::k_no_deadline)); }
+    template <class Lock> void wait(Lock& lock) {
+        static_cast<void>(wait_before(lock, detail::k_no_deadline));
+    }
     template <class Lock, class Predicate>
     requires std::predicate<Predicate&>
     void wait(Lock& lock, Predicate is_true) {
         while (!is_true()) wait(lock);
     }
     // False: the limit was reached.
-    template <class Lock> [[nodiscard]] bool wait(Lock& lock, wait_limit const& limit) { return wait_before(lock, limit.get()); }
+    template <class Lock> [[nodiscard]] bool wait(Lock& lock, wait_limit const& limit) {
+        return wait_before(lock, limit.get());
+    }
     // What the predicate says in the end: false when the limit was reached first.
-    template <class Lock, class Predicate> [[nodiscard]] bool wait(Lock& lock, wait_limit const& limit, Predicate is_true) {
+    template <class Lock, class Predicate>
+    [[nodiscard]] bool wait(Lock& lock, wait_limit const& limit, Predicate is_true) {
         return wait_before(lock, limit.get(), is_true);
     }
-    template <class Lock, class Rep, class Period> std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Lock, class Rep, class Period>
+    std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> const& timeout) {
         return as_status(wait_before(lock, detail::deadline_after(timeout)));
     }
     template <class Lock, class Clock, class Duration>
-    std::cv_status wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> const& deadline) {
+    std::cv_status wait_until(Lock& lock,
+                              std::chrono::time_point<Clock, Duration> const& deadline) {
         return as_status(wait_before(lock, detail::deadline_at(deadline)));
     }
     template <class Lock, class Rep, class Period, class Predicate>
-    bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> const& timeout, Predicate is_true) {
+    bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> const& timeout,
+                  Predicate is_true) {
         return wait_before(lock, detail::deadline_after(timeout), is_true);
     }
     template <class Lock, class Clock, class Duration, class Predicate>
-    bool wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> const& deadline, Predicate is_true) {
+    bool wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> const& deadline,
+                    Predicate is_true) {
         return wait_before(lock, detail::deadline_at(deadline), is_true);
     }
 
@@ -64,7 +75,8 @@ private:
         lock.lock();
         return notified;
     }
-    template <class Lock, class Predicate> [[nodiscard]] bool wait_before(Lock& lock, detail::limit until, Predicate& is_true) {
+    template <class Lock, class Predicate>
+    [[nodiscard]] bool wait_before(Lock& lock, detail::limit until, Predicate& is_true) {
         while (!is_true()) {
             if (!wait_before(lock, until)) return is_true();
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork and join: the cheapest way to start a thread. A forked thread that nobody steals runs at its join as a plain function call;
+// fork and join: the cheapest way to start a thread. A forked thread that nobody steals runs at its
+// join as a plain function call;
 // one that blocks, there or on a thief, becomes a full thread by itself.
 #pragma once
 
@@ -14,16 +15,25 @@ namespace tulle {
 
 namespace detail {
 
-TULLE_API TULLE_COLD deque_front* open_deque_cold() noexcept;          // the calling thread has no deque yet
-TULLE_API TULLE_COLD void published_cold(deque_front* deque) noexcept; // wake a sleeper, or open a larger deque
+// The calling thread has no deque yet.
+TULLE_API TULLE_COLD deque_front* open_deque_cold() noexcept;
+// Wake a sleeper, or open a larger deque.
+TULLE_API TULLE_COLD void published_cold(deque_front* deque) noexcept;
 TULLE_API TULLE_NOINLINE bool join_cold(deque_front* deque,
-                                        record* slot) noexcept; // true: the caller runs it; false: a thief did, it is done
-TULLE_API TULLE_COLD void rethrow_cold(record* slot);           // the exception of a stolen thread, if it has one
+                                        // true: the caller runs it; false: a thief did, it is done
+                                        record* slot) noexcept;
+// The exception of a stolen thread, if it has one.
+TULLE_API TULLE_COLD void rethrow_cold(record* slot);
 
-// Where the callable lies: in the record, or, when it is large, in the frame that forks, with its address in the record.
+// Where the callable lies: in the record, or, when it is large, in the frame that forks, with its
+// address in the record.
 template <class F, bool InRecord> struct child_storage {
-    TULLE_INLINE closure<F>& open(record* slot) noexcept { return *std::launder(reinterpret_cast<closure<F>*>(slot->body)); }
-    TULLE_INLINE static closure<F>& find(record* slot) noexcept { return *std::launder(reinterpret_cast<closure<F>*>(slot->body)); }
+    TULLE_INLINE closure<F>& open(record* slot) noexcept {
+        return *std::launder(reinterpret_cast<closure<F>*>(slot->body));
+    }
+    TULLE_INLINE static closure<F>& find(record* slot) noexcept {
+        return *std::launder(reinterpret_cast<closure<F>*>(slot->body));
+    }
 };
 template <class F> struct child_storage<F, false> {
     closure<F> frame;
@@ -31,7 +41,9 @@ template <class F> struct child_storage<F, false> {
         ::new (static_cast<void*>(slot->body)) closure<F>*(&frame);
         return frame;
     }
-    static closure<F>& find(record* slot) noexcept { return **std::launder(reinterpret_cast<closure<F>**>(slot->body)); }
+    static closure<F>& find(record* slot) noexcept {
+        return **std::launder(reinterpret_cast<closure<F>**>(slot->body));
+    }
 };
 
 } // namespace detail
@@ -45,7 +57,8 @@ template <class F> class [[nodiscard("a child that is dropped at once is joined 
 public:
     using result_type = std::invoke_result_t<F&>;
 
-    template <class G> TULLE_INLINE explicit child(G && callable) : m_deque(detail::current_deque()) {
+    template <class G>
+    TULLE_INLINE explicit child(G && callable) : m_deque(detail::current_deque()) {
         if (TULLE_UNLIKELY(m_deque == nullptr)) m_deque = detail::open_deque_cold();
         m_slot = m_deque->top();
         m_storage.open(m_slot).set(std::forward<G>(callable));
@@ -55,9 +68,10 @@ public:
     child(child const&) = delete;
     child& operator=(child const&) = delete;
 
-    // Waits for the thread and returns its result; throws what it threw. Call it once, from the thread that forked.
-    // A child that nobody has stolen runs as a call: it sees the exceptions that its parent handles (std::current_exception) or that unwind its
-    // parent's stack. A child of tulle::spawn does not.
+    // Waits for the thread and returns its result; throws what it threw. Call it once, from the
+    // thread that forked.
+    // A child that nobody has stolen runs as a call: it sees the exceptions that its parent handles
+    // (std::current_exception) or that unwind its parent's stack. A child of tulle::spawn does not.
     // Memory ordering: all that the child did happens before the return.
     TULLE_INLINE result_type join() {
         m_joined = true;
@@ -68,10 +82,12 @@ public:
         return finish(m_slot);
     }
 
-    // Not joined: joins, and throws what it threw. While another exception unwinds, the child is joined too, as its work may be what a
-    // destructor does then, and sees no exception; only one of its own is dropped. That is so as well if the other one was thrown before the
-    // fork, and the forking function is part of a destructor which that one runs: join() where the child's exception matters. (How many exceptions
-    // unwind would have to be asked for at each fork.) To cancel children: a tulle::scope.
+    // Not joined: joins, and throws what it threw. While another exception unwinds, the child is
+    // joined too, as its work may be what a destructor does then, and sees no exception; only one
+    // of its own is dropped. That is so as well if the other one was thrown before the fork, and
+    // the forking function is part of a destructor which that one runs: join() where the child's
+    // exception matters. (How many exceptions unwind would have to be asked for at each fork.) To
+    // cancel children: a tulle::scope.
     TULLE_INLINE ~child() noexcept(false) {
         if (TULLE_UNLIKELY(!m_joined)) drop_cold(m_deque, m_slot);
     }
@@ -101,7 +117,8 @@ private:
     TULLE_COLD static void drop_cold(detail::deque_front * deque, detail::record * slot) {
         left_behind child{deque, slot};
         if (std::uncaught_exceptions() == 0) return child.join();
-        static_cast<void>(detail::call_apart([](void* left) { static_cast<left_behind*>(left)->join(); }, &child));
+        static_cast<void>(detail::call_apart(
+            [](void* left) { static_cast<left_behind*>(left)->join(); }, &child));
     }
 
     detail::deque_front* m_deque;
@@ -110,15 +127,20 @@ private:
     [[no_unique_address]] storage m_storage;
 };
 
-// Starts `callable()` as a thread. Contexts: any thread of the process; the first use starts the run time.
+// Starts `callable()` as a thread. Contexts: any thread of the process; the first use starts the
+// run time.
 template <class F> [[nodiscard]] TULLE_INLINE child<std::decay_t<F>> fork(F&& callable) {
     return child<std::decay_t<F>>(std::forward<F>(callable));
 }
 
-// Runs all callables, possibly in parallel, and returns when all have returned; throws the first exception in the order of arguments.
-template <class F> TULLE_INLINE void parallel_invoke(F&& f) { static_cast<void>(std::forward<F>(f)()); }
+// Runs all callables, possibly in parallel, and returns when all have returned; throws the first
+// exception in the order of arguments.
+template <class F> TULLE_INLINE void parallel_invoke(F&& f) {
+    static_cast<void>(std::forward<F>(f)());
+}
 
-template <class F, class G, class... Rest> TULLE_INLINE void parallel_invoke(F&& f, G&& g, Rest&&... rest) {
+template <class F, class G, class... Rest>
+TULLE_INLINE void parallel_invoke(F&& f, G&& g, Rest&&... rest) {
     auto others = fork([&] { parallel_invoke(std::forward<G>(g), std::forward<Rest>(rest)...); });
     static_cast<void>(std::forward<F>(f)());
     others.join();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that come later: promise<T> writes one, future<T> waits for it, async() starts a thread whose result it is. Unlike those of the standard
-// library they block no OS thread, and can be continued (then), and waited for together (<tulle/when.hpp>).
+// Results that come later: promise<T> writes one, future<T> waits for it, async() starts a thread
+// whose result it is. Unlike those of the standard library they block no OS thread, and can be
+// continued (then), and waited for together (<tulle/when.hpp>).
 // Contexts: any thread of the process; a single future or promise by one thread at a time.
 // Sources: ISO C++20, 32.9; the Concurrency TS (ISO/IEC 19571:2016) for then.
 #pragma once
@@ -22,10 +23,13 @@ namespace tulle {
 
 template <class T> class promise;
 
-// A result that comes, or has come: a value (any type that can be moved, a reference, or void) or an exception. Moved, not copied. Destroyed without
-// waiting; the thread that it was to come from goes on.
-// Errors of all but the destructor and valid(): std::future_error (of <future>, which this header does not include; no_state): it is not valid.
-// Memory ordering: what happens before the result was set happens before the return of a wait, and before a continuation.
+// A result that comes, or has come: a value (any type that can be moved, a reference, or void) or
+// an exception. Moved, not copied. Destroyed without waiting; the thread that it was to come from
+// goes on.
+// Errors of all but the destructor and valid(): std::future_error (of <future>, which this header
+// does not include; no_state): it is not valid.
+// Memory ordering: what happens before the result was set happens before the return of a wait, and
+// before a continuation.
 template <class T> class [[nodiscard]] future {
 public:
     future() noexcept = default;
@@ -34,7 +38,8 @@ public:
 
     [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(m_state); }
     // Waits; returns the value or throws the exception. Not valid any more then.
-    // A thread made by async() that nobody has started yet runs in the caller's frame, here and in wait().
+    // A thread made by async() that nobody has started yet runs in the caller's frame, here and in
+    // wait().
     T get() {
         state().wait();
         auto const last = std::move(m_state);
@@ -42,20 +47,27 @@ public:
     }
     void wait() const { state().wait(); }
     // False: not there when the limit was reached.
-    [[nodiscard]] bool wait(wait_limit const& limit) const { return state().wait_before(limit.get()); }
+    [[nodiscard]] bool wait(wait_limit const& limit) const {
+        return state().wait_before(limit.get());
+    }
     // Whether it has come; get() will not wait then.
     [[nodiscard]] bool try_wait() const { return state().is_ready(); }
     // False: not there when the time was up. A time-out in the past behaves as try_wait().
-    template <class Rep, class Period> [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) const {
+    template <class Rep, class Period>
+    [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) const {
         return state().wait_before(detail::deadline_after(timeout));
     }
-    template <class Clock, class Duration> [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline) const {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline) const {
         return state().wait_before(detail::deadline_at(deadline));
     }
 
-    // When the result has come, a thread calls `f` with this future if it takes one, else with the value; an exception then goes on to what
-    // this returns, and `f` is not called. The future of what `f` returns; if that is a future, one with the same result. This one is not valid any more.
-    // Errors: std::bad_alloc; what copying `f` throws. Without memory for a thread, whoever sets the result calls `f`.
+    // When the result has come, a thread calls `f` with this future if it takes one, else with the
+    // value; an exception then goes on to what this returns, and `f` is not called. The future of
+    // what `f` returns; if that is a future, one with the same result. This one is not valid any
+    // more.
+    // Errors: std::bad_alloc; what copying `f` throws. Without memory for a thread, whoever sets
+    // the result calls `f`.
     template <class F> TULLE_INLINE auto then(F&& f) {
         using traits = detail::continuation_result<std::decay_t<F>, T>;
         using result = typename detail::flattened<typename traits::type>::type;
@@ -86,18 +98,23 @@ private:
 namespace detail {
 
 struct future_access {
-    template <class T> static future<T> make(future_state_pointer<T> s) noexcept { return future<T>(std::move(s)); }
+    template <class T> static future<T> make(future_state_pointer<T> s) noexcept {
+        return future<T>(std::move(s));
+    }
     template <class T> static future_state<T>& state(future<T> const& f) { return f.state(); }
 };
 
 } // namespace detail
 
-// Where the result of a future is set, once. Destroyed before, it sets std::future_error (broken_promise).
-// Errors: std::future_error: promise_already_satisfied, future_already_retrieved, no_state (moved from).
+// Where the result of a future is set, once. Destroyed before, it sets std::future_error
+// (broken_promise).
+// Errors: std::future_error: promise_already_satisfied, future_already_retrieved, no_state (moved
+// from).
 template <class T> class promise {
 public:
     promise() : m_state(new detail::future_state<T>) {} // std::bad_alloc
-    promise(promise&& other) noexcept : m_state(std::move(other.m_state)), m_is_given(other.m_is_given) {}
+    promise(promise&& other) noexcept
+        : m_state(std::move(other.m_state)), m_is_given(other.m_is_given) {}
     promise& operator=(promise&& other) noexcept {
         promise taken(std::move(other));
         std::swap(m_state, taken.m_state);
@@ -111,10 +128,12 @@ public:
     // Once.
     [[nodiscard]] future<T> get_future() {
         static_cast<void>(state());
-        if (std::exchange(m_is_given, true)) detail::throw_future_error(detail::future_fault::already_retrieved);
+        if (std::exchange(m_is_given, true))
+            detail::throw_future_error(detail::future_fault::already_retrieved);
         return detail::future_access::make(m_state);
     }
-    // From the arguments of a constructor of T; nothing for void. What that throws is the result then.
+    // From the arguments of a constructor of T; nothing for void. What that throws is the result
+    // then.
     template <class... A> void set_value(A&&... a) {
         claim();
         auto const mine = m_state; // who waits may destroy the promise
@@ -178,8 +197,10 @@ template <class T, class F> struct async_body {
 
 } // namespace detail
 
-// Starts `callable(arguments...)`, decayed copies of both, as a thread; the future of its result. Errors: those of spawn().
-template <class F, class... A> TULLE_INLINE auto async(attributes how, F&& callable, A&&... arguments) {
+// Starts `callable(arguments...)`, decayed copies of both, as a thread; the future of its result.
+// Errors: those of spawn().
+template <class F, class... A>
+TULLE_INLINE auto async(attributes how, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using result = std::invoke_result_t<decltype(bound)&>;
     detail::future_state_pointer<result> state(new detail::future_state<result>);
@@ -190,12 +211,14 @@ template <class F, class... A> TULLE_INLINE auto async(attributes how, F&& calla
     return detail::future_access::make(std::move(state));
 }
 template <class F, class... A>
-requires(!std::is_same_v<std::decay_t<F>, attributes> && !std::is_same_v<std::decay_t<F>, spawn_group>) TULLE_INLINE
+requires(!std::is_same_v<std::decay_t<F>, attributes> &&
+         !std::is_same_v<std::decay_t<F>, spawn_group>) TULLE_INLINE
     auto async(F&& callable, A&&... arguments) {
     return async(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 // The same as a thread of the group, or as its policy says; an exception goes to the future.
-template <class F, class... A> TULLE_INLINE auto async(spawn_group& group, F&& callable, A&&... arguments) {
+template <class F, class... A>
+TULLE_INLINE auto async(spawn_group& group, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using result = std::invoke_result_t<decltype(bound)&>;
     detail::future_state_pointer<result> state(new detail::future_state<result>);

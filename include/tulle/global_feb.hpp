@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full/empty words of another place: the functions of <tulle/feb.hpp> on a global address of a word, a global_ptr or a global_ref. They run at its home, where
-// other threads may use the word itself; the caller waits, its worker does not.
-//   auto const box = tulle::allocate_global_at<long>(home);        // full, as every word; tulle::feb::empty(box) empties it
-//   tulle::feb::write_ef(box, 42L);                                // at any place
+// Full/empty words of another place: the functions of <tulle/feb.hpp> on a global address of a
+// word, a global_ptr or a global_ref. They run at its home, where other threads may use the word
+// itself; the caller waits, its worker does not.
+//   auto const box = tulle::allocate_global_at<long>(home);        // full, as every word;
+//   tulle::feb::empty(box) empties it tulle::feb::write_ef(box, 42L);
+//   // at any place
 //   long const taken = tulle::feb::read_fe(box);                   // at any other
 // The state belongs to the home: where loads and stores reach the word, they do not see it.
-// Contexts: any thread of the process, at any place. Memory ordering: as of full/empty words, over all places.
-// Errors of all: those of the functions on words; those of global memory; dead_place: the home has died. Who dies while it waits has done nothing; a value that was taken
-// for a place that had died by then is put back, as soon as the word is empty. What dies with a value that it has got, or before it has written, is not known.
+// Contexts: any thread of the process, at any place. Memory ordering: as of full/empty words, over
+// all places.
+// Errors of all: those of the functions on words; those of global memory; dead_place: the home has
+// died. Who dies while it waits has done nothing; a value that was taken for a place that had died
+// by then is put back, as soon as the word is empty. What dies with a value that it has got, or
+// before it has written, is not known.
 // Messages: two, four if a limit is reached; at the home none.
 #pragma once
 
@@ -28,11 +33,17 @@ template <class T> inline constexpr bool is_global_address = false;
 template <class T> inline constexpr bool is_global_address<global_ptr<T>> = true;
 template <class T> inline constexpr bool is_global_address<global_ref<T>> = true;
 
-template <class T> int home_of(global_ptr<T> p, std::size_t alignment) { return home_of_object(p.address(), sizeof(T), alignment); }
-template <class T> int home_of(global_ref<T> r, std::size_t /*alignment*/) noexcept { return r.home().index(); }
+template <class T> int home_of(global_ptr<T> p, std::size_t alignment) {
+    return home_of_object(p.address(), sizeof(T), alignment);
+}
+template <class T> int home_of(global_ref<T> r, std::size_t /*alignment*/) noexcept {
+    return r.home().index();
+}
 
 template <class T> location<T> location_of(global_ptr<T> p) noexcept { return {p.address(), true}; }
-template <class T> location<T> location_of(global_ref<T> r) noexcept { return {r.address(), false}; }
+template <class T> location<T> location_of(global_ref<T> r) noexcept {
+    return {r.address(), false};
+}
 
 // Where a word is, and what it is.
 template <class G> struct feb_at_home {
@@ -45,7 +56,8 @@ template <class G> struct feb_at_home {
             return here::read(What, w.object(), until);
         }
         static void undo(std::optional<word> const& done, location<word> w) {
-            if (What == feb_operation::read_fe) here::write(feb_operation::write_ef, w.object(), *done, k_no_deadline);
+            if (What == feb_operation::read_fe)
+                here::write(feb_operation::write_ef, w.object(), *done, k_no_deadline);
         }
     };
     template <feb_operation What> struct writing {
@@ -53,7 +65,8 @@ template <class G> struct feb_at_home {
         static bool run(home_request const& /*by*/, limit until, location<word> w, word value) {
             return here::write(What, w.object(), value, until);
         }
-        static void undo(bool /*done*/, location<word> /*where*/, word /*value*/) noexcept {} // it is written
+        // It is written.
+        static void undo(bool /*done*/, location<word> /*where*/, word /*value*/) noexcept {}
     };
 
     template <feb_operation What> static std::optional<word> read(G const& w, limit until) {
@@ -78,10 +91,12 @@ concept global_word_address = detail::is_global_address<G> && word<typename G::e
 template <class G> using word_at = typename G::element_type;
 
 template <global_word_address G> [[nodiscard]] bool is_full(G const& w) {
-    return detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { return is_full(a.object()); });
+    return detail::feb_at_home<G>::call(
+        w, [](detail::location<word_at<G>> a) { return is_full(a.object()); });
 }
 template <global_word_address G> [[nodiscard]] word_at<G> read_xx(G const& w) {
-    return detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { return read_xx(a.object()); });
+    return detail::feb_at_home<G>::call(
+        w, [](detail::location<word_at<G>> a) { return read_xx(a.object()); });
 }
 template <global_word_address G> void fill(G const& w) {
     detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { fill(a.object()); });
@@ -90,86 +105,112 @@ template <global_word_address G> void empty(G const& w) {
     detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { empty(a.object()); });
 }
 template <global_word_address G> void purge(G const& w, word_at<G> value = {}) {
-    static_cast<void>(detail::feb_at_home<G>::template write<detail::feb_operation::purge>(w, value, 0));
+    static_cast<void>(
+        detail::feb_at_home<G>::template write<detail::feb_operation::purge>(w, value, 0));
 }
 template <global_word_address G> void write_f(G const& w, word_at<G> value) {
-    static_cast<void>(detail::feb_at_home<G>::template write<detail::feb_operation::write_f>(w, value, 0));
+    static_cast<void>(
+        detail::feb_at_home<G>::template write<detail::feb_operation::write_f>(w, value, 0));
 }
 
 // Waits until it is full, reads, and leaves it full.
 template <global_word_address G> [[nodiscard]] word_at<G> read_ff(G const& w) {
     return *detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(w, {});
 }
-template <global_word_address G> [[nodiscard]] std::optional<word_at<G>> read_ff(G const& w, wait_limit const& limit) {
+template <global_word_address G>
+[[nodiscard]] std::optional<word_at<G>> read_ff(G const& w, wait_limit const& limit) {
     return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(w, limit.get());
 }
 template <global_word_address G> [[nodiscard]] std::optional<word_at<G>> try_read_ff(G const& w) {
     return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(w, 0);
 }
 template <global_word_address G, class Rep, class Period>
-[[nodiscard]] std::optional<word_at<G>> try_read_ff_for(G const& w, std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(w, detail::deadline_after(timeout));
+[[nodiscard]] std::optional<word_at<G>>
+try_read_ff_for(G const& w, std::chrono::duration<Rep, Period> const& timeout) {
+    return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(
+        w, detail::deadline_after(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
-[[nodiscard]] std::optional<word_at<G>> try_read_ff_until(G const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(w, detail::deadline_at(deadline));
+[[nodiscard]] std::optional<word_at<G>>
+try_read_ff_until(G const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
+    return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(
+        w, detail::deadline_at(deadline));
 }
 
 // Waits until it is full, reads, and makes it empty.
 template <global_word_address G> word_at<G> read_fe(G const& w) {
     return *detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(w, {});
 }
-template <global_word_address G> [[nodiscard]] std::optional<word_at<G>> read_fe(G const& w, wait_limit const& limit) {
+template <global_word_address G>
+[[nodiscard]] std::optional<word_at<G>> read_fe(G const& w, wait_limit const& limit) {
     return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(w, limit.get());
 }
 template <global_word_address G> [[nodiscard]] std::optional<word_at<G>> try_read_fe(G const& w) {
     return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(w, 0);
 }
 template <global_word_address G, class Rep, class Period>
-[[nodiscard]] std::optional<word_at<G>> try_read_fe_for(G const& w, std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(w, detail::deadline_after(timeout));
+[[nodiscard]] std::optional<word_at<G>>
+try_read_fe_for(G const& w, std::chrono::duration<Rep, Period> const& timeout) {
+    return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(
+        w, detail::deadline_after(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
-[[nodiscard]] std::optional<word_at<G>> try_read_fe_until(G const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(w, detail::deadline_at(deadline));
+[[nodiscard]] std::optional<word_at<G>>
+try_read_fe_until(G const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
+    return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(
+        w, detail::deadline_at(deadline));
 }
 
 // Waits until it is full, writes, and leaves it full.
 template <global_word_address G> void write_ff(G const& w, word_at<G> value) {
-    static_cast<void>(detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(w, value, {}));
+    static_cast<void>(
+        detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(w, value, {}));
 }
-template <global_word_address G> [[nodiscard]] bool write_ff(G const& w, word_at<G> value, wait_limit const& limit) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(w, value, limit.get());
+template <global_word_address G>
+[[nodiscard]] bool write_ff(G const& w, word_at<G> value, wait_limit const& limit) {
+    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(w, value,
+                                                                                   limit.get());
 }
 template <global_word_address G> [[nodiscard]] bool try_write_ff(G const& w, word_at<G> value) {
     return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(w, value, 0);
 }
 template <global_word_address G, class Rep, class Period>
-[[nodiscard]] bool try_write_ff_for(G const& w, word_at<G> value, std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(w, value, detail::deadline_after(timeout));
+[[nodiscard]] bool try_write_ff_for(G const& w, word_at<G> value,
+                                    std::chrono::duration<Rep, Period> const& timeout) {
+    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(
+        w, value, detail::deadline_after(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
-[[nodiscard]] bool try_write_ff_until(G const& w, word_at<G> value, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(w, value, detail::deadline_at(deadline));
+[[nodiscard]] bool try_write_ff_until(G const& w, word_at<G> value,
+                                      std::chrono::time_point<Clock, Duration> const& deadline) {
+    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(
+        w, value, detail::deadline_at(deadline));
 }
 
 // Waits until it is empty, writes, and makes it full.
 template <global_word_address G> void write_ef(G const& w, word_at<G> value) {
-    static_cast<void>(detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(w, value, {}));
+    static_cast<void>(
+        detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(w, value, {}));
 }
-template <global_word_address G> [[nodiscard]] bool write_ef(G const& w, word_at<G> value, wait_limit const& limit) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(w, value, limit.get());
+template <global_word_address G>
+[[nodiscard]] bool write_ef(G const& w, word_at<G> value, wait_limit const& limit) {
+    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(w, value,
+                                                                                   limit.get());
 }
 template <global_word_address G> [[nodiscard]] bool try_write_ef(G const& w, word_at<G> value) {
     return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(w, value, 0);
 }
 template <global_word_address G, class Rep, class Period>
-[[nodiscard]] bool try_write_ef_for(G const& w, word_at<G> value, std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(w, value, detail::deadline_after(timeout));
+[[nodiscard]] bool try_write_ef_for(G const& w, word_at<G> value,
+                                    std::chrono::duration<Rep, Period> const& timeout) {
+    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(
+        w, value, detail::deadline_after(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
-[[nodiscard]] bool try_write_ef_until(G const& w, word_at<G> value, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(w, value, detail::deadline_at(deadline));
+[[nodiscard]] bool try_write_ef_until(G const& w, word_at<G> value,
+                                      std::chrono::time_point<Clock, Duration> const& deadline) {
+    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(
+        w, value, detail::deadline_at(deadline));
 }
 
 } // namespace tulle::feb

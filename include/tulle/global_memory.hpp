@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global memory: one range of addresses that means the same at all places. Each place contributes a segment of it (TULLE_GLOBAL_MEMORY=SIZE, of all
-// together). Between places of one machine a global address is an address: loads and stores reach it. Where they do not, the same calls send a message,
-// which is served even while the other place computes.
+// Global memory: one range of addresses that means the same at all places. Each place contributes a
+// segment of it (TULLE_GLOBAL_MEMORY=SIZE, of all together). Between places of one machine a global
+// address is an address: loads and stores reach it. Where they do not, the same calls send a
+// message, which is served even while the other place computes.
 //   auto const counter = tulle::allocate_global_cleared<long>(1);
 //   tulle::finish([&](tulle::activities& all) {
-//       for (tulle::place p : tulle::places()) all.async_at(p, [](auto c) { tulle::fetch_add(c, 1L); }, counter);
+//       for (tulle::place p : tulle::places()) all.async_at(p, [](auto c) { tulle::fetch_add(c,
+//       1L); }, counter);
 //   });
 // Contexts: any thread of the process, at any place; those that send messages wait.
-// Errors of all: std::invalid_argument: a null pointer, or not aligned; std::out_of_range: not in global memory, at both ends; std::system_error: it cannot
-// be mapped at this place, or that one.
-// Sources: the distributed memory of TNT (Ye and others: TiNy Threads on BlueGene/P); global pointers of Split-C (Culler and others, 1993).
+// Errors of all: std::invalid_argument: a null pointer, or not aligned; std::out_of_range: not in
+// global memory, at both ends; std::system_error: it cannot be mapped at this place, or that one.
+// Sources: the distributed memory of TNT (Ye and others: TiNy Threads on BlueGene/P); global
+// pointers of Split-C (Culler and others, 1993).
 #pragma once
 
 #include <tulle/detail/exceptions.hpp>
@@ -38,7 +41,8 @@ namespace tulle {
 class out_of_global_memory : public std::bad_alloc {
 public:
     [[nodiscard]] char const* what() const noexcept override {
-        return "tulle: no hole in global memory is large enough (TULLE_GLOBAL_MEMORY sets its size)";
+        return "tulle: no hole in global memory is large enough (TULLE_GLOBAL_MEMORY sets its "
+               "size)";
     }
 };
 
@@ -47,9 +51,12 @@ template <class T>
 concept global_object = std::is_trivially_copyable_v<T> && alignof(T) <= 64;
 // What has atomic operations there.
 template <class T>
-concept global_word = global_object<T> &&(sizeof(T) == 4 || sizeof(T) == 8) && (std::is_integral_v<T> || std::is_enum_v<T>);
+concept global_word = global_object<T> &&(sizeof(T) == 4 || sizeof(T) == 8) &&
+                      (std::is_integral_v<T> || std::is_enum_v<T>);
 
-// An address in global memory, of bytes or of another object that was made there (<tulle/at_home.hpp>). Travels to other places, and is the same there. Arithmetic goes over the ends of segments. Does not own anything.
+// An address in global memory, of bytes or of another object that was made there
+// (<tulle/at_home.hpp>). Travels to other places, and is the same there. Arithmetic goes over the
+// ends of segments. Does not own anything.
 template <class T>
 requires(std::is_object_v<T> && alignof(T) <= 64) class global_ptr {
 public:
@@ -57,7 +64,8 @@ public:
     using difference_type = std::ptrdiff_t;
 
     constexpr global_ptr() noexcept = default;
-    constexpr global_ptr(std::nullptr_t) noexcept {} // NOLINT(google-explicit-constructor): as with pointers
+    constexpr global_ptr(std::nullptr_t) noexcept {
+    } // NOLINT(google-explicit-constructor): as with pointers
     // From what address() has said.
     [[nodiscard]] static constexpr global_ptr at(std::uint64_t address) noexcept {
         global_ptr p;
@@ -70,7 +78,9 @@ public:
     // Whose segment it lies in.
     [[nodiscard]] place home() const { return place(detail::place_of_global(m_address)); }
     // For loads and stores, where these reach the object; else null.
-    [[nodiscard]] T* local() const { return static_cast<T*>(detail::reach_global(m_address, sizeof(T), alignof(T))); }
+    [[nodiscard]] T* local() const {
+        return static_cast<T*>(detail::reach_global(m_address, sizeof(T), alignof(T)));
+    }
 
     [[nodiscard]] T load() const requires global_object<T> {
         if (T const* const here = local()) return *here;
@@ -92,10 +102,15 @@ public:
     constexpr global_ptr& operator-=(difference_type n) noexcept { return *this += -n; }
     constexpr global_ptr& operator++() noexcept { return *this += 1; }
     constexpr global_ptr& operator--() noexcept { return *this -= 1; }
-    friend constexpr global_ptr operator+(global_ptr p, difference_type n) noexcept { return p += n; }
-    friend constexpr global_ptr operator-(global_ptr p, difference_type n) noexcept { return p -= n; }
+    friend constexpr global_ptr operator+(global_ptr p, difference_type n) noexcept {
+        return p += n;
+    }
+    friend constexpr global_ptr operator-(global_ptr p, difference_type n) noexcept {
+        return p -= n;
+    }
     friend constexpr difference_type operator-(global_ptr a, global_ptr b) noexcept {
-        return static_cast<difference_type>(a.m_address - b.m_address) / static_cast<difference_type>(sizeof(T));
+        return static_cast<difference_type>(a.m_address - b.m_address) /
+               static_cast<difference_type>(sizeof(T));
     }
     friend constexpr auto operator<=>(global_ptr, global_ptr) noexcept = default;
 
@@ -103,27 +118,36 @@ private:
     std::uint64_t m_address = 0;
 };
 
-// --- allocation: by the memory managers of the groups of places ------------------------------------------------------------
+// --- allocation: by the memory managers of the groups of places ----------------------------------
 
-// `count` objects, side by side, not initialised. First in the caller's group of places, then in the others. May span several places.
+// `count` objects, side by side, not initialised. First in the caller's group of places, then in
+// the others. May span several places.
 // Errors: out_of_global_memory; std::invalid_argument: no objects.
 template <global_object T> [[nodiscard]] global_ptr<T> allocate_global(std::size_t count = 1) {
-    return global_ptr<T>::at(detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), -1, false));
+    return global_ptr<T>::at(
+        detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), -1, false));
 }
 // The same of zeros.
-template <global_object T> [[nodiscard]] global_ptr<T> allocate_global_cleared(std::size_t count = 1) {
-    return global_ptr<T>::at(detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), -1, true));
+template <global_object T>
+[[nodiscard]] global_ptr<T> allocate_global_cleared(std::size_t count = 1) {
+    return global_ptr<T>::at(
+        detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), -1, true));
 }
 // In the segment of that place.
-template <global_object T> [[nodiscard]] global_ptr<T> allocate_global_at(place where, std::size_t count = 1) {
-    return global_ptr<T>::at(detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), where.index(), false));
+template <global_object T>
+[[nodiscard]] global_ptr<T> allocate_global_at(place where, std::size_t count = 1) {
+    return global_ptr<T>::at(
+        detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), where.index(), false));
 }
-// Moves what `p` points to, if need be; the first of both counts of objects stay what they are. Null: as allocate_global. Errors: as that and
-// free_global; `p` is as it was then.
-template <global_object T> [[nodiscard]] global_ptr<T> reallocate_global(global_ptr<T> p, std::size_t count) {
-    return global_ptr<T>::at(detail::reallocate_global(p.address(), detail::bytes_of_global(count, sizeof(T))));
+// Moves what `p` points to, if need be; the first of both counts of objects stay what they are.
+// Null: as allocate_global. Errors: as that and free_global; `p` is as it was then.
+template <global_object T>
+[[nodiscard]] global_ptr<T> reallocate_global(global_ptr<T> p, std::size_t count) {
+    return global_ptr<T>::at(
+        detail::reallocate_global(p.address(), detail::bytes_of_global(count, sizeof(T))));
 }
-// By any place; null: nothing. Errors: std::invalid_argument: no allocation begins there, or it has been freed.
+// By any place; null: nothing. Errors: std::invalid_argument: no allocation begins there, or it has
+// been freed.
 template <global_object T> void free_global(global_ptr<T> p) {
     if (p) detail::free_global(p.address());
 }
@@ -133,29 +157,39 @@ struct global_allocation {
     std::uint64_t bytes;
     int owner; // the place that has allocated it
 };
-// What is allocated at the moment, by all places; by address. TULLE_GLOBAL_REPORT=1 prints what is left at the end.
+// What is allocated at the moment, by all places; by address. TULLE_GLOBAL_REPORT=1 prints what is
+// left at the end.
 [[nodiscard]] TULLE_API std::vector<global_allocation> global_allocations();
 
-// --- reading and writing ---------------------------------------------------------------------------------------------------
+// --- reading and writing -------------------------------------------------------------------------
 
-// Copies objects from global memory, or to it. They may lie at several places: these are asked at the same time. No objects: nothing.
-// Memory ordering: what was written before by the same thread is seen; others' writes as with plain memory, if what has happened is ordered by calls, messages
-// or atomic operations. When write() returns the objects are there.
+// Copies objects from global memory, or to it. They may lie at several places: these are asked at
+// the same time. No objects: nothing.
+// Memory ordering: what was written before by the same thread is seen; others' writes as with plain
+// memory, if what has happened is ordered by calls, messages or atomic operations. When write()
+// returns the objects are there.
 template <global_object T> void read(global_ptr<T> from, std::span<std::remove_const_t<T>> to) {
     if (!to.empty()) detail::read_global(to.data(), from.address(), to.size_bytes());
 }
 template <global_object T> void write(std::span<T const> from, global_ptr<T> to) {
     if (!from.empty()) detail::write_global(from.data(), to.address(), from.size_bytes());
 }
-// The same without waiting, where messages are needed: `to` and `from` must stay until the future is ready. Errors: in the future; std::bad_alloc.
-template <global_object T> [[nodiscard]] future<void> read_async(global_ptr<T> from, std::span<T> to) {
-    return async([by = detail::memory_here(), from, to] { detail::read_global(by, to.data(), from.address(), to.size_bytes()); });
+// The same without waiting, where messages are needed: `to` and `from` must stay until the future
+// is ready. Errors: in the future; std::bad_alloc.
+template <global_object T>
+[[nodiscard]] future<void> read_async(global_ptr<T> from, std::span<T> to) {
+    return async([by = detail::memory_here(), from, to] {
+        detail::read_global(by, to.data(), from.address(), to.size_bytes());
+    });
 }
-template <global_object T> [[nodiscard]] future<void> write_async(std::span<T const> from, global_ptr<T> to) {
-    return async([by = detail::memory_here(), from, to] { detail::write_global(by, from.data(), to.address(), from.size_bytes()); });
+template <global_object T>
+[[nodiscard]] future<void> write_async(std::span<T const> from, global_ptr<T> to) {
+    return async([by = detail::memory_here(), from, to] {
+        detail::write_global(by, from.data(), to.address(), from.size_bytes());
+    });
 }
 
-// --- atomic operations -----------------------------------------------------------------------------------------------------
+// --- atomic operations ---------------------------------------------------------------------------
 
 namespace detail {
 
@@ -173,35 +207,44 @@ template <class T> T value_of(std::uint64_t word) noexcept {
 }
 
 // Atomic operations need a word that is aligned to its size, whatever the ABI says.
-template <class T> T* reach_word(global_ptr<T> p) { return static_cast<T*>(reach_global(p.address(), sizeof(T), sizeof(T))); }
+template <class T> T* reach_word(global_ptr<T> p) {
+    return static_cast<T*>(reach_global(p.address(), sizeof(T), sizeof(T)));
+}
 template <class T> T change(global_change what, global_ptr<T> p, T value, T expected) {
-    return value_of<T>(change_global(what, p.address(), sizeof(T), word_of(value), word_of(expected)));
+    return value_of<T>(
+        change_global(what, p.address(), sizeof(T), word_of(value), word_of(expected)));
 }
 
 } // namespace detail
 
-// On words of 4 or 8 bytes; atomic for all places, by whatever way they come. Return what was there before.
+// On words of 4 or 8 bytes; atomic for all places, by whatever way they come. Return what was there
+// before.
 // Memory ordering: sequentially consistent.
 template <global_word T>
 requires std::is_integral_v<T> T fetch_add(global_ptr<T> p, std::type_identity_t<T> operand) {
-    if (T* const here = detail::reach_word(p)) return std::atomic_ref<T>(*here).fetch_add(operand, std::memory_order_seq_cst);
+    if (T* const here = detail::reach_word(p))
+        return std::atomic_ref<T>(*here).fetch_add(operand, std::memory_order_seq_cst);
     return detail::change(detail::global_change::add, p, operand, T{});
 }
 template <global_word T> T exchange(global_ptr<T> p, std::type_identity_t<T> value) {
-    if (T* const here = detail::reach_word(p)) return std::atomic_ref<T>(*here).exchange(value, std::memory_order_seq_cst);
+    if (T* const here = detail::reach_word(p))
+        return std::atomic_ref<T>(*here).exchange(value, std::memory_order_seq_cst);
     return detail::change(detail::global_change::exchange, p, value, T{});
 }
 // True: it was `expected` and is `desired` now. Else `expected` is what it is.
-template <global_word T> bool compare_exchange(global_ptr<T> p, std::type_identity_t<T>& expected, std::type_identity_t<T> desired) {
+template <global_word T>
+bool compare_exchange(global_ptr<T> p, std::type_identity_t<T>& expected,
+                      std::type_identity_t<T> desired) {
     if (T* const here = detail::reach_word(p))
-        return std::atomic_ref<T>(*here).compare_exchange_strong(expected, desired, std::memory_order_seq_cst);
+        return std::atomic_ref<T>(*here).compare_exchange_strong(expected, desired,
+                                                                 std::memory_order_seq_cst);
     T const before = detail::change(detail::global_change::compare_exchange, p, desired, expected);
     bool const is_done = detail::word_of(before) == detail::word_of(expected);
     expected = before;
     return is_done;
 }
 
-// --- arrays ----------------------------------------------------------------------------------------------------------------
+// --- arrays --------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -213,12 +256,14 @@ template <class F> struct loop_at_place {
 
 } // namespace detail
 
-// An array of which block k lies at place k modulo the number of places. A handle: copies mean the same array, at any place. free() gives it back, once.
+// An array of which block k lies at place k modulo the number of places. A handle: copies mean the
+// same array, at any place. free() gives it back, once.
 template <global_object T> class global_array {
 public:
     global_array() = default; // empty
 
-    // Zeros. Errors: out_of_global_memory, std::bad_alloc; std::invalid_argument: no elements, or blocks of none.
+    // Zeros. Errors: out_of_global_memory, std::bad_alloc; std::invalid_argument: no elements, or
+    // blocks of none.
     [[nodiscard]] static global_array allocate(std::size_t size, std::size_t block) {
         global_array made(size, block);
         TULLE_TRY {
@@ -241,16 +286,18 @@ public:
     // Of element `i`, less than size(). What follows in the same block follows the pointer, too.
     [[nodiscard]] global_ptr<T> pointer(std::size_t i) const noexcept {
         std::size_t const b = i / m_block;
-        return m_parts[b % m_parts.size()] + static_cast<std::ptrdiff_t>(b / m_parts.size() * m_block + i % m_block);
+        return m_parts[b % m_parts.size()] +
+               static_cast<std::ptrdiff_t>(b / m_parts.size() * m_block + i % m_block);
     }
     [[nodiscard]] T get(std::size_t i) const { return pointer(i).load(); }
     void set(std::size_t i, T const& value) const { pointer(i).store(value); }
 
-    // f(index, element) for each element, at the place where it lies, by all workers there; returns when all are done. `f` travels (at()).
+    // f(index, element) for each element, at the place where it lies, by all workers there; returns
+    // when all are done. `f` travels (at()).
     // Errors: as finish().
     template <class F> void for_each(F f) const {
-        static_assert(detail::travels<F>,
-                      "a callable travels to another place if it has no captures, or such as can be copied byte by byte");
+        static_assert(detail::travels<F>, "a callable travels to another place if it has no "
+                                          "captures, or such as can be copied byte by byte");
         finish([&](activities& all) {
             for (place const p : places()) all.async_at(p, detail::loop_at_place<F>{f}, *this);
         });
@@ -271,7 +318,8 @@ public:
     template <class Archive> void serialize(Archive& archive) { archive(m_size, m_block, m_parts); }
 
 private:
-    global_array(std::size_t size, std::size_t block) : m_size(size), m_block(block), m_parts(static_cast<std::size_t>(place_count())) {
+    global_array(std::size_t size, std::size_t block)
+        : m_size(size), m_block(block), m_parts(static_cast<std::size_t>(place_count())) {
         static_cast<void>(detail::bytes_of_global(size, sizeof(T)));
         static_cast<void>(detail::bytes_of_global(block, sizeof(T)));
     }
@@ -279,7 +327,8 @@ private:
         auto const index = static_cast<std::size_t>(where.index());
         std::size_t const blocks = blocks_of(index);
         if (blocks == 0) return;
-        std::size_t const bytes = detail::bytes_of_global(blocks, detail::bytes_of_global(m_block, sizeof(T)));
+        std::size_t const bytes =
+            detail::bytes_of_global(blocks, detail::bytes_of_global(m_block, sizeof(T)));
         m_parts[index] = global_ptr<T>::at(detail::allocate_global(bytes, where.index(), true));
     }
     [[nodiscard]] std::size_t blocks_of(std::size_t index) const noexcept {

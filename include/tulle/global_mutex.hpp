@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex for the threads of all places. Plain, each lock asks its home, and each unlock gives it back. Hierarchical, it stays at the place that has
-// it, whose threads lock it without any message, until another place asks for it; that one gets it after `k_most_turns` more turns at most.
-// It is plain at first, and turns hierarchical, for good, when it is contended (or as its mode says).
-//   tulle::global_mutex const m = tulle::global_mutex::make();    // at one place; copies travel, and are the same mutex
-//   m.lock(); ...; m.unlock();                                    // std::lock_guard works
-// Messages: plain, two for a lock and one for an unlock, none of them at the home; hierarchical, none while it stays, four when it moves.
+// A mutex for the threads of all places. Plain, each lock asks its home, and each unlock gives it
+// back. Hierarchical, it stays at the place that has it, whose threads lock it without any message,
+// until another place asks for it; that one gets it after `k_most_turns` more turns at most.
+// It is plain at first, and turns hierarchical, for good, when it is contended (or as its mode
+// says).
+//   tulle::global_mutex const m = tulle::global_mutex::make();    // at one place; copies travel,
+//   and are the same mutex m.lock(); ...; m.unlock();                                    //
+//   std::lock_guard works
+// Messages: plain, two for a lock and one for an unlock, none of them at the home; hierarchical,
+// none while it stays, four when it moves.
 // Contexts: any thread of the process. Memory ordering: as of std::mutex, over all places.
-// Sources: hierarchical and contention-sensitive locks: N. Ekström, "Improving DSZOOM's run time system", 2004, section 4; the bound on turns:
-// Radović and Hagersten, "Efficient synchronization for nonuniform communication architectures", SC 2002.
+// Sources: hierarchical and contention-sensitive locks: N. Ekström, "Improving DSZOOM's run time
+// system", 2004, section 4; the bound on turns:
+// Radović and Hagersten, "Efficient synchronization for nonuniform communication architectures", SC
+// 2002.
 #pragma once
 
 #include <tulle/detail/visibility.h>
@@ -26,9 +32,11 @@ public:
 
     // The homes are the places in turn, or as given. Errors: those of finish(); std::bad_alloc.
     [[nodiscard]] TULLE_API static global_mutex make(mode m = mode::contention_sensitive);
-    [[nodiscard]] TULLE_API static global_mutex make(place home, mode m = mode::contention_sensitive);
+    [[nodiscard]] TULLE_API static global_mutex make(place home,
+                                                     mode m = mode::contention_sensitive);
 
-    // Errors: std::logic_error: it has been destroyed; std::bad_alloc; dead_place: its home has died, or a place that had it (then nobody gets it any more).
+    // Errors: std::logic_error: it has been destroyed; std::bad_alloc; dead_place: its home has
+    // died, or a place that had it (then nobody gets it any more).
     TULLE_API void lock() const;
     TULLE_API void unlock() const; // by the thread that has locked it
 

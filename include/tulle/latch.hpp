@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A count that goes down to zero once; any number of threads wait for it, a million as well as one. Contexts: any thread of the process.
+// A count that goes down to zero once; any number of threads wait for it, a million as well as one.
+// Contexts: any thread of the process.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -29,10 +30,12 @@ public:
     // False: not zero when the limit was reached, as below.
     [[nodiscard]] bool wait(wait_limit const& limit) noexcept { return wait_before(limit.get()); }
     // False: not zero when the time was up. A time-out in the past behaves as try_wait().
-    template <class Rep, class Period> [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Rep, class Period>
+    [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) {
         return wait_before(detail::deadline_after(timeout));
     }
-    template <class Clock, class Duration> [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return wait_before(detail::deadline_at(deadline));
     }
 

@@ -19,20 +19,32 @@ enum class schedule_kind : std::uint8_t { automatic, even, dynamic, guided, thre
 
 } // namespace detail
 
-// With each of them, whoever has nothing to do takes iterations that have not begun; they differ in how many are begun at a time, which is
-// what must wait behind an iteration that blocks. Errors: std::invalid_argument: a chunk of no iterations.
+// With each of them, whoever has nothing to do takes iterations that have not begun; they differ in
+// how many are begun at a time, which is what must wait behind an iteration that blocks. Errors:
+// std::invalid_argument: a chunk of no iterations.
 class schedule {
 public:
-    // As many at a time as take some microseconds, by the clock; never fewer than `least` (but at the end). The default.
-    [[nodiscard]] static constexpr schedule automatic(std::uint64_t least = 1) { return {detail::schedule_kind::automatic, least}; }
+    // As many at a time as take some microseconds, by the clock; never fewer than `least` (but at
+    // the end). The default.
+    [[nodiscard]] static constexpr schedule automatic(std::uint64_t least = 1) {
+        return {detail::schedule_kind::automatic, least};
+    }
     // The static schedule of OpenMP: one part for each worker, of the same number of iterations.
     [[nodiscard]] static constexpr schedule even() { return {detail::schedule_kind::even, 1}; }
-    // Always `chunk` at a time. dynamic() begins each iteration for itself: any that has not begun can run elsewhere.
-    [[nodiscard]] static constexpr schedule dynamic(std::uint64_t chunk = 1) { return {detail::schedule_kind::dynamic, chunk}; }
+    // Always `chunk` at a time. dynamic() begins each iteration for itself: any that has not begun
+    // can run elsewhere.
+    [[nodiscard]] static constexpr schedule dynamic(std::uint64_t chunk = 1) {
+        return {detail::schedule_kind::dynamic, chunk};
+    }
     // A quarter of what is left at a time, and at least `least`.
-    [[nodiscard]] static constexpr schedule guided(std::uint64_t least = 1) { return {detail::schedule_kind::guided, least}; }
-    // A thread for each iteration, as by spawn, with an id and a name of its own. All may wait for each other.
-    [[nodiscard]] static constexpr schedule one_thread_each() { return {detail::schedule_kind::threads, 1}; }
+    [[nodiscard]] static constexpr schedule guided(std::uint64_t least = 1) {
+        return {detail::schedule_kind::guided, least};
+    }
+    // A thread for each iteration, as by spawn, with an id and a name of its own. All may wait for
+    // each other.
+    [[nodiscard]] static constexpr schedule one_thread_each() {
+        return {detail::schedule_kind::threads, 1};
+    }
 
     [[nodiscard]] constexpr detail::schedule_kind kind() const noexcept { return m_kind; }
     [[nodiscard]] constexpr std::uint64_t chunk() const noexcept { return m_chunk; }
@@ -40,16 +52,18 @@ public:
     constexpr schedule() noexcept = default;
 
 private:
-    constexpr schedule(detail::schedule_kind kind, std::uint64_t chunk) : m_kind(kind), m_chunk(chunk) {
-        if (chunk == 0) TULLE_THROW(std::invalid_argument("tulle::schedule: a chunk of no iterations"));
+    constexpr schedule(detail::schedule_kind kind, std::uint64_t chunk)
+        : m_kind(kind), m_chunk(chunk) {
+        if (chunk == 0)
+            TULLE_THROW(std::invalid_argument("tulle::schedule: a chunk of no iterations"));
     }
 
     detail::schedule_kind m_kind = detail::schedule_kind::automatic;
     std::uint64_t m_chunk = 1;
 };
 
-// What ends a loop early: a flag, or anything with stop_requested(), such as a std::stop_token. Asked before each chunk; the object must
-// outlive the loop.
+// What ends a loop early: a flag, or anything with stop_requested(), such as a std::stop_token.
+// Asked before each chunk; the object must outlive the loop.
 class loop_stop {
 public:
     constexpr loop_stop() noexcept = default;
@@ -64,9 +78,14 @@ public:
     [[nodiscard]] bool is_requested() const { return m_ask(m_object); }
 
 private:
-    // acquire pairs with a release store by whoever sets it, so that who sees the loop end early sees why.
-    static bool ask_flag(void const* flag) { return static_cast<std::atomic<bool> const*>(flag)->load(std::memory_order_acquire); }
-    template <class T> static bool ask_token(void const* token) { return static_cast<T const*>(token)->stop_requested(); }
+    // acquire pairs with a release store by whoever sets it, so that who sees the loop end early
+    // sees why.
+    static bool ask_flag(void const* flag) {
+        return static_cast<std::atomic<bool> const*>(flag)->load(std::memory_order_acquire);
+    }
+    template <class T> static bool ask_token(void const* token) {
+        return static_cast<T const*>(token)->stop_requested();
+    }
 
     void const* m_object = nullptr;
     bool (*m_ask)(void const*) = nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutual exclusion between threads of any kind: Tulle's, and the process's other OS threads. A thread that waits does not block its worker.
+// Mutual exclusion between threads of any kind: Tulle's, and the process's other OS threads. A
+// thread that waits does not block its worker.
 #pragma once
 
 #include <tulle/detail/chrono.hpp>
@@ -18,14 +19,18 @@ struct mutex_owner;
 struct mutex_at_home;
 } // namespace detail
 
-// Meets the requirements of std::lock_guard, std::unique_lock, std::scoped_lock (TimedLockable). Not recursive. Constant initialised.
+// Meets the requirements of std::lock_guard, std::unique_lock, std::scoped_lock (TimedLockable).
+// Not recursive. Constant initialised.
 // A thread may wait, yield and move to another worker while it holds a mutex.
-// Fairness: newcomers may overtake, but a waiter that has waited for about a millisecond is given the mutex by the next unlock.
-// Memory ordering: what happens before unlock() happens before the return of the lock() that follows it.
-// Destruction: no unlock() may be in progress. To free a mutex after "lock, look, unlock", as a reference count does, is wrong: the unlock
-// of the thread before still looks at it. Join that thread first, or keep the count in an atomic.
-// Code compiled without NDEBUG aborts with a message when a thread locks a mutex that it holds or unlocks one that it does not hold; all
-// code that shares a mutex must agree on NDEBUG.
+// Fairness: newcomers may overtake, but a waiter that has waited for about a millisecond is given
+// the mutex by the next unlock.
+// Memory ordering: what happens before unlock() happens before the return of the lock() that
+// follows it.
+// Destruction: no unlock() may be in progress. To free a mutex after "lock, look, unlock", as a
+// reference count does, is wrong: the unlock of the thread before still looks at it. Join that
+// thread first, or keep the count in an atomic.
+// Code compiled without NDEBUG aborts with a message when a thread locks a mutex that it holds or
+// unlocks one that it does not hold; all code that shares a mutex must agree on NDEBUG.
 class mutex {
 public:
     constexpr mutex() noexcept = default;
@@ -34,7 +39,8 @@ public:
 
     TULLE_INLINE void lock() noexcept {
         check_not_owner();
-        if (TULLE_UNLIKELY(!m_front.try_lock())) static_cast<void>(lock_cold(detail::k_no_deadline));
+        if (TULLE_UNLIKELY(!m_front.try_lock()))
+            static_cast<void>(lock_cold(detail::k_no_deadline));
         set_owner();
     }
     // False at once if another thread holds it.
@@ -44,12 +50,16 @@ public:
         return locked;
     }
     // False if the limit is reached, as below.
-    [[nodiscard]] bool lock(wait_limit const& limit) noexcept { return try_lock() || lock_before(limit.get()); }
+    [[nodiscard]] bool lock(wait_limit const& limit) noexcept {
+        return try_lock() || lock_before(limit.get());
+    }
     // False if the time is up. A time-out in the past behaves as try_lock().
-    template <class Rep, class Period> [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
         return try_lock() || lock_before(detail::deadline_after(timeout));
     }
-    template <class Clock, class Duration> [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return try_lock() || lock_before(detail::deadline_at(deadline));
     }
     TULLE_INLINE void unlock() noexcept {
@@ -96,7 +106,8 @@ private:
 
     detail::mutex_front m_front;
     detail::opaque<48> m_queue;
-    std::atomic<std::uint64_t> m_owner{0}; // used by recursive_mutex and without NDEBUG; always there, so that the layout is one
+    // Used by recursive_mutex and without NDEBUG; always there, so that the layout is one.
+    std::atomic<std::uint64_t> m_owner{0};
 };
 
 } // namespace tulle

@@ -20,10 +20,13 @@ public:
     once_flag& operator=(once_flag const&) = delete;
 
 private:
-    template <class F, class... A> friend void call_once(once_flag& flag, F&& callable, A&&... arguments);
+    template <class F, class... A>
+    friend void call_once(once_flag& flag, F&& callable, A&&... arguments);
 
     // acquire pairs with the release in finish.
-    [[nodiscard]] bool is_done() const noexcept { return m_state.load(std::memory_order_acquire) == 2; }
+    [[nodiscard]] bool is_done() const noexcept {
+        return m_state.load(std::memory_order_acquire) == 2;
+    }
     [[nodiscard]] TULLE_API bool begin() noexcept; // true: the caller does it
     TULLE_API void finish(bool done) noexcept;
 
@@ -31,9 +34,10 @@ private:
     detail::opaque<32> m_queue;
 };
 
-// Calls `callable(arguments...)` unless that was done with this flag before. If another thread is at it, waits for it.
-// An exception leaves the flag as it was: one of those who wait then calls its own callable. Must not be called from within `callable` with
-// the same flag: it would wait for itself.
+// Calls `callable(arguments...)` unless that was done with this flag before. If another thread is
+// at it, waits for it.
+// An exception leaves the flag as it was: one of those who wait then calls its own callable. Must
+// not be called from within `callable` with the same flag: it would wait for itself.
 // Memory ordering: what the one successful call did happens before every return.
 template <class F, class... A> void call_once(once_flag& flag, F&& callable, A&&... arguments) {
     if (TULLE_LIKELY(flag.is_done()) || !flag.begin()) return;

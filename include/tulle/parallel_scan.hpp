@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans: the sums of all beginnings of a sequence. `combine` must be associative; the operands keep their order, and the result is the same
-// in every run, with any number of workers. `out` may be `first`; otherwise the two must not overlap.
-// Who may call, memory ordering, exceptions: as parallel_for.hpp says; after an exception what `out` holds is not specified.
-// The sequence is cut into pieces: first the sum of each, then the sums of all before each, then its scan behind that (Blelloch 1990, "Prefix
-// Sums and Their Applications").
+// Scans: the sums of all beginnings of a sequence. `combine` must be associative; the operands keep
+// their order, and the result is the same in every run, with any number of workers. `out` may be
+// `first`; otherwise the two must not overlap.
+// Who may call, memory ordering, exceptions: as parallel_for.hpp says; after an exception what
+// `out` holds is not specified.
+// The sequence is cut into pieces: first the sum of each, then the sums of all before each, then
+// its scan behind that (Blelloch 1990, "Prefix Sums and Their Applications").
 #pragma once
 
 #include <tulle/detail/invoke.hpp>
@@ -40,7 +42,8 @@ public:
             for (std::uint64_t g = first; g != last; ++g) reduce_group(g * k_lanes);
         });
         for (auto& sum : m_sums) {
-            std::optional<T> up_to_here = init ? m_combine(*init, *std::move(sum)) : *std::move(sum);
+            std::optional<T> up_to_here =
+                init ? m_combine(*init, *std::move(sum)) : *std::move(sum);
             sum = std::exchange(init, std::move(up_to_here));
         }
         run_chunks(m_groups, {}, [this](std::uint64_t first, std::uint64_t last) {
@@ -52,21 +55,27 @@ private:
     static constexpr std::uint64_t k_piece = 2048; // elements
 
     // Numbers go through the pieces of a group side by side, where all four are there.
-    [[nodiscard]] bool goes_in_lanes(std::uint64_t piece) const noexcept { return runs_in_lanes<T> && piece + k_lanes <= m_pieces.count(); }
-    [[nodiscard]] std::uint64_t group_end(std::uint64_t piece) const noexcept { return std::min(piece + k_lanes, m_pieces.count()); }
+    [[nodiscard]] bool goes_in_lanes(std::uint64_t piece) const noexcept {
+        return runs_in_lanes<T> && piece + k_lanes <= m_pieces.count();
+    }
+    [[nodiscard]] std::uint64_t group_end(std::uint64_t piece) const noexcept {
+        return std::min(piece + k_lanes, m_pieces.count());
+    }
 
     void reduce_group(std::uint64_t piece) {
         if constexpr (runs_in_lanes<T>) {
             if (goes_in_lanes(piece)) return reduce_in_lanes(piece);
         }
         for (std::uint64_t const end = group_end(piece); piece != end; ++piece)
-            m_sums[piece].emplace(reduce_serial<T>(m_pieces.begin(piece), m_pieces.end(piece), m_in, m_combine));
+            m_sums[piece].emplace(
+                reduce_serial<T>(m_pieces.begin(piece), m_pieces.end(piece), m_in, m_combine));
     }
     void scan_group(std::uint64_t piece) {
         if constexpr (runs_in_lanes<T>) {
             if (goes_in_lanes(piece) && m_sums[piece]) return scan_in_lanes(piece);
         }
-        for (std::uint64_t const end = group_end(piece); piece != end; ++piece) scan_piece(piece, std::move(m_sums[piece]));
+        for (std::uint64_t const end = group_end(piece); piece != end; ++piece)
+            scan_piece(piece, std::move(m_sums[piece]));
     }
 
     void scan_piece(std::uint64_t piece, std::optional<T> before) {
@@ -80,7 +89,7 @@ private:
         }
     }
 
-    // --- four pieces at once; some of them may have one element more ------------------------------------------------------
+    // --- four pieces at once; some of them may have one element more -----------------------------
 
     TULLE_INLINE void step(std::uint64_t i, T& sum) {
         T const next = m_combine(sum, m_in(i));
@@ -88,8 +97,8 @@ private:
         sum = next;
     }
     void reduce_in_lanes(std::uint64_t piece) {
-        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1), k = m_pieces.begin(piece + 2),
-                            l = m_pieces.begin(piece + 3);
+        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1),
+                            k = m_pieces.begin(piece + 2), l = m_pieces.begin(piece + 3);
         std::uint64_t const length = m_pieces.least();
         T a = m_in(i), b = m_in(j), c = m_in(k), d = m_in(l);
         for (std::uint64_t n = 1; n != length; ++n) {
@@ -106,10 +115,11 @@ private:
         }
     }
     void scan_in_lanes(std::uint64_t piece) {
-        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1), k = m_pieces.begin(piece + 2),
-                            l = m_pieces.begin(piece + 3);
+        std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1),
+                            k = m_pieces.begin(piece + 2), l = m_pieces.begin(piece + 3);
         std::uint64_t const length = m_pieces.least();
-        T a = *m_sums[piece], b = *m_sums[piece + 1], c = *m_sums[piece + 2], d = *m_sums[piece + 3];
+        T a = *m_sums[piece], b = *m_sums[piece + 1], c = *m_sums[piece + 2],
+          d = *m_sums[piece + 3];
         for (std::uint64_t n = 0; n != length; ++n) {
             step(i + n, a);
             step(j + n, b);
@@ -126,7 +136,9 @@ private:
     loop_blocks m_pieces;
     std::uint64_t m_groups; // of pieces
     std::vector<std::optional<T>>
-        m_sums; // of the pieces; then of all before each, nothing before the first unless there is an initial value
+        // Of the pieces; then of all before each, nothing before the first unless there is an
+        // initial value.
+        m_sums;
     In const& m_in;
     Out const& m_out;
     Combine const& m_combine;
@@ -136,34 +148,45 @@ template <scan_kind kind, class T, class It, class Out, class Combine>
 Out scan_elements(It first, It last, Out out, std::optional<T> init, Combine const& combine) {
     std::uint64_t const count = count_between(first, last);
     if (count == 0) return out;
-    auto const in = [first](std::uint64_t i) -> decltype(auto) { return first[static_cast<std::iter_difference_t<It>>(i)]; };
+    auto const in = [first](std::uint64_t i) -> decltype(auto) {
+        return first[static_cast<std::iter_difference_t<It>>(i)];
+    };
     auto const write = [out](std::uint64_t i, auto&& value) {
         out[static_cast<std::iter_difference_t<Out>>(i)] = std::forward<decltype(value)>(value);
     };
     auto const both = [&combine](auto&& a, auto&& b) -> T {
         return detail::invoke(combine, std::forward<decltype(a)>(a), std::forward<decltype(b)>(b));
     };
-    scanner<kind, T, decltype(in), decltype(write), decltype(both)>(count, in, write, both).run(std::move(init));
+    scanner<kind, T, decltype(in), decltype(write), decltype(both)>(count, in, write, both)
+        .run(std::move(init));
     return out + static_cast<std::iter_difference_t<Out>>(count);
 }
 
 } // namespace detail
 
 // out[i] = first[0] + ... + first[i]. Returns the end of what was written.
-template <std::random_access_iterator It, std::random_access_iterator Out, class Combine = std::plus<>>
-Out parallel_inclusive_scan(It first, std::type_identity_t<It> last, Out out, Combine combine = {}) {
+template <std::random_access_iterator It, std::random_access_iterator Out,
+          class Combine = std::plus<>>
+Out parallel_inclusive_scan(It first, std::type_identity_t<It> last, Out out,
+                            Combine combine = {}) {
     using T = std::iter_value_t<It>;
-    return detail::scan_elements<detail::scan_kind::inclusive, T>(first, last, out, std::optional<T>(), combine);
+    return detail::scan_elements<detail::scan_kind::inclusive, T>(first, last, out,
+                                                                  std::optional<T>(), combine);
 }
 // out[i] = init + first[0] + ... + first[i].
 template <std::random_access_iterator It, std::random_access_iterator Out, class Combine, class T>
-Out parallel_inclusive_scan(It first, std::type_identity_t<It> last, Out out, Combine combine, T init) {
-    return detail::scan_elements<detail::scan_kind::inclusive, T>(first, last, out, std::optional<T>(std::move(init)), combine);
+Out parallel_inclusive_scan(It first, std::type_identity_t<It> last, Out out, Combine combine,
+                            T init) {
+    return detail::scan_elements<detail::scan_kind::inclusive, T>(
+        first, last, out, std::optional<T>(std::move(init)), combine);
 }
 // out[i] = init + first[0] + ... + first[i - 1]; out[0] = init.
-template <std::random_access_iterator It, std::random_access_iterator Out, class T, class Combine = std::plus<>>
-Out parallel_exclusive_scan(It first, std::type_identity_t<It> last, Out out, T init, Combine combine = {}) {
-    return detail::scan_elements<detail::scan_kind::exclusive, T>(first, last, out, std::optional<T>(std::move(init)), combine);
+template <std::random_access_iterator It, std::random_access_iterator Out, class T,
+          class Combine = std::plus<>>
+Out parallel_exclusive_scan(It first, std::type_identity_t<It> last, Out out, T init,
+                            Combine combine = {}) {
+    return detail::scan_elements<detail::scan_kind::exclusive, T>(
+        first, last, out, std::optional<T>(std::move(init)), combine);
 }
 
 } // namespace tulle

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A barrier whose participants may arrive without waiting, wait later, and leave; the shape of std::barrier. <tulle/barrier.hpp> is cheaper
-// where all arrive and wait, and withdraws an arrival whose time is up. Contexts: any thread of the process.
+// A barrier whose participants may arrive without waiting, wait later, and leave; the shape of
+// std::barrier. <tulle/barrier.hpp> is cheaper where all arrive and wait, and withdraws an arrival
+// whose time is up. Contexts: any thread of the process.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -22,7 +23,8 @@ class phases {
 public:
     TULLE_API explicit phases(std::ptrdiff_t participants);
     // True: the last of its phase; the caller then calls end_phase().
-    [[nodiscard]] TULLE_API bool arrive(std::ptrdiff_t count, bool drops, std::uint64_t& phase) noexcept;
+    [[nodiscard]] TULLE_API bool arrive(std::ptrdiff_t count, bool drops,
+                                        std::uint64_t& phase) noexcept;
     TULLE_API void end_phase() noexcept;
     [[nodiscard]] TULLE_API bool wait(std::uint64_t phase, limit until) noexcept;
 
@@ -36,9 +38,10 @@ struct no_completion {
 
 } // namespace detail
 
-// `Completion` is called by the last that arrives in a phase, before anybody goes on; it must not throw.
-// Memory ordering: what happens before each arrival of a phase happens before the call of the completion function, and that before every
-// return from a wait for the phase.
+// `Completion` is called by the last that arrives in a phase, before anybody goes on; it must not
+// throw.
+// Memory ordering: what happens before each arrival of a phase happens before the call of the
+// completion function, and that before every return from a wait for the phase.
 // Destruction: all calls must have returned; who has arrived may not have begun to wait yet.
 template <class Completion = detail::no_completion> class phased_barrier {
     static_assert(std::is_nothrow_invocable_v<Completion&>);
@@ -62,26 +65,37 @@ public:
     phased_barrier(phased_barrier const&) = delete;
     phased_barrier& operator=(phased_barrier const&) = delete;
 
-    [[nodiscard]] static constexpr std::ptrdiff_t max() noexcept { return std::numeric_limits<std::ptrdiff_t>::max(); }
+    [[nodiscard]] static constexpr std::ptrdiff_t max() noexcept {
+        return std::numeric_limits<std::ptrdiff_t>::max();
+    }
 
     // Ends the program with a message if more arrive than take part.
-    [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) noexcept { return arrival_token(enter(count, false)); }
+    [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) noexcept {
+        return arrival_token(enter(count, false));
+    }
     // It does not take part in the phases that follow.
     void arrive_and_drop() noexcept { static_cast<void>(enter(1, true)); }
     void arrive_and_wait() noexcept { wait(arrive()); }
-    void wait(arrival_token&& arrival) noexcept { static_cast<void>(m_phases.wait(arrival.m_phase, detail::k_no_deadline)); }
+    void wait(arrival_token&& arrival) noexcept {
+        static_cast<void>(m_phases.wait(arrival.m_phase, detail::k_no_deadline));
+    }
 
-    // False: the phase has not ended yet. The arrival counts all the same, and the token can be waited for again.
-    [[nodiscard]] bool try_wait(arrival_token const& arrival) noexcept { return m_phases.wait(arrival.m_phase, std::uint64_t{0}); }
+    // False: the phase has not ended yet. The arrival counts all the same, and the token can be
+    // waited for again.
+    [[nodiscard]] bool try_wait(arrival_token const& arrival) noexcept {
+        return m_phases.wait(arrival.m_phase, std::uint64_t{0});
+    }
     [[nodiscard]] bool wait(arrival_token const& arrival, wait_limit const& limit) noexcept {
         return m_phases.wait(arrival.m_phase, limit.get());
     }
     template <class Rep, class Period>
-    [[nodiscard]] bool wait_for(arrival_token const& arrival, std::chrono::duration<Rep, Period> const& timeout) {
+    [[nodiscard]] bool wait_for(arrival_token const& arrival,
+                                std::chrono::duration<Rep, Period> const& timeout) {
         return m_phases.wait(arrival.m_phase, detail::deadline_after(timeout));
     }
     template <class Clock, class Duration>
-    [[nodiscard]] bool wait_until(arrival_token const& arrival, std::chrono::time_point<Clock, Duration> const& deadline) {
+    [[nodiscard]] bool wait_until(arrival_token const& arrival,
+                                  std::chrono::time_point<Clock, Duration> const& deadline) {
         return m_phases.wait(arrival.m_phase, detail::deadline_at(deadline));
     }
 

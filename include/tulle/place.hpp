@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places: one program that runs in several processes. Each has its own memory, workers and threads; code goes from one to the other. `tulle run -n 4
-// PROG` starts four of them on this machine; without it there is one, and all of this works.
-// main() runs at place 0. The other processes run main, too, but only until they use Tulle for the first time: then they serve, and end when
-// place 0 has ended. So use Tulle before anything that should happen once (tulle::initialize() will do), and in the main thread first.
+// Places: one program that runs in several processes. Each has its own memory, workers and threads;
+// code goes from one to the other. `tulle run -n 4 PROG` starts four of them on this machine;
+// without it there is one, and all of this works.
+// main() runs at place 0. The other processes run main, too, but only until they use Tulle for the
+// first time: then they serve, and end when place 0 has ended. So use Tulle before anything that
+// should happen once (tulle::initialize() will do), and in the main thread first.
 // Contexts: any thread of the process.
-// Sources: places, at and async of X10 (Charles and others, OOPSLA 2005); the protocol is that of OctoPOS (Mohr and others, ROSS 2015).
+// Sources: places, at and async of X10 (Charles and others, OOPSLA 2005); the protocol is that of
+// OctoPOS (Mohr and others, ROSS 2015).
 #pragma once
 
 #include <tulle/detail/exceptions.hpp>
@@ -27,7 +30,8 @@ public:
     // Errors: std::out_of_range: there is none of that number.
     explicit place(int index) : m_index(index) { detail::check_place(index); }
     [[nodiscard]] int index() const noexcept { return m_index; }
-    // Whether the caller's place knows that it has died. Always false unless deaths are survived (dead_place).
+    // Whether the caller's place knows that it has died. Always false unless deaths are survived
+    // (dead_place).
     [[nodiscard]] bool is_dead() const { return detail::is_dead_place(m_index); }
     friend auto operator<=>(place const&, place const&) noexcept = default;
 
@@ -72,29 +76,35 @@ private:
 [[nodiscard]] inline int place_count() { return detail::place_count(); }
 [[nodiscard]] inline place here() { return place(detail::here_index()); }
 
-// An exception of another place that cannot be thrown as what it was: the standard ones arrive as themselves, and do not say which place they come from;
+// An exception of another place that cannot be thrown as what it was: the standard ones arrive as
+// themselves, and do not say which place they come from;
 // others arrive as this.
 class remote_error : public std::runtime_error {
 public:
     remote_error(int place, std::string type, std::string const& what)
         : std::runtime_error(what), m_place(place), m_type(std::move(type)) {}
     [[nodiscard]] int place() const noexcept { return m_place; }
-    [[nodiscard]] std::string const& type() const noexcept { return m_type; } // as it is written in the source
+    // As it is written in the source.
+    [[nodiscard]] std::string const& type() const noexcept { return m_type; }
 
 private:
     int m_place;
     std::string m_type;
 };
 
-// Something was wanted of a place that has died. By default the program ends when a place dies; with TULLE_ON_PLACE_DEATH=throw, and places that
-// `tulle run -n` or Open MPI 5 has started, the others go on, unless it was place 0, and what needed that place throws this: calls, activities that are started there, collective
-// operations, clocks and mutexes whose members or owners were there, allocations that it managed; and a finish, once all activities of the survivors have ended. A
-// finish whose own place has died is not waited for by anybody; its activities go on.
+// Something was wanted of a place that has died. By default the program ends when a place dies;
+// with TULLE_ON_PLACE_DEATH=throw, and places that `tulle run -n` or Open MPI 5 has started, the
+// others go on, unless it was place 0, and what needed that place throws this: calls, activities
+// that are started there, collective operations, clocks and mutexes whose members or owners were
+// there, allocations that it managed; and a finish, once all activities of the survivors have
+// ended. A finish whose own place has died is not waited for by anybody; its activities go on.
 class dead_place : public std::runtime_error {
 public:
-    dead_place(int place, std::uint64_t lost, std::string const& what) : std::runtime_error(what), m_place(place), m_lost(lost) {}
+    dead_place(int place, std::uint64_t lost, std::string const& what)
+        : std::runtime_error(what), m_place(place), m_lost(lost) {}
     [[nodiscard]] int place() const noexcept { return m_place; }
-    // Of a finish: activities and calls at that place of whose end nothing was heard, and such as it had sent and that never arrived. Else 0.
+    // Of a finish: activities and calls at that place of whose end nothing was heard, and such as
+    // it had sent and that never arrived. Else 0.
     [[nodiscard]] std::uint64_t lost() const noexcept { return m_lost; }
 
 private:
@@ -102,14 +112,21 @@ private:
     std::uint64_t m_lost;
 };
 
-// Calls `f(arguments...)` at that place and waits for the result, which other threads of this place's workers do not. Callable, arguments
-// and result travel (<tulle/wire.hpp>); here they are copied and called directly. Activities that it starts belong to the caller's finish.
-// A capture by reference is not refused, since nothing tells it from bytes, but means nothing at another place: TULLE_CHECK=1 finds such.
-// Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another program; dead_place; std::bad_alloc;
-// std::invalid_argument: arguments or result hold an address of the place that sends them, with TULLE_CHECK=1.
-// Memory ordering: what happens before at() happens before the call, and what happens in it before the return of at().
+// Calls `f(arguments...)` at that place and waits for the result, which other threads of this
+// place's workers do not. Callable, arguments and result travel (<tulle/wire.hpp>); here they are
+// copied and called directly. Activities that it starts belong to the caller's finish.
+// A capture by reference is not refused, since nothing tells it from bytes, but means nothing at
+// another place: TULLE_CHECK=1 finds such.
+// Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another
+// program; dead_place; std::bad_alloc;
+// std::invalid_argument: arguments or result hold an address of the place that sends them, with
+// TULLE_CHECK=1.
+// Memory ordering: what happens before at() happens before the call, and what happens in it before
+// the return of at().
 // Messages: one there, one back; up to two more for arguments or results of more than a few KiB.
-template <class F, class... A> std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place where, F&& f, A&&... arguments) {
+template <class F, class... A>
+std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place where, F&& f,
+                                                              A&&... arguments) {
     using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
     if (where.index() == detail::here_index()) {
         std::decay_t<F> own(std::forward<F>(f));
@@ -127,8 +144,10 @@ template <class F, class... A> std::invoke_result_t<std::decay_t<F>&, std::decay
 // The same without waiting: the future of the result.
 template <class F, class... A> auto async_at(place where, F&& f, A&&... arguments) {
     return async([where, own = std::decay_t<F>(std::forward<F>(f)),
-                  values = std::tuple<std::decay_t<A>...>(std::forward<A>(arguments)...)]() mutable {
-        return std::apply([&](auto&... each) { return at(where, std::move(own), std::move(each)...); }, values);
+                  values =
+                      std::tuple<std::decay_t<A>...>(std::forward<A>(arguments)...)]() mutable {
+        return std::apply(
+            [&](auto&... each) { return at(where, std::move(own), std::move(each)...); }, values);
     });
 }
 
@@ -136,20 +155,24 @@ template <class F, class... A> auto async_at(place where, F&& f, A&&... argument
 template <class T> class global_ref {
 public:
     using element_type = T;
-    explicit global_ref(T& object) : m_place(detail::here_index()), m_address(~reinterpret_cast<std::uintptr_t>(std::addressof(object))) {}
+    explicit global_ref(T& object)
+        : m_place(detail::here_index()),
+          m_address(~reinterpret_cast<std::uintptr_t>(std::addressof(object))) {}
     [[nodiscard]] place home() const { return place(static_cast<int>(m_place)); }
     [[nodiscard]] std::uint64_t address() const noexcept { return ~m_address; } // there
     // Errors: std::logic_error: the caller is at another place.
     [[nodiscard]] T& operator*() const {
         if (m_place != detail::here_index())
-            TULLE_THROW(std::logic_error("tulle::global_ref: the object is at place " + std::to_string(m_place)));
+            TULLE_THROW(std::logic_error("tulle::global_ref: the object is at place " +
+                                         std::to_string(m_place)));
         return *reinterpret_cast<T*>(~m_address); // NOLINT(performance-no-int-to-ptr)
     }
     [[nodiscard]] T* operator->() const { return std::addressof(**this); }
 
 private:
-    std::int64_t m_place;     // as wide as the address, so that nothing lies between the two
-    std::uintptr_t m_address; // its complement: the option `check` looks for addresses that travel by mistake
+    std::int64_t m_place; // as wide as the address, so that nothing lies between the two
+    // Its complement: the option `check` looks for addresses that travel by mistake.
+    std::uintptr_t m_address;
 };
 
 } // namespace tulle

@@ -11,8 +11,9 @@
 
 namespace tulle {
 
-// As tulle::mutex otherwise; free after as many unlocks as locks. Its holder is a thread with an identity (this_thread::get_id()): a forked
-// child that nobody has stolen is a call in its parent, and may lock what the parent holds; a stolen one waits. So do not fork with it held.
+// As tulle::mutex otherwise; free after as many unlocks as locks. Its holder is a thread with an
+// identity (this_thread::get_id()): a forked child that nobody has stolen is a call in its parent,
+// and may lock what the parent holds; a stolen one waits. So do not fork with it held.
 class recursive_mutex {
 public:
     constexpr recursive_mutex() noexcept = default;
@@ -33,10 +34,12 @@ public:
         return acquire([this, &limit] { return m_mutex.lock(limit); });
     }
     // False if the time is up. A time-out in the past behaves as try_lock().
-    template <class Rep, class Period> [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
         return acquire([this, &timeout] { return m_mutex.try_lock_for(timeout); });
     }
-    template <class Clock, class Duration> [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return acquire([this, &deadline] { return m_mutex.try_lock_until(deadline); });
     }
     // Ends the program with a message when another thread than its holder unlocks it.
@@ -48,8 +51,11 @@ public:
     }
 
 private:
-    // relaxed, here and where it is written: only the caller's own number is compared with, and it wrote that itself.
-    [[nodiscard]] bool is_held_by(thread_id self) const noexcept { return m_mutex.m_owner.load(std::memory_order_relaxed) == self; }
+    // relaxed, here and where it is written: only the caller's own number is compared with, and it
+    // wrote that itself.
+    [[nodiscard]] bool is_held_by(thread_id self) const noexcept {
+        return m_mutex.m_owner.load(std::memory_order_relaxed) == self;
+    }
     [[nodiscard]] bool enter_again(thread_id self) noexcept {
         bool const again = is_held_by(self);
         if (again) ++m_depth;
@@ -68,7 +74,8 @@ private:
     }
     [[noreturn]] TULLE_API TULLE_COLD void unlocked_by_stranger() const noexcept;
 
-    mutex m_mutex;             // its owner is kept here in any case, where reports of waiting threads find it
+    // Its owner is kept here in any case, where reports of waiting threads find it.
+    mutex m_mutex;
     std::uint64_t m_depth = 0; // by the holder
 };
 

@@ -13,7 +13,8 @@ namespace tulle {
 
 namespace detail {
 
-TULLE_API TULLE_COLD void close_empty_deques_cold() noexcept; // gives back large deques that a burst of children has opened
+// Gives back large deques that a burst of children has opened.
+TULLE_API TULLE_COLD void close_empty_deques_cold() noexcept;
 
 // The record of a child without a result. A large callable lies on the heap.
 template <class F> struct scope_body {
@@ -68,14 +69,16 @@ public:
         if (TULLE_UNLIKELY(!deque->publish(slot))) detail::published_cold(deque);
     }
 
-    // Waits for all children so far; when all have ended, throws the exception of one of those that threw.
+    // Waits for all children so far; when all have ended, throws the exception of one of those that
+    // threw.
     // Memory ordering: all that the children did happens before the return.
     void join() {
         join_runs(false);
         if (m_exception != nullptr) std::rethrow_exception(std::exchange(m_exception, nullptr));
     }
 
-    // Joins, and throws like join(). While another exception unwinds: cancels the children that have not started, waits for the others.
+    // Joins, and throws like join(). While another exception unwinds: cancels the children that
+    // have not started, waits for the others.
     ~scope() noexcept(false) {
         if (std::uncaught_exceptions() > m_uncaught)
             join_runs(true);
@@ -86,7 +89,8 @@ public:
 private:
     struct cancelled {}; // never thrown: tells a body that it is to be dropped
 
-    // Children in neighbouring slots of one deque. A full deque, or another scope's children in between, begin a new run.
+    // Children in neighbouring slots of one deque. A full deque, or another scope's children in
+    // between, begin a new run.
     struct run_of_slots {
         detail::deque_front* deque = nullptr;
         detail::record* begin = nullptr;
@@ -107,14 +111,17 @@ private:
         while (run.end != run.begin) join_child(run.deque, --run.end, cancel);
     }
     TULLE_INLINE void join_child(detail::deque_front* deque, detail::record* slot, bool cancel) {
-        auto* const run = slot->run; // a record below others gets another one when it is joined, for thieves
+        // A record below others gets another one when it is joined, for thieves.
+        auto* const run = slot->run;
         if (TULLE_LIKELY(deque->retract(slot)) || detail::join_cold(deque, slot)) {
             if (TULLE_UNLIKELY(cancel)) slot->exception = std::make_exception_ptr(cancelled{});
             run(slot);
         }
         if (TULLE_UNLIKELY(slot->exception != nullptr)) keep_exception(slot);
     }
-    TULLE_COLD void keep_exception(detail::record* slot) noexcept { m_exception = std::exchange(slot->exception, nullptr); }
+    TULLE_COLD void keep_exception(detail::record* slot) noexcept {
+        m_exception = std::exchange(slot->exception, nullptr);
+    }
 
     run_of_slots m_run;
     std::vector<run_of_slots> m_older;

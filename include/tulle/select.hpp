@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One send or receive of several channels, whichever can go on first. Contexts: any thread of the process.
+// One send or receive of several channels, whichever can go on first. Contexts: any thread of the
+// process.
 //   receive_case news(letters);
 //   send_case answer(replies, text);
 //   switch (select(news, answer)) { case 0: if (news.item) read(*news.item); break; case 1: ...; }
@@ -48,7 +49,9 @@ private:
 
 template <class T> class receive_case final : public select_case {
 public:
-    explicit receive_case(channel<T>& from) noexcept : select_case(from.m_core, false) { set_item(m_slot.storage()); }
+    explicit receive_case(channel<T>& from) noexcept : select_case(from.m_core, false) {
+        set_item(m_slot.storage());
+    }
 
     std::optional<T> item; // what the last select has received here
 
@@ -66,7 +69,9 @@ private:
 // Sends its item when it is chosen; moved from then.
 template <class T> class send_case final : public select_case {
 public:
-    send_case(channel<T>& to, T what) : select_case(to.m_core, true), item(std::move(what)) { set_item(&item); }
+    send_case(channel<T>& to, T what) : select_case(to.m_core, true), item(std::move(what)) {
+        set_item(&item);
+    }
 
     T item;
 
@@ -108,19 +113,23 @@ template <class... Case> std::size_t select_within(limit until, Case&... cases) 
 
 } // namespace detail
 
-// Waits until one of the cases, each given once, can go on, and does it; a closed channel can. The index of the case. If several can, any
-// of them is chosen.
+// Waits until one of the cases, each given once, can go on, and does it; a closed channel can. The
+// index of the case. If several can, any of them is chosen.
 // Errors: std::bad_alloc, by a case that sends to an unbounded channel; nothing was done then.
-template <detail::selectable... Case> std::size_t select(Case&... cases) { return detail::select_within(detail::k_no_deadline, cases...); }
+template <detail::selectable... Case> std::size_t select(Case&... cases) {
+    return detail::select_within(detail::k_no_deadline, cases...);
+}
 // no_case: none can go on at once, or could before the limit was reached.
 template <detail::selectable... Case> [[nodiscard]] std::size_t try_select(Case&... cases) {
     return detail::select_within(std::uint64_t{0}, cases...);
 }
-template <detail::selectable... Case> [[nodiscard]] std::size_t select(wait_limit const& limit, Case&... cases) {
+template <detail::selectable... Case>
+[[nodiscard]] std::size_t select(wait_limit const& limit, Case&... cases) {
     return detail::select_within(limit.get(), cases...);
 }
 template <class Rep, class Period, detail::selectable... Case>
-[[nodiscard]] std::size_t select_for(std::chrono::duration<Rep, Period> const& timeout, Case&... cases) {
+[[nodiscard]] std::size_t select_for(std::chrono::duration<Rep, Period> const& timeout,
+                                     Case&... cases) {
     return detail::select_within(detail::deadline_after(timeout), cases...);
 }
 

@@ -9,11 +9,13 @@
 
 namespace tulle {
 
-// Meets the requirements of std::unique_lock and std::shared_lock (SharedTimedLockable). Not recursive, for readers neither: a reader that
-// locks again waits behind a writer that waits for it. Constant initialised. May be held over a wait.
-// Fairness: while somebody waits nobody overtakes. When a writer lets go, all readers that wait get it; when the last of these lets go, the
-// next writer.
-// Memory ordering: what happens before an unlock happens before the return of the locks that follow it.
+// Meets the requirements of std::unique_lock and std::shared_lock (SharedTimedLockable). Not
+// recursive, for readers neither: a reader that locks again waits behind a writer that waits for
+// it. Constant initialised. May be held over a wait.
+// Fairness: while somebody waits nobody overtakes. When a writer lets go, all readers that wait get
+// it; when the last of these lets go, the next writer.
+// Memory ordering: what happens before an unlock happens before the return of the locks that follow
+// it.
 // Destruction: no call may be in progress.
 class shared_mutex {
 public:
@@ -26,22 +28,28 @@ public:
     // False if the limit is reached, as below.
     [[nodiscard]] bool lock(wait_limit const& limit) noexcept { return lock_before(limit.get()); }
     // False if the time is up. A time-out in the past behaves as try_lock().
-    template <class Rep, class Period> [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> const& timeout) {
         return lock_before(detail::deadline_after(timeout));
     }
-    template <class Clock, class Duration> [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return lock_before(detail::deadline_at(deadline));
     }
     TULLE_API void unlock() noexcept;
 
     TULLE_API void lock_shared() noexcept;
     [[nodiscard]] TULLE_API bool try_lock_shared() noexcept;
-    [[nodiscard]] bool lock_shared(wait_limit const& limit) noexcept { return lock_shared_before(limit.get()); }
-    template <class Rep, class Period> [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> const& timeout) {
+    [[nodiscard]] bool lock_shared(wait_limit const& limit) noexcept {
+        return lock_shared_before(limit.get());
+    }
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> const& timeout) {
         return lock_shared_before(detail::deadline_after(timeout));
     }
     template <class Clock, class Duration>
-    [[nodiscard]] bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    [[nodiscard]] bool
+    try_lock_shared_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return lock_shared_before(detail::deadline_at(deadline));
     }
     TULLE_API void unlock_shared() noexcept;

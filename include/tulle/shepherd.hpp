@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where threads run: how far shepherds are from each other, which is near to data, moving there, and taking shepherds and workers out of use for a
-// while. Contexts: any thread of the process; all start the run time if need be. Numbers of shepherds are from 0 to shepherd_count() - 1; another
+// Where threads run: how far shepherds are from each other, which is near to data, moving there,
+// and taking shepherds and workers out of use for a while. Contexts: any thread of the process; all
+// start the run time if need be. Numbers of shepherds are from 0 to shepherd_count() - 1; another
 // number throws std::system_error (EINVAL).
 #pragma once
 
@@ -11,13 +12,16 @@
 
 namespace tulle {
 
-// 0: the same. Otherwise as the firmware tells of their NUMA nodes: 10 in the same node, more for others.
+// 0: the same. Otherwise as the firmware tells of their NUMA nodes: 10 in the same node, more for
+// others.
 [[nodiscard]] TULLE_API int shepherd_distance(int from, int to);
-// All others, the nearest first; of those that are equally far, first who shares the last-level cache, then the next ones by number.
+// All others, the nearest first; of those that are equally far, first who shares the last-level
+// cache, then the next ones by number.
 [[nodiscard]] TULLE_API std::vector<int> nearest_shepherds(int from);
 
-// A shepherd on the NUMA node of the page that the address lies on: the caller's own if that is one. -1: the system does not tell, or no worker runs
-// on that node. A page that nobody has touched yet gets its memory now.
+// A shepherd on the NUMA node of the page that the address lies on: the caller's own if that is
+// one. -1: the system does not tell, or no worker runs on that node. A page that nobody has touched
+// yet gets its memory now.
 [[nodiscard]] TULLE_API int shepherd_of(void const* address);
 // To spawn a thread near to data: spawn(near(data), f). Anywhere if it is not known where they are.
 [[nodiscard]] inline attributes near(void const* data) {
@@ -26,12 +30,16 @@ namespace tulle {
     return how;
 }
 
-// A worker that is disabled finishes what it runs until that waits, ends, or yields a while, hands over what else it has, and sleeps until it is enabled
-// again; so do all workers of a shepherd that is disabled. Threads that are placed at a shepherd without workers run anywhere until it has one again.
+// A worker that is disabled finishes what it runs until that waits, ends, or yields a while, hands
+// over what else it has, and sleeps until it is enabled again; so do all workers of a shepherd that
+// is disabled. Threads that are placed at a shepherd without workers run anywhere until it has one
+// again.
 // Worker 0 and its shepherd are always there. Disabling twice is once. Return at once.
-// Workers are numbered as by this_thread::worker_index(); only those that have been wanted before (set_worker_count) are known.
+// Workers are numbered as by this_thread::worker_index(); only those that have been wanted before
+// (set_worker_count) are known.
 // Memory ordering: none.
-// Errors: std::system_error: there is none of that number (EINVAL), worker 0 or its shepherd (EPERM), the run time is ending (EBUSY).
+// Errors: std::system_error: there is none of that number (EINVAL), worker 0 or its shepherd
+// (EPERM), the run time is ending (EBUSY).
 TULLE_API void disable_worker(int index);
 TULLE_API void enable_worker(int index);
 TULLE_API void disable_shepherd(int index);
@@ -41,10 +49,13 @@ TULLE_API void enable_shepherd(int index);
 
 namespace this_thread {
 
-// From now on the caller runs on workers of this shepherd only, and does so at the return, unless the shepherd is disabled; -1: anywhere.
-// A thread that runs as a function call (forked and not stolen, or spawned and run by its joiner) takes the caller with it; on the stack of the OS
-// thread that initialised that is an error. A thread that is placed at another shepherd than its joiner's is not run by that.
-// Errors: std::system_error: no such shepherd (EINVAL); the caller is an OS thread, or runs on the one that initialised the run time (EPERM).
+// From now on the caller runs on workers of this shepherd only, and does so at the return, unless
+// the shepherd is disabled; -1: anywhere.
+// A thread that runs as a function call (forked and not stolen, or spawned and run by its joiner)
+// takes the caller with it; on the stack of the OS thread that initialised that is an error. A
+// thread that is placed at another shepherd than its joiner's is not run by that.
+// Errors: std::system_error: no such shepherd (EINVAL); the caller is an OS thread, or runs on the
+// one that initialised the run time (EPERM).
 TULLE_API void migrate_to(int shepherd);
 
 } // namespace this_thread

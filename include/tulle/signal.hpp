@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cheapest way to wait for a number of events: no queue, one word, one waiter. Contexts: any thread of the process.
+// The cheapest way to wait for a number of events: no queue, one word, one waiter. Contexts: any
+// thread of the process.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -25,7 +26,8 @@ public:
 
     // One event. Ends the program with a message when the count is zero already.
     TULLE_API void notify() noexcept;
-    // So many more notifications will come. By a thread that knows that the count is not zero, or that nobody waits yet.
+    // So many more notifications will come. By a thread that knows that the count is not zero, or
+    // that nobody waits yet.
     TULLE_API void add_signalers(std::uint32_t more) noexcept;
 
     [[nodiscard]] TULLE_API bool try_wait() const noexcept;
@@ -34,10 +36,12 @@ public:
     // False: not zero when the limit was reached, as below.
     [[nodiscard]] bool wait(wait_limit const& limit) noexcept { return wait_before(limit.get()); }
     // False: not zero when the time was up. A time-out in the past behaves as try_wait().
-    template <class Rep, class Period> [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) {
+    template <class Rep, class Period>
+    [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> const& timeout) {
         return wait_before(detail::deadline_after(timeout));
     }
-    template <class Clock, class Duration> [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline) {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return wait_before(detail::deadline_at(deadline));
     }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of which at most so many are alive at a time, altogether or on each shepherd, and what happens when one more is spawned. Each policy lets
-// work go on with memory for that many threads: the argument is in docs/protocols/exhaustion.md.
-// With a limit for each shepherd and when_full::block these are the "futures" of the paper: spawn_into() is its future_fork().
+// Threads of which at most so many are alive at a time, altogether or on each shepherd, and what
+// happens when one more is spawned. Each policy lets work go on with memory for that many threads:
+// the argument is in docs/protocols/exhaustion.md.
+// With a limit for each shepherd and when_full::block these are the "futures" of the paper:
+// spawn_into() is its future_fork().
 // Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), sections 2.2 and 3.2.
 #pragma once
 
@@ -29,10 +31,14 @@ namespace tulle {
 enum class when_full {
     run_inline, // runs the callable itself, at once, as a function call
     create,     // creates a thread or fails: throws std::system_error (EAGAIN); never waits
-    record,     // keeps it as a record of 104 bytes, which becomes a thread when one of the group ends. A thread of the group, which holds
-                // a place that the record might wait for, runs it inline
-    block // waits until a place is free. A thread of the group, which holds one itself, lends that to the new one, and waits until it has
-          // one again: its own, when the new one ends, or another that comes free
+    // Keeps it as a record of 104 bytes, which becomes a thread when one of the group ends. A
+    // thread of the group, which holds.
+    record,
+    // a place that the record might wait for, runs it inline
+    // Waits until a place is free. A thread of the group, which holds one itself, lends that to the
+    // new one, and waits until it has.
+    block
+    // one again: its own, when the new one ends, or another that comes free
 };
 
 // For a spawn_group: so many threads on each shepherd, instead of altogether.
@@ -44,7 +50,8 @@ namespace detail {
 
 struct group_core; // src/group/group_core.hpp
 
-// A thread of a group while it runs, in its frame: so that a wait in spawn() knows whose place it may lend.
+// A thread of a group while it runs, in its frame: so that a wait in spawn() knows whose place it
+// may lend.
 struct group_member : place_holder {
     group_core* of = nullptr;
     group_member* outer = nullptr; // on the same stack
@@ -69,16 +76,19 @@ struct group_ticket {
 TULLE_API group_core* open_group(std::size_t most, when_full policy);
 TULLE_API group_core* open_group(per_shepherd most, when_full policy);
 TULLE_API void close_group(group_core* g) noexcept;
-// Waits until the limit is reached, or as the policy says if there is none; or throws. Then start_in_group or leave_group follows, but for `none` and `refused`.
+// Waits until the limit is reached, or as the policy says if there is none; or throws. Then
+// start_in_group or leave_group follows, but for `none` and `refused`.
 TULLE_API void enter_group(group_core& g, group_ticket& t, int shepherd);
 TULLE_API void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until);
 // What the thread is told: the group, or who has lent it its place.
 [[nodiscard]] TULLE_API std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept;
 TULLE_API void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept;
 TULLE_API void leave_group(group_core& g, group_ticket& ticket) noexcept;
-TULLE_API void refuse_in_group(group_core const& g); // no memory for a thread: throws if the policy is to fail
+// No memory for a thread: throws if the policy is to fail.
+TULLE_API void refuse_in_group(group_core const& g);
 TULLE_API void begin_member(std::uintptr_t of, group_member& self, int shepherd) noexcept;
-TULLE_API void end_member(group_member& self) noexcept;      // the last access to the group, if it was the last thread
+// The last access to the group, if it was the last thread.
+TULLE_API void end_member(group_member& self) noexcept;
 TULLE_API void keep_group_exception(group_core& g) noexcept; // the one in flight
 TULLE_API void join_group(group_core& g);
 TULLE_API std::size_t group_size(group_core const& g) noexcept;
@@ -128,71 +138,92 @@ template <feb::word T, class F> struct word_filler {
 
 } // namespace detail
 
-// Not copied, not moved. Contexts: spawn() by any thread of the process, also by threads of the group; join() and the destructor by one
-// thread that is not of the group.
+// Not copied, not moved. Contexts: spawn() by any thread of the process, also by threads of the
+// group; join() and the destructor by one thread that is not of the group.
 class spawn_group {
 public:
-    // Errors: std::invalid_argument: `most` is 0; std::bad_alloc. The second form starts the run time if need be, and what that throws.
-    explicit spawn_group(std::size_t most, when_full policy = when_full::run_inline) : m_core(detail::open_group(most, policy)) {}
-    explicit spawn_group(per_shepherd most, when_full policy = when_full::run_inline) : m_core(detail::open_group(most, policy)) {}
+    // Errors: std::invalid_argument: `most` is 0; std::bad_alloc. The second form starts the run
+    // time if need be, and what that throws.
+    explicit spawn_group(std::size_t most, when_full policy = when_full::run_inline)
+        : m_core(detail::open_group(most, policy)) {}
+    explicit spawn_group(per_shepherd most, when_full policy = when_full::run_inline)
+        : m_core(detail::open_group(most, policy)) {}
     spawn_group(spawn_group const&) = delete;
     spawn_group& operator=(spawn_group const&) = delete;
 
-    // Starts `callable()` as a thread of the group, or does as the policy says; its result is dropped, an exception goes to join().
-    // With a limit for each shepherd it runs on the one that has the fewest. Without memory for a thread it runs inline, or fails, if that is the policy.
+    // Starts `callable()` as a thread of the group, or does as the policy says; its result is
+    // dropped, an exception goes to join().
+    // With a limit for each shepherd it runs on the one that has the fewest. Without memory for a
+    // thread it runs inline, or fails, if that is the policy.
     // Errors: std::system_error (EAGAIN) with when_full::create; what copying the callable throws.
     // Memory ordering: what happens before spawn() happens before the callable runs.
-    template <class F> TULLE_INLINE void spawn(F&& callable) { spawn_at(-1, std::forward<F>(callable)); }
-    // The same on workers of this shepherd; -1: of any. What runs inline, or in a lent place of a limit for each shepherd, runs where the spawner is.
+    template <class F> TULLE_INLINE void spawn(F&& callable) {
+        spawn_at(-1, std::forward<F>(callable));
+    }
+    // The same on workers of this shepherd; -1: of any. What runs inline, or in a lent place of a
+    // limit for each shepherd, runs where the spawner is.
     // Errors besides: std::system_error (EINVAL): no such shepherd.
     template <class F> TULLE_INLINE void spawn_at(int shepherd, F&& callable) {
         ticket held{*m_core};
         detail::enter_group(*m_core, held, shepherd);
         start(held, std::forward<F>(callable));
     }
-    // Whatever the policy is: false, with nothing done, and the callable as it was, when there was no place until the limit was reached. Without memory for
-    // a thread as above.
-    template <class F> [[nodiscard]] TULLE_INLINE bool spawn(wait_limit const& limit, F&& callable) {
+    // Whatever the policy is: false, with nothing done, and the callable as it was, when there was
+    // no place until the limit was reached. Without memory for a thread as above.
+    template <class F>
+    [[nodiscard]] TULLE_INLINE bool spawn(wait_limit const& limit, F&& callable) {
         return spawn_before(limit.get(), -1, std::forward<F>(callable));
     }
-    template <class F> [[nodiscard]] TULLE_INLINE bool try_spawn(F&& callable) { return spawn_before(0, -1, std::forward<F>(callable)); }
+    template <class F> [[nodiscard]] TULLE_INLINE bool try_spawn(F&& callable) {
+        return spawn_before(0, -1, std::forward<F>(callable));
+    }
     template <class Rep, class Period, class F>
-    [[nodiscard]] TULLE_INLINE bool try_spawn_for(std::chrono::duration<Rep, Period> const& timeout, F&& callable) {
+    [[nodiscard]] TULLE_INLINE bool try_spawn_for(std::chrono::duration<Rep, Period> const& timeout,
+                                                  F&& callable) {
         return spawn_before(detail::deadline_after(timeout), -1, std::forward<F>(callable));
     }
     template <class Clock, class Duration, class F>
-    [[nodiscard]] TULLE_INLINE bool try_spawn_until(std::chrono::time_point<Clock, Duration> const& deadline, F&& callable) {
+    [[nodiscard]] TULLE_INLINE bool
+    try_spawn_until(std::chrono::time_point<Clock, Duration> const& deadline, F&& callable) {
         return spawn_before(detail::deadline_at(deadline), -1, std::forward<F>(callable));
     }
     template <class F> [[nodiscard]] TULLE_INLINE bool try_spawn_at(int shepherd, F&& callable) {
         return spawn_before(0, shepherd, std::forward<F>(callable));
     }
     template <class Rep, class Period, class F>
-    [[nodiscard]] TULLE_INLINE bool try_spawn_at_for(int shepherd, std::chrono::duration<Rep, Period> const& timeout, F&& callable) {
+    [[nodiscard]] TULLE_INLINE bool
+    try_spawn_at_for(int shepherd, std::chrono::duration<Rep, Period> const& timeout,
+                     F&& callable) {
         return spawn_before(detail::deadline_after(timeout), shepherd, std::forward<F>(callable));
     }
 
-    // The same with a result: the word is empty from now on, and full when the thread has written it (<tulle/feb.hpp>). If the callable throws, the word
-    // is filled as it is. Errors besides: std::bad_alloc, with nothing done.
+    // The same with a result: the word is empty from now on, and full when the thread has written
+    // it (<tulle/feb.hpp>). If the callable throws, the word is filled as it is. Errors besides:
+    // std::bad_alloc, with nothing done.
     template <feb::word T, class F> TULLE_INLINE void spawn_into(T& result, F&& callable) {
         ticket held{*m_core};
         detail::enter_group(*m_core, held, -1);
         start_into(held, result, std::forward<F>(callable));
     }
-    template <feb::word T, class F> TULLE_INLINE void spawn_into_at(int shepherd, T& result, F&& callable) {
+    template <feb::word T, class F>
+    TULLE_INLINE void spawn_into_at(int shepherd, T& result, F&& callable) {
         ticket held{*m_core};
         detail::enter_group(*m_core, held, shepherd);
         start_into(held, result, std::forward<F>(callable));
     }
-    template <feb::word T, class F> [[nodiscard]] TULLE_INLINE bool try_spawn_into(T& result, F&& callable) {
+    template <feb::word T, class F>
+    [[nodiscard]] TULLE_INLINE bool try_spawn_into(T& result, F&& callable) {
         return spawn_into_before(0, -1, result, std::forward<F>(callable));
     }
     template <feb::word T, class Rep, class Period, class F>
-    [[nodiscard]] TULLE_INLINE bool try_spawn_into_for(std::chrono::duration<Rep, Period> const& timeout, T& result, F&& callable) {
-        return spawn_into_before(detail::deadline_after(timeout), -1, result, std::forward<F>(callable));
+    [[nodiscard]] TULLE_INLINE bool
+    try_spawn_into_for(std::chrono::duration<Rep, Period> const& timeout, T& result, F&& callable) {
+        return spawn_into_before(detail::deadline_after(timeout), -1, result,
+                                 std::forward<F>(callable));
     }
 
-    // Waits for all threads of the group, and those kept; then throws the exception of one that threw. The group can be used again.
+    // Waits for all threads of the group, and those kept; then throws the exception of one that
+    // threw. The group can be used again.
     // Memory ordering: all that the threads did happens before the return.
     void join() { detail::join_group(*m_core); }
 
@@ -212,30 +243,39 @@ private:
         explicit ticket(detail::group_core& g) noexcept : of(g) {}
         ticket(ticket const&) = delete;
         ticket& operator=(ticket const&) = delete;
-        [[nodiscard]] bool is_place() const noexcept { return at != detail::group_place::none && at != detail::group_place::refused; }
+        [[nodiscard]] bool is_place() const noexcept {
+            return at != detail::group_place::none && at != detail::group_place::refused;
+        }
         void leave() noexcept {
             if (is_place()) detail::leave_group(of, *this);
             at = detail::group_place::none;
         }
         ~ticket() { leave(); }
     };
-    template <class F> TULLE_INLINE bool spawn_before(detail::limit until, int shepherd, F&& callable) {
+    template <class F>
+    TULLE_INLINE bool spawn_before(detail::limit until, int shepherd, F&& callable) {
         ticket held{*m_core};
         detail::enter_group_until(*m_core, held, shepherd, until);
         if (held.at == detail::group_place::refused) return false;
         start(held, std::forward<F>(callable));
         return true;
     }
-    template <feb::word T, class F> TULLE_INLINE bool spawn_into_before(detail::limit until, int shepherd, T& result, F&& callable) {
+    template <feb::word T, class F>
+    TULLE_INLINE bool spawn_into_before(detail::limit until, int shepherd, T& result,
+                                        F&& callable) {
         ticket held{*m_core};
         detail::enter_group_until(*m_core, held, shepherd, until);
         if (held.at == detail::group_place::refused) return false;
         start_into(held, result, std::forward<F>(callable));
         return true;
     }
-    template <feb::word T, class F> TULLE_INLINE void start_into(ticket& held, T& result, F&& callable) {
+    template <feb::word T, class F>
+    TULLE_INLINE void start_into(ticket& held, T& result, F&& callable) {
         feb::empty(result);
-        TULLE_TRY { start(held, detail::word_filler<T, std::decay_t<F>>{&result, std::forward<F>(callable)}); }
+        TULLE_TRY {
+            start(held,
+                  detail::word_filler<T, std::decay_t<F>>{&result, std::forward<F>(callable)});
+        }
         TULLE_CATCH(...) {
             feb::fill(result);
             TULLE_RETHROW;
@@ -258,7 +298,8 @@ private:
         body::run(*m_core, made.callable);
     }
     // Null: no memory; the body is as it was.
-    template <class Body> TULLE_INLINE static detail::thread_core* make(Body& body) { // inline, as the record notes where it is made
+    // inline, as the record notes where it is made
+    template <class Body> TULLE_INLINE static detail::thread_core* make(Body& body) {
         detail::thread_core* t = nullptr;
         TULLE_TRY {
             t = detail::new_thread({});

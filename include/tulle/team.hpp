@@ -2,10 +2,13 @@
 // Collective operations of places: barrier, broadcast, reduce, gather and others, as MPI has them.
 //   tulle::team const all;                                   // of all places; also of some
 //   at each place, one thread:  double const sum = all.allreduce(mine, std::plus<>());
-// Rules: each member's place calls the same operations of a team in the same order, one at a time. A rank is a position in the team. Values travel
-// (<tulle/wire.hpp>). If something fails at one member - what an operator or the copying of a value throws, std::bad_alloc - the members that
-// need what it has not sent throw collective_error; the team can be used on. Where there is no memory even to begin one, the program ends with a message.
-// Memory ordering: what happens before a member sends happens before the return at those that receive from it, directly or through others.
+// Rules: each member's place calls the same operations of a team in the same order, one at a time.
+// A rank is a position in the team. Values travel (<tulle/wire.hpp>). If something fails at one
+// member - what an operator or the copying of a value throws, std::bad_alloc - the members that
+// need what it has not sent throw collective_error; the team can be used on. Where there is no
+// memory even to begin one, the program ends with a message.
+// Memory ordering: what happens before a member sends happens before the return at those that
+// receive from it, directly or through others.
 // Contexts: any thread of the process.
 #pragma once
 
@@ -27,7 +30,8 @@ class team {
 public:
     // All places, by their numbers.
     TULLE_API team();
-    // These, in this order. Made at one place and given to the others, as it travels. Errors: std::invalid_argument: none, or one of them twice.
+    // These, in this order. Made at one place and given to the others, as it travels. Errors:
+    // std::invalid_argument: none, or one of them twice.
     TULLE_API explicit team(std::vector<place> const& members);
 
     [[nodiscard]] int size() const noexcept { return static_cast<int>(m_members.size()); }
@@ -39,17 +43,22 @@ public:
     // Of the calling thread's place. Errors: std::logic_error: it is not a member.
     [[nodiscard]] TULLE_API int rank() const;
 
-    // --- collective. Errors of all: those of rank(); std::out_of_range: there is no such rank; collective_error; std::bad_alloc ----------
+    // --- collective. Errors of all: those of rank(); std::out_of_range: there is no such rank;
+    // collective_error; std::bad_alloc ----------
 
-    // Messages: at most 3 log4(size) of each member, in log4(size) rounds, rounded up; of all places, none between those of one host that look for each
-    // other, as they do for some microseconds before they sleep. Sources: Hensgen, Finkel, Manber: Two algorithms for barrier
-    // synchronization, 1988; in more ways than two: Hoefler and others: Fast barrier synchronization for InfiniBand, 2006.
+    // Messages: at most 3 log4(size) of each member, in log4(size) rounds, rounded up; of all
+    // places, none between those of one host that look for each other, as they do for some
+    // microseconds before they sleep. Sources: Hensgen, Finkel, Manber: Two algorithms for barrier
+    // synchronization, 1988; in more ways than two: Hoefler and others: Fast barrier
+    // synchronization for InfiniBand, 2006.
     TULLE_API void barrier() const;
 
-    // The root's value replaces those of the others. size-1 messages, one after the other log2(size).
+    // The root's value replaces those of the others. size-1 messages, one after the other
+    // log2(size).
     template <class T> void broadcast(T& value, int root = 0) const;
 
-    // The values, combined in the order of ranks: op(op(v0, v1), op(v2, v3)) and so on. `op` must be associative.
+    // The values, combined in the order of ranks: op(op(v0, v1), op(v2, v3)) and so on. `op` must
+    // be associative.
     template <class T, class Op = std::plus<>>
     [[nodiscard]] std::optional<T> reduce(T value, int root = 0, Op op = {}) const; // at the root
     template <class T, class Op = std::plus<>> [[nodiscard]] T allreduce(T value, Op op = {}) const;
@@ -58,11 +67,14 @@ public:
     template <class T> [[nodiscard]] std::vector<T> gather(T const& value, int root = 0) const;
     template <class T> [[nodiscard]] std::vector<T> all_gather(T const& value) const;
 
-    // The root has one value for each member; each gets its own. What the others give is not looked at.
-    // Errors: std::invalid_argument at the root, collective_error elsewhere: the root does not have as many values as there are members.
+    // The root has one value for each member; each gets its own. What the others give is not looked
+    // at.
+    // Errors: std::invalid_argument at the root, collective_error elsewhere: the root does not have
+    // as many values as there are members.
     template <class T> [[nodiscard]] T scatter(std::vector<T> const& values, int root = 0) const;
 
-    // Each member has one value for each; returns what the others have for this one. Errors: as with scatter, for each member.
+    // Each member has one value for each; returns what the others have for this one. Errors: as
+    // with scatter, for each member.
     template <class T> [[nodiscard]] std::vector<T> all_to_all(std::vector<T> const& values) const;
 
     template <class Archive> void serialize(Archive& archive) { archive(m_name, m_members); }
@@ -70,11 +82,14 @@ public:
 private:
     using operation = detail::team_operation;
 
-    // The more, the fewer rounds, each of which may be a turn of a processor that places share; and the more messages.
+    // The more, the fewer rounds, each of which may be a turn of a processor that places share; and
+    // the more messages.
     static constexpr int k_barrier_ways = 4;
 
     [[nodiscard]] operation begin() const { return {m_name, m_members, rank()}; }
-    [[nodiscard]] int place_of(int rank) const noexcept { return m_members[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] int place_of(int rank) const noexcept {
+        return m_members[static_cast<std::size_t>(rank)];
+    }
     TULLE_API void check(int rank) const;
     TULLE_API void check_one_for_each(std::size_t values) const;
 

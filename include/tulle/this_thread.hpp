@@ -21,14 +21,18 @@ TULLE_API thread_id get_id();
 TULLE_API std::string name();
 TULLE_API void set_name(std::string_view name);
 
-TULLE_API int worker_index() noexcept;   // 0 .. worker_slot_count()-1; -1 on an OS thread that is no worker. May change at every wait
+// 0 .. worker_slot_count()-1; -1 on an OS thread that is no worker. May change at every wait
+TULLE_API int worker_index() noexcept;
 TULLE_API int shepherd_index() noexcept; // likewise
 
 // The worker runs other threads meanwhile. A deadline in the past yields.
 TULLE_API void sleep_until_ns(std::uint64_t deadline) noexcept;
 
-template <class Rep, class Period> void sleep_for(std::chrono::duration<Rep, Period> time) { sleep_until_ns(detail::deadline_after(time)); }
-template <class Clock, class Duration> void sleep_until(std::chrono::time_point<Clock, Duration> deadline) {
+template <class Rep, class Period> void sleep_for(std::chrono::duration<Rep, Period> time) {
+    sleep_until_ns(detail::deadline_after(time));
+}
+template <class Clock, class Duration>
+void sleep_until(std::chrono::time_point<Clock, Duration> deadline) {
     sleep_until_ns(detail::deadline_at(deadline));
 }
 

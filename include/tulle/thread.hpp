@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads as objects: joined in any order, moved, detached, placed, named. For work that is joined where it is started, fork() is cheaper.
+// Threads as objects: joined in any order, moved, detached, placed, named. For work that is joined
+// where it is started, fork() is cheaper.
 #pragma once
 
 #include <tulle/detail/chrono.hpp>
@@ -73,7 +74,8 @@ template <class F> std::invoke_result_t<F&> take_thread_result(thread_core* t) {
     return thread_body<F>::find(t).take_result();
 }
 
-template <class F> TULLE_INLINE thread_core* make_thread(attributes const& how, F&& callable, bool detached) {
+template <class F>
+TULLE_INLINE thread_core* make_thread(attributes const& how, F&& callable, bool detached) {
     using body = thread_body<std::decay_t<F>>;
     thread_core* const t = new_thread(how);
     TULLE_TRY { body::open(t, std::forward<F>(callable)); }
@@ -92,21 +94,27 @@ template <class F, class... A> auto bind_call(F&& f, A&&... a) {
     if constexpr (sizeof...(A) == 0) {
         return std::decay_t<F>(std::forward<F>(f));
     } else {
-        return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(std::forward<F>(f),
-                                                                       std::forward<A>(a)...)]() mutable -> decltype(auto) {
-            return std::apply([](auto& g, auto&... b) -> decltype(auto) { return detail::invoke(std::move(g), std::move(b)...); }, call);
+        return [call = std::tuple<std::decay_t<F>, std::decay_t<A>...>(
+                    std::forward<F>(f), std::forward<A>(a)...)]() mutable -> decltype(auto) {
+            return std::apply(
+                [](auto& g, auto&... b) -> decltype(auto) {
+                    return detail::invoke(std::move(g), std::move(b)...);
+                },
+                call);
         };
     }
 }
 
 } // namespace detail
 
-// Owns a thread that returns R. Movable; destroyed unjoined, it joins and drops the result; an exception ends the program then, as it has
-// nowhere to go.
-template <class R> class [[nodiscard("a thread that is dropped at once is joined at once")]] thread {
+// Owns a thread that returns R. Movable; destroyed unjoined, it joins and drops the result; an
+// exception ends the program then, as it has nowhere to go.
+template <class R>
+class [[nodiscard("a thread that is dropped at once is joined at once")]] thread {
 public:
     thread() noexcept = default;
-    thread(thread && other) noexcept : m_core(std::exchange(other.m_core, nullptr)), m_take(other.m_take) {}
+    thread(thread && other) noexcept
+        : m_core(std::exchange(other.m_core, nullptr)), m_take(other.m_take) {}
     thread& operator=(thread&& other) noexcept {
         if (this != &other) {
             drop();
@@ -119,8 +127,8 @@ public:
 
     [[nodiscard]] bool joinable() const noexcept { return m_core != nullptr; }
 
-    // Waits for the end; returns its result or throws its exception. Throws std::system_error when not joinable (EINVAL), or when it was left
-    // behind in the parent process by fork(2) (ESRCH).
+    // Waits for the end; returns its result or throws its exception. Throws std::system_error when
+    // not joinable (EINVAL), or when it was left behind in the parent process by fork(2) (ESRCH).
     // Memory ordering: all that the thread did happens before the return.
     R join() {
         require();
@@ -133,11 +141,13 @@ public:
         return detail::thread_is_done(m_core);
     }
     // The same, after waiting for the end, but no longer than until the deadline.
-    template <class Clock, class Duration> [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
+    template <class Clock, class Duration>
+    [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
         require();
         return detail::wait_thread_until(m_core, detail::deadline_at(deadline));
     }
-    template <class Rep, class Period> [[nodiscard]] bool join_for(std::chrono::duration<Rep, Period> timeout) const {
+    template <class Rep, class Period>
+    [[nodiscard]] bool join_for(std::chrono::duration<Rep, Period> timeout) const {
         require();
         return detail::wait_thread_until(m_core, detail::deadline_after(timeout));
     }
@@ -154,11 +164,15 @@ public:
     [[nodiscard]] thread_id get_id() const noexcept { return m_core != nullptr ? m_core->id : 0; }
 
 private:
-    template <class F, class... A> friend auto spawn(attributes how, F && callable, A && ... arguments);
+    template <class F, class... A>
+    friend auto spawn(attributes how, F && callable, A && ... arguments);
 
-    thread(detail::thread_core * core, detail::take_function<R> take) noexcept : m_core(core), m_take(take) {}
+    thread(detail::thread_core * core, detail::take_function<R> take) noexcept
+        : m_core(core), m_take(take) {}
     void require() const {
-        if (m_core == nullptr) TULLE_THROW(std::system_error(EINVAL, std::generic_category(), "tulle::thread: not joinable"));
+        if (m_core == nullptr)
+            TULLE_THROW(
+                std::system_error(EINVAL, std::generic_category(), "tulle::thread: not joinable"));
     }
     void drop() noexcept {
         if (m_core != nullptr) static_cast<void>(join());
@@ -169,9 +183,11 @@ private:
 };
 
 // Starts `callable(arguments...)`, decayed copies of both. Contexts: any thread of the process.
-// Errors: std::system_error: attributes out of range (EINVAL), no memory (ENOMEM), no OS threads for the run time that the first use starts
-// (EAGAIN); std::bad_alloc when the callable with its arguments is larger than 32 bytes; what moving it throws.
-template <class F, class... A> [[nodiscard]] TULLE_INLINE auto spawn(attributes how, F&& callable, A&&... arguments) {
+// Errors: std::system_error: attributes out of range (EINVAL), no memory (ENOMEM), no OS threads
+// for the run time that the first use starts (EAGAIN); std::bad_alloc when the callable with its
+// arguments is larger than 32 bytes; what moving it throws.
+template <class F, class... A>
+[[nodiscard]] TULLE_INLINE auto spawn(attributes how, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using bound_type = decltype(bound);
     using result = std::invoke_result_t<bound_type&>;
@@ -180,17 +196,20 @@ template <class F, class... A> [[nodiscard]] TULLE_INLINE auto spawn(attributes 
     return thread<result>(core, &detail::take_thread_result<bound_type>);
 }
 template <class F, class... A>
-requires(!std::is_same_v<std::decay_t<F>, attributes>) [[nodiscard]] TULLE_INLINE auto spawn(F&& callable, A&&... arguments) {
+requires(!std::is_same_v<std::decay_t<F>, attributes>) [[nodiscard]] TULLE_INLINE
+    auto spawn(F&& callable, A&&... arguments) {
     return spawn(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 
 // Starts a thread that nobody joins. An exception that leaves it ends the program.
-template <class F, class... A> TULLE_INLINE void spawn_detached(attributes how, F&& callable, A&&... arguments) {
+template <class F, class... A>
+TULLE_INLINE void spawn_detached(attributes how, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     detail::start_thread(detail::make_thread(how, std::move(bound), true), true, how.child_first);
 }
 template <class F, class... A>
-requires(!std::is_same_v<std::decay_t<F>, attributes>) TULLE_INLINE void spawn_detached(F&& callable, A&&... arguments) {
+requires(!std::is_same_v<std::decay_t<F>, attributes>) TULLE_INLINE
+    void spawn_detached(F&& callable, A&&... arguments) {
     spawn_detached(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value for each thread, destroyed when the thread ends. Threads made by spawn have values of their own, and so have OS threads that
-// Tulle has not made. A forked child is another matter: as long as nobody steals it, it is a function call in its parent, and sees and
-// changes its parent's values; stolen, it has its own, empty at its start. So keep there only what may be either. Threads that use no such
-// object pay nothing for it.
+// One value for each thread, destroyed when the thread ends. Threads made by spawn have values of
+// their own, and so have OS threads that Tulle has not made. A forked child is another matter: as
+// long as nobody steals it, it is a function call in its parent, and sees and changes its parent's
+// values; stolen, it has its own, empty at its start. So keep there only what may be either.
+// Threads that use no such object pay nothing for it.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -24,9 +25,11 @@ TULLE_API void set_specific(std::uint64_t key, void* value);
 } // namespace detail
 
 // A pointer for each thread, which owns what it points to, as std::unique_ptr<T> would.
-// When a thread ends, its value is destroyed by that thread, before others see it as ended. The destructor may use values, also this one;
-// what it stores anew is destroyed in another round, of which there are four. The thread that initialised the run time ends, for this
-// purpose, in finalize(). Nothing is destroyed at the end of the process.
+// When a thread ends, its value is destroyed by that thread, before others see it as ended. The
+// destructor may use values, also this one;
+// what it stores anew is destroyed in another round, of which there are four. The thread that
+// initialised the run time ends, for this purpose, in finalize(). Nothing is destroyed at the end
+// of the process.
 // Contexts: any thread of the process.
 template <class T> class thread_specific {
 public:
@@ -45,13 +48,15 @@ public:
     [[nodiscard]] T& operator*() const noexcept { return *get(); }
     [[nodiscard]] T* operator->() const noexcept { return get(); }
 
-    // The caller's value, made by T() at the first use. Errors: what T() throws; std::system_error (ENOMEM).
+    // The caller's value, made by T() at the first use. Errors: what T() throws; std::system_error
+    // (ENOMEM).
     [[nodiscard]] T& local() {
         T* found = get();
         if (found == nullptr) found = &reset(std::make_unique<T>());
         return *found;
     }
-    // Destroys the caller's value and puts another in its place. Errors: std::system_error (ENOMEM); nothing has changed then.
+    // Destroys the caller's value and puts another in its place. Errors: std::system_error
+    // (ENOMEM); nothing has changed then.
     T& reset(std::unique_ptr<T> value) {
         T* const old = get();
         detail::set_specific(m_key, value.get());
@@ -62,7 +67,8 @@ public:
     // Gives the caller's value away.
     [[nodiscard]] std::unique_ptr<T> release() noexcept {
         std::unique_ptr<T> value(get());
-        if (value != nullptr) detail::set_specific(m_key, nullptr); // no error: there is room for it
+        // No error: there is room for it.
+        if (value != nullptr) detail::set_specific(m_key, nullptr);
         return value;
     }
 

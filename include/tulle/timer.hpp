@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls at a later time, once or again and again, each timer's in a thread of its own. Contexts: any thread of the process.
+// Calls at a later time, once or again and again, each timer's in a thread of its own. Contexts:
+// any thread of the process.
 #pragma once
 
 #include <tulle/cancellation.hpp>
@@ -25,12 +26,15 @@ struct timer_core {
     cancellation_source stop;
     std::atomic<timer_state> state{timer_state::waits};
 
-    // relaxed, all: what the call needs comes with the start of the thread, and whoever cancels does not look at what it did.
+    // relaxed, all: what the call needs comes with the start of the thread, and whoever cancels
+    // does not look at what it did.
     [[nodiscard]] bool change(timer_state from, timer_state to) noexcept {
-        return state.compare_exchange_strong(from, to, std::memory_order_relaxed, std::memory_order_relaxed);
+        return state.compare_exchange_strong(from, to, std::memory_order_relaxed,
+                                             std::memory_order_relaxed);
     }
     // The next time after now that lies whole periods after `last`.
-    [[nodiscard]] static std::uint64_t next_after(std::uint64_t last, std::uint64_t period) noexcept {
+    [[nodiscard]] static std::uint64_t next_after(std::uint64_t last,
+                                                  std::uint64_t period) noexcept {
         std::uint64_t const now = now_ns();
         return now < last + period ? last + period : now + period - (now - last) % period;
     }
@@ -43,7 +47,9 @@ struct timer_core {
         while (wait_until(when) && change(timer_state::waits, timer_state::calls)) {
             detail::invoke(call);
             bool const again = period != 0 && !stop.stop_requested();
-            state.store(again ? timer_state::waits : timer_state::is_over, std::memory_order_relaxed); // relaxed: as above
+            // relaxed: as above
+            state.store(again ? timer_state::waits : timer_state::is_over,
+                        std::memory_order_relaxed);
             if (!again) return;
             when = next_after(when, period);
         }
@@ -52,10 +58,11 @@ struct timer_core {
 
 } // namespace detail
 
-// Owns a callback to come. Destroyed, it cancels it, and waits for a call that is in progress, unless it is destroyed by that call. A timer
-// costs what a waiting thread costs. The callback may wait; an exception that leaves it ends the program.
-// Memory ordering: what happens before the timer is made happens before each call, and a call before the return from wait() or the
-// destructor.
+// Owns a callback to come. Destroyed, it cancels it, and waits for a call that is in progress,
+// unless it is destroyed by that call. A timer costs what a waiting thread costs. The callback may
+// wait; an exception that leaves it ends the program.
+// Memory ordering: what happens before the timer is made happens before each call, and a call
+// before the return from wait() or the destructor.
 class timer {
 public:
     timer() noexcept = default; // of no callback
@@ -71,45 +78,57 @@ public:
     ~timer() { end(); }
 
     // Errors of all: as of spawn().
-    template <class Rep, class Period, class F> [[nodiscard]] static timer after(std::chrono::duration<Rep, Period> const& time, F call) {
+    template <class Rep, class Period, class F>
+    [[nodiscard]] static timer after(std::chrono::duration<Rep, Period> const& time, F call) {
         return timer(detail::deadline_after(time), 0, std::move(call));
     }
     template <class Clock, class Duration, class F>
     [[nodiscard]] static timer at(std::chrono::time_point<Clock, Duration> const& when, F call) {
         return timer(detail::deadline_at(when), 0, std::move(call));
     }
-    // For the first time when one period is over. Calls are not made up for: if one lasts for longer than a period, those that were due
-    // meanwhile do not happen, and the next comes at a whole number of periods after the first. A period is at least a nanosecond.
-    template <class Rep, class Period, class F> [[nodiscard]] static timer every(std::chrono::duration<Rep, Period> const& period, F call) {
+    // For the first time when one period is over. Calls are not made up for: if one lasts for
+    // longer than a period, those that were due meanwhile do not happen, and the next comes at a
+    // whole number of periods after the first. A period is at least a nanosecond.
+    template <class Rep, class Period, class F>
+    [[nodiscard]] static timer every(std::chrono::duration<Rep, Period> const& period, F call) {
         return every(period, period, std::move(call));
     }
 
     // The same with another time until the first call.
     template <class First, class Rep, class Period, class F>
-    [[nodiscard]] static timer every(First const& until_first, std::chrono::duration<Rep, Period> const& period, F call) {
+    [[nodiscard]] static timer every(First const& until_first,
+                                     std::chrono::duration<Rep, Period> const& period, F call) {
         return timer(detail::deadline_after(until_first), length_of(period), std::move(call));
     }
 
-    // True: no call will begin any more, and none is in progress. False: one is, or the last one is over.
+    // True: no call will begin any more, and none is in progress. False: one is, or the last one is
+    // over.
     bool cancel() noexcept {
         if (m_core == nullptr) return false;
-        bool const cancelled = m_core->change(detail::timer_state::waits, detail::timer_state::is_over);
+        bool const cancelled =
+            m_core->change(detail::timer_state::waits, detail::timer_state::is_over);
         m_core->stop.request_stop();
         return cancelled;
     }
-    // Waits for the end: of the one call, or, with every(), until another thread cancels it. Not from the call itself.
+    // Waits for the end: of the one call, or, with every(), until another thread cancels it. Not
+    // from the call itself.
     void wait() {
         if (m_thread.joinable()) m_thread.join();
     }
 
 private:
-    template <class Rep, class Period> [[nodiscard]] static std::uint64_t length_of(std::chrono::duration<Rep, Period> const& period) {
+    template <class Rep, class Period>
+    [[nodiscard]] static std::uint64_t length_of(std::chrono::duration<Rep, Period> const& period) {
         auto const ns = std::chrono::ceil<std::chrono::nanoseconds>(period).count();
         return static_cast<std::uint64_t>(ns > 0 ? ns : 1);
     }
-    template <class F> timer(std::uint64_t when, std::uint64_t period, F call) : m_core(std::make_shared<detail::timer_core>()) {
+    template <class F>
+    timer(std::uint64_t when, std::uint64_t period, F call)
+        : m_core(std::make_shared<detail::timer_core>()) {
         m_thread = spawn(
-            [core = m_core, when, period, held = std::make_unique<F>(std::move(call))]() noexcept { core->run(when, period, *held); });
+            [core = m_core, when, period, held = std::make_unique<F>(std::move(call))]() noexcept {
+                core->run(when, period, *held);
+            });
     }
     void end() noexcept {
         if (!m_thread.joinable()) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The version of the library that the program runs with; TULLE_VERSION_* are those of the headers it was compiled with.
+// The version of the library that the program runs with; TULLE_VERSION_* are those of the headers
+// it was compiled with.
 #pragma once
 
 #include <tulle/c/version.h>

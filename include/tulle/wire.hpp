@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How arguments and results travel between places. What can be copied byte by byte does; wire<T> exists for strings, containers, pairs, tuples and
-// optionals of whatever can travel; for other types specialise it, or give them a member that names its parts to an archive, as cereal has it:
+// How arguments and results travel between places. What can be copied byte by byte does; wire<T>
+// exists for strings, containers, pairs, tuples and optionals of whatever can travel; for other
+// types specialise it, or give them a member that names its parts to an archive, as cereal has it:
 //   template <class Archive> void serialize(Archive& archive) { archive(name, weight); }
-// Pointers and references do not travel: they mean nothing elsewhere (global_ref does, <tulle/place.hpp>). A view travels as what it shows.
+// Pointers and references do not travel: they mean nothing elsewhere (global_ref does,
+// <tulle/place.hpp>). A view travels as what it shows.
 // All places run the same program, so nothing is said of types or byte order.
 #pragma once
 
@@ -38,14 +40,15 @@ public:
 
 template <class T> struct wire;
 
-// Bytes to be sent. The first few need no heap; many are written where the reader finds them, if it is known and on the same host. Errors of all that
-// write: std::bad_alloc.
+// Bytes to be sent. The first few need no heap; many are written where the reader finds them, if it
+// is known and on the same host. Errors of all that write: std::bad_alloc.
 class wire_writer {
 public:
     static constexpr std::size_t k_alignment = 16; // of the first byte, also where it is read
 
     wire_writer() noexcept = default;
-    explicit wire_writer(int reader) noexcept : m_reader(reader) {} // a place; the bytes are for nobody else
+    // A place; the bytes are for nobody else.
+    explicit wire_writer(int reader) noexcept : m_reader(reader) {}
     wire_writer(wire_writer const&) = delete;
     wire_writer& operator=(wire_writer const&) = delete;
 
@@ -54,13 +57,16 @@ public:
         std::memcpy(room_for(count), bytes, count);
         m_size += count;
     }
-    // Objects that are copied byte by byte. What lies between their members may be anything: zeros are sent, where the compiler can tell.
+    // Objects that are copied byte by byte. What lies between their members may be anything: zeros
+    // are sent, where the compiler can tell.
     template <class T> void put_values(T const* values, std::size_t count) {
 #if __has_builtin(__builtin_clear_padding)
-        if constexpr (!std::has_unique_object_representations_v<T> && !std::is_floating_point_v<T>) {
+        if constexpr (!std::has_unique_object_representations_v<T> &&
+                      !std::is_floating_point_v<T>) {
             if (count == 0) return;
             std::byte* to = room_for(count * sizeof(T));
-            for (std::size_t k = 0; k < count; ++k, to += sizeof(T)) copy_without_padding(to, values[k]);
+            for (std::size_t k = 0; k < count; ++k, to += sizeof(T))
+                copy_without_padding(to, values[k]);
             m_size += count * sizeof(T);
             return;
         }
@@ -74,9 +80,12 @@ public:
         put_bytes(k_zeros.data(), -m_size % to);
     }
 
-    [[nodiscard]] std::byte const* data() const noexcept { return m_far == nullptr ? m_near.data() : m_far.get(); }
+    [[nodiscard]] std::byte const* data() const noexcept {
+        return m_far == nullptr ? m_near.data() : m_far.get();
+    }
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }
-    // What holds the bytes; null: they are few. Once it has been taken, nothing more can be written.
+    // What holds the bytes; null: they are few. Once it has been taken, nothing more can be
+    // written.
     [[nodiscard]] detail::payload_bytes& storage() noexcept { return m_far; }
 
 private:
@@ -91,7 +100,8 @@ private:
     }
 #endif
     [[nodiscard]] std::byte* room_for(std::size_t count) {
-        if (m_far == nullptr && count <= k_near && m_size <= k_near - count) return m_near.data() + m_size;
+        if (m_far == nullptr && count <= k_near && m_size <= k_near - count)
+            return m_near.data() + m_size;
         return far_room_for(count);
     }
     [[nodiscard]] TULLE_NOINLINE std::byte* far_room_for(std::size_t count) {
@@ -115,10 +125,12 @@ private:
 // Bytes that have come. Errors of all that read: wire_error: there are not so many.
 class wire_reader {
 public:
-    explicit wire_reader(std::span<std::byte const> bytes) noexcept : m_size(bytes.size()), m_bytes(bytes) {}
+    explicit wire_reader(std::span<std::byte const> bytes) noexcept
+        : m_size(bytes.size()), m_bytes(bytes) {}
 
     [[nodiscard]] std::byte const* get_bytes(std::size_t count) {
-        if (count > m_bytes.size()) TULLE_THROW(wire_error("tulle: a message is shorter than what is read from it"));
+        if (count > m_bytes.size())
+            TULLE_THROW(wire_error("tulle: a message is shorter than what is read from it"));
         std::byte const* const found = m_bytes.data();
         m_bytes = m_bytes.subspan(count);
         return found;
@@ -126,10 +138,12 @@ public:
     // As wire_writer::align().
     void align(std::size_t to) { static_cast<void>(get_bytes(-(m_size - m_bytes.size()) % to)); }
     template <class T> [[nodiscard]] T get() { return wire<T>::get(*this); }
-    // A count of elements that take at least `least` bytes each: one that cannot be true is refused before memory is asked for.
+    // A count of elements that take at least `least` bytes each: one that cannot be true is refused
+    // before memory is asked for.
     [[nodiscard]] std::size_t get_count(std::size_t least) {
         auto const count = get<std::uint64_t>();
-        if (least != 0 && count > m_bytes.size() / least) TULLE_THROW(wire_error("tulle: a message names more elements than it has"));
+        if (least != 0 && count > m_bytes.size() / least)
+            TULLE_THROW(wire_error("tulle: a message names more elements than it has"));
         return count;
     }
     [[nodiscard]] std::size_t left() const noexcept { return m_bytes.size(); }
@@ -139,12 +153,14 @@ private:
     std::span<std::byte const> m_bytes;
 };
 
-// A sequence that travels without being copied into a container of the receiver's: there it shows the message itself, until the callable that has got it
-// as an argument returns. At the sender the elements must live until the call or the activity has ended. Source: view of UPC++ 1.0.
+// A sequence that travels without being copied into a container of the receiver's: there it shows
+// the message itself, until the callable that has got it as an argument returns. At the sender the
+// elements must live until the call or the activity has ended. Source: view of UPC++ 1.0.
 //   at(there, [](tulle::view<double> got) { return norm(got); }, tulle::view(numbers));
 // An argument only, or a part of one: not a result.
 template <class T> class view {
-    static_assert(std::is_trivially_copyable_v<T>, "a view shows bytes that have come: its elements must be copyable byte by byte");
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "a view shows bytes that have come: its elements must be copyable byte by byte");
 
 public:
     using value_type = T;
@@ -155,7 +171,8 @@ public:
     template <class Range>
     requires requires(Range const& all) {
         { std::data(all) } -> std::convertible_to<T const*>;
-    } &&(!std::is_same_v<Range, view>)explicit view(Range const& all) noexcept : m_first(std::data(all)), m_count(std::size(all)) {}
+    } &&(!std::is_same_v<Range, view>)explicit view(Range const& all) noexcept
+        : m_first(std::data(all)), m_count(std::size(all)) {}
 
     [[nodiscard]] T const* data() const noexcept { return m_first; }
     [[nodiscard]] std::size_t size() const noexcept { return m_count; }
@@ -168,20 +185,24 @@ private:
     T const* m_first = nullptr;
     std::size_t m_count = 0;
 };
-template <class Range> view(Range const&) -> view<std::remove_cvref_t<decltype(*std::data(std::declval<Range const&>()))>>;
+template <class Range>
+view(Range const&) -> view<std::remove_cvref_t<decltype(*std::data(std::declval<Range const&>()))>>;
 
 namespace detail {
 
 // Types that are, or hold, the address of something else.
-template <class T> inline constexpr bool is_address = std::is_pointer_v<T> || std::is_reference_v<T>;
+template <class T>
+inline constexpr bool is_address = std::is_pointer_v<T> || std::is_reference_v<T>;
 template <class T> inline constexpr bool is_address<std::reference_wrapper<T>> = true;
 template <class T, std::size_t N> inline constexpr bool is_address<std::span<T, N>> = true;
 template <class C, class R> inline constexpr bool is_address<std::basic_string_view<C, R>> = true;
 
 template <class T>
-inline constexpr bool is_bytes = std::is_trivially_copyable_v<T> && !is_address<T> && !std::is_member_pointer_v<T> && !std::is_empty_v<T>;
+inline constexpr bool is_bytes = std::is_trivially_copyable_v<T> && !is_address<T> &&
+                                 !std::is_member_pointer_v<T> && !std::is_empty_v<T>;
 template <class T>
-inline constexpr bool is_nothing = std::is_empty_v<T>&& std::is_trivially_copyable_v<T>&& std::is_default_constructible_v<T>;
+inline constexpr bool is_nothing =
+    std::is_empty_v<T>&& std::is_trivially_copyable_v<T>&& std::is_default_constructible_v<T>;
 
 struct put_archive {
     wire_writer& to;
@@ -208,18 +229,23 @@ template <class T> inline constexpr bool is_view<view<T>> = true;
 
 // Bytes that a value takes at least, as far as its type tells.
 template <class T> inline constexpr std::size_t least_bytes = is_nothing<T> ? 0 : 1;
-template <class A, class B> inline constexpr std::size_t least_bytes<std::pair<A, B>> = least_bytes<A> + least_bytes<B>;
-template <class... T> inline constexpr std::size_t least_bytes<std::tuple<T...>> = (least_bytes<T> + ... + 0);
-template <class T, std::size_t N> inline constexpr std::size_t least_bytes<std::array<T, N>> = least_bytes<T>* N;
+template <class A, class B>
+inline constexpr std::size_t least_bytes<std::pair<A, B>> = least_bytes<A> + least_bytes<B>;
+template <class... T>
+inline constexpr std::size_t least_bytes<std::tuple<T...>> = (least_bytes<T> + ... + 0);
+template <class T, std::size_t N>
+inline constexpr std::size_t least_bytes<std::array<T, N>> = least_bytes<T>* N;
 
 template <class C> void put_elements(wire_writer& to, C const& all) {
     to.put(std::uint64_t{all.size()});
     for (auto const& element : all) to.put(element);
 }
 
-// std::set, std::unordered_multimap and so on by what they have in common, so that only who sends them includes their headers.
+// std::set, std::unordered_multimap and so on by what they have in common, so that only who sends
+// them includes their headers.
 template <class C>
-concept sorts_by_key = requires(C& all, typename C::key_type const& key, typename C::value_type&& one) {
+concept sorts_by_key = requires(C& all, typename C::key_type const& key,
+                                typename C::value_type&& one) {
     typename C::allocator_type;
     typename C::node_type;
     all.insert(static_cast<typename C::value_type&&>(one));
@@ -229,7 +255,8 @@ template <class C> struct element_of { using type = typename C::value_type; };
 template <class C>
 requires requires { typename C::mapped_type; }
 struct element_of<C> {
-    using type = std::pair<typename C::key_type, typename C::mapped_type>; // the key can be moved into its place
+    // The key can be moved into its place.
+    using type = std::pair<typename C::key_type, typename C::mapped_type>;
 };
 
 } // namespace detail
@@ -238,15 +265,19 @@ struct element_of<C> {
 template <class T> struct wire {
     using general = void; // specialisations have none
 
-    static_assert(!detail::is_address<T>, "a pointer means nothing at another place: send what it points to, or a tulle::global_ref");
+    static_assert(
+        !detail::is_address<T>,
+        "a pointer means nothing at another place: send what it points to, or a tulle::global_ref");
     static_assert(detail::is_bytes<T> || detail::is_nothing<T> || detail::names_its_parts<T>,
-                  "this type does not travel: specialise tulle::wire<T>, or give it a member serialize(archive)");
+                  "this type does not travel: specialise tulle::wire<T>, or give it a member "
+                  "serialize(archive)");
 
     static void put(wire_writer& to, T const& value) {
         if constexpr (detail::names_its_parts<T>) {
             detail::put_archive archive{to};
-            const_cast<T&>(value).serialize(
-                archive); // NOLINT(cppcoreguidelines-pro-type-const-cast): one member for both ways, as in cereal
+            // One member for both ways, as in cereal.
+            // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+            const_cast<T&>(value).serialize(archive);
         } else if constexpr (detail::is_bytes<T>) {
             to.put_values(std::addressof(value), 1);
         }
@@ -268,8 +299,10 @@ template <class T> struct wire {
 };
 
 template <class T> struct wire<view<T>> {
-    static_assert(detail::copied_alone<T>, "elements of a view travel as bytes: send a container of them instead");
-    static_assert(alignof(T) <= wire_writer::k_alignment, "a message is not aligned for these elements: send a container of them instead");
+    static_assert(detail::copied_alone<T>,
+                  "elements of a view travel as bytes: send a container of them instead");
+    static_assert(alignof(T) <= wire_writer::k_alignment,
+                  "a message is not aligned for these elements: send a container of them instead");
 
     static void put(wire_writer& to, view<T> const& all) {
         to.put(std::uint64_t{all.size()});
@@ -303,9 +336,12 @@ template <class T, class A> struct wire<std::vector<T, A>> {
         if constexpr (k_is_bytes) {
             std::size_t const count = from.get_count(sizeof(T));
             std::byte const* const bytes = from.get_bytes(count * sizeof(T));
-            if constexpr (std::is_same_v<T, std::byte> || std::is_same_v<T, unsigned char> || std::is_same_v<T, char>) {
-                all.assign(reinterpret_cast<T const*>(bytes), reinterpret_cast<T const*>(bytes) + count);
-            } else if constexpr (std::is_default_constructible_v<T> && std::is_trivially_copy_assignable_v<T>) {
+            if constexpr (std::is_same_v<T, std::byte> || std::is_same_v<T, unsigned char> ||
+                          std::is_same_v<T, char>) {
+                all.assign(reinterpret_cast<T const*>(bytes),
+                           reinterpret_cast<T const*>(bytes) + count);
+            } else if constexpr (std::is_default_constructible_v<T> &&
+                                 std::is_trivially_copy_assignable_v<T>) {
                 all.resize(count);
                 if (count != 0) std::memcpy(all.data(), bytes, count * sizeof(T));
             } else {
@@ -327,7 +363,9 @@ template <class C, class R, class A> struct wire<std::basic_string<C, R, A>> {
     }
     static std::basic_string<C, R, A> get(wire_reader& from) {
         std::basic_string<C, R, A> text(from.get_count(sizeof(C)), C{});
-        if (!text.empty()) std::memcpy(text.data(), from.get_bytes(text.size() * sizeof(C)), text.size() * sizeof(C));
+        if (!text.empty())
+            std::memcpy(text.data(), from.get_bytes(text.size() * sizeof(C)),
+                        text.size() * sizeof(C));
         return text;
     }
 };
@@ -337,10 +375,13 @@ requires(!detail::copied_alone<T> && N != 0) struct wire<std::array<T, N>> {
     static void put(wire_writer& to, std::array<T, N> const& all) {
         for (T const& one : all) to.put(one);
     }
-    static std::array<T, N> get(wire_reader& from) { return get(from, std::make_index_sequence<N>{}); }
+    static std::array<T, N> get(wire_reader& from) {
+        return get(from, std::make_index_sequence<N>{});
+    }
 
 private:
-    template <std::size_t... K> static std::array<T, N> get(wire_reader& from, std::index_sequence<K...> /*all*/) {
+    template <std::size_t... K>
+    static std::array<T, N> get(wire_reader& from, std::index_sequence<K...> /*all*/) {
         return {((void)K, from.get<T>())...}; // braces: one after the other
     }
 };
@@ -350,14 +391,18 @@ template <class A, class B> struct wire<std::pair<A, B>> {
         to.put(both.first);
         to.put(both.second);
     }
-    static std::pair<A, B> get(wire_reader& from) { return std::pair<A, B>{from.get<A>(), from.get<B>()}; }
+    static std::pair<A, B> get(wire_reader& from) {
+        return std::pair<A, B>{from.get<A>(), from.get<B>()};
+    }
 };
 
 template <class... T> struct wire<std::tuple<T...>> {
     static void put([[maybe_unused]] wire_writer& to, std::tuple<T...> const& all) {
         std::apply([&](T const&... one) { (to.put(one), ...); }, all);
     }
-    static std::tuple<T...> get([[maybe_unused]] wire_reader& from) { return std::tuple<T...>{from.get<T>()...}; }
+    static std::tuple<T...> get([[maybe_unused]] wire_reader& from) {
+        return std::tuple<T...>{from.get<T>()...};
+    }
 };
 
 template <class T> struct wire<std::optional<T>> {
@@ -365,7 +410,9 @@ template <class T> struct wire<std::optional<T>> {
         to.put(value.has_value());
         if (value) to.put(*value);
     }
-    static std::optional<T> get(wire_reader& from) { return from.get<bool>() ? std::optional<T>(from.get<T>()) : std::nullopt; }
+    static std::optional<T> get(wire_reader& from) {
+        return from.get<bool>() ? std::optional<T>(from.get<T>()) : std::nullopt;
+    }
 };
 
 // Sets and maps, sorted or hashed, of one or of many with a key.
@@ -374,7 +421,8 @@ template <detail::sorts_by_key C> struct wire<C> {
     static C get(wire_reader& from) {
         using element = typename detail::element_of<C>::type;
         C all;
-        for (std::size_t left = from.get_count(detail::least_bytes<element>); left != 0; --left) all.insert(from.get<element>());
+        for (std::size_t left = from.get_count(detail::least_bytes<element>); left != 0; --left)
+            all.insert(from.get<element>());
         return all;
     }
 };

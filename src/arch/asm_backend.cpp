@@ -7,7 +7,9 @@
 
 namespace tulle::arch {
 
-[[gnu::noinline]] void asm_backend::switch_to_outlined(context& from, context const& to) noexcept { switch_to(from, to); }
+[[gnu::noinline]] void asm_backend::switch_to_outlined(context& from, context const& to) noexcept {
+    switch_to(from, to);
+}
 
 void asm_backend::set(context const& to) noexcept {
     context given_up;

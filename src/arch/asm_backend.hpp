@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend in assembly. What differs by architecture is in two files of each one's folder: asm_backend.hpp, included below, has the switch, and
-// asm_backend.cpp the first frame of a context and how an unwinder reads a suspended one.
+// The backend in assembly. What differs by architecture is in two files of each one's folder:
+// asm_backend.hpp, included below, has the switch, and asm_backend.cpp the first frame of a context
+// and how an unwinder reads a suspended one.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,14 @@ struct asm_backend {
         void* sp = nullptr;
     };
 
-    /// Prepares a context that calls entry(argument) on [stack_low, stack_low + size) when first switched to, with the FP control words of the
-    /// caller. `entry` must not return; unwinding ends below it.
-    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
+    /// Prepares a context that calls entry(argument) on [stack_low, stack_low + size) when first
+    /// switched to, with the FP control words of the caller. `entry` must not return; unwinding
+    /// ends below it.
+    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                     void* argument) noexcept;
 
-    /// Suspends the caller in `from` and resumes `to`; returns when some context switches to `from`.
+    /// Suspends the caller in `from` and resumes `to`; returns when some context switches to
+    /// `from`.
     [[gnu::always_inline]] static inline void switch_to(context& from, context const& to) noexcept;
 
     /// The same as an ordinary call, for callers that must not inline it, and for comparison.

@@ -2,16 +2,20 @@
 //
 // The one place that chooses how contexts are switched. Each backend is a type with the members
 //     struct context;
-//     static void make(context&, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
+//     static void make(context&, void* stack_low, std::size_t size, void (*entry)(void*), void*
+//     argument) noexcept;
 //     static void switch_to(context& from, context const& to) noexcept;
 //     [[noreturn]] static void set(context const& to) noexcept;
 //     static constexpr bool k_keeps_rounding_mode;       // of floating point, with the context
-//     static constexpr std::size_t k_saved_bytes;        // what lies where a suspended context points
-//     static registers saved_registers(context const&) noexcept;    // of a suspended context, to unwind it from
-// What the concept below cannot say: `entry` never returns; an exception that leaves it ends the process; a context may
-// be resumed on another OS thread than the one that it was suspended on, once its registers are saved, which is when the
-// next context runs; the FP control words belong to the context (if k_keeps_rounding_mode), and so do the SSE status flags where they share a
-// register; x87 status, signal mask, errno, thread-local storage and exception state belong to the OS thread.
+//     static constexpr std::size_t k_saved_bytes;        // what lies where a suspended context
+//     points static registers saved_registers(context const&) noexcept;    // of a suspended
+//     context, to unwind it from
+// What the concept below cannot say: `entry` never returns; an exception that leaves it ends the
+// process; a context may be resumed on another OS thread than the one that it was suspended on,
+// once its registers are saved, which is when the next context runs; the FP control words belong to
+// the context (if k_keeps_rounding_mode), and so do the SSE status flags where they share a
+// register; x87 status, signal mask, errno, thread-local storage and exception state belong to the
+// OS thread.
 #pragma once
 
 #include <concepts>
@@ -27,7 +31,7 @@
 #if __has_include(TULLE_ARCH_FILE(asm_backend.hpp))
 #include "arch/asm_backend.hpp"
 #elif !defined(TULLE_CONTEXT_BACKEND_UCONTEXT) && !defined(TULLE_CONTEXT_BACKEND_SETJMP)
-#error "no assembly switch for this architecture: define TULLE_CONTEXT_BACKEND_UCONTEXT or TULLE_CONTEXT_BACKEND_SETJMP"
+#error "no assembly switch: define TULLE_CONTEXT_BACKEND_UCONTEXT or TULLE_CONTEXT_BACKEND_SETJMP"
 #else
 namespace tulle::arch {
 using assembly_backends = std::tuple<>;
@@ -37,7 +41,8 @@ using assembly_backends = std::tuple<>;
 namespace tulle::arch {
 
 /// Every backend of this architecture, to compare them; those in assembly come first.
-using all_backends = decltype(std::tuple_cat(std::declval<assembly_backends>(), std::tuple<ucontext_backend, setjmp_backend>()));
+using all_backends = decltype(std::tuple_cat(std::declval<assembly_backends>(),
+                                             std::tuple<ucontext_backend, setjmp_backend>()));
 
 #if defined(TULLE_CONTEXT_BACKEND_UCONTEXT)
 using backend = ucontext_backend;
@@ -50,8 +55,8 @@ using backend = asm_backend;
 using context = backend::context;
 
 template <class B>
-concept context_backend = requires(typename B::context& from, typename B::context const& to, void* low, std::size_t size,
-                                   void (*entry)(void*)) {
+concept context_backend = requires(typename B::context& from, typename B::context const& to,
+                                   void* low, std::size_t size, void (*entry)(void*)) {
     { B::make(from, low, size, entry, low) }
     noexcept->std::same_as<void>;
     { B::switch_to(from, to) }

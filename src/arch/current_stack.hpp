@@ -12,7 +12,8 @@ struct stack_bounds {
     std::size_t size;
 };
 
-/// The bounds of the calling OS thread's own stack, whichever stack it runs on now; {nullptr, 0} when they cannot be found.
+/// The bounds of the calling OS thread's own stack, whichever stack it runs on now; {nullptr, 0}
+/// when they cannot be found.
 [[nodiscard]] stack_bounds os_thread_stack() noexcept;
 
 } // namespace tulle::arch

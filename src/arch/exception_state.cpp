@@ -7,7 +7,8 @@ namespace tulle::arch {
 
 [[gnu::noinline]] void* exception_globals() noexcept {
     void* const globals = abi::__cxa_get_globals();
-    asm volatile("" ::: "memory"); // not const, not pure: the caller may have moved to another OS thread since
+    // Not const, not pure: the caller may have moved to another OS thread since.
+    asm volatile("" ::: "memory");
     return globals;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells AddressSanitizer which stack runs, LeakSanitizer what to search, and ThreadSanitizer which logical thread. A switch counts as synchronisation
-// for ThreadSanitizer (flag 0): the same OS thread runs both sides. See fiber_annotations.hpp.
+// Tells AddressSanitizer which stack runs, LeakSanitizer what to search, and ThreadSanitizer which
+// logical thread. A switch counts as synchronisation for ThreadSanitizer (flag 0): the same OS
+// thread runs both sides. See fiber_annotations.hpp.
 #pragma once
 
 #include <cstddef>
@@ -62,12 +63,15 @@ public:
 
     void forget_frames_below([[maybe_unused]] void const* frame) const noexcept {
 #ifdef TULLE_ANNOTATE_ADDRESS
-        __asan_unpoison_memory_region(m_low, static_cast<std::size_t>(static_cast<char const*>(frame) - static_cast<char*>(m_low)));
+        __asan_unpoison_memory_region(
+            m_low,
+            static_cast<std::size_t>(static_cast<char const*>(frame) - static_cast<char*>(m_low)));
 #endif
     }
 
 private:
-    friend void before_switch(sanitizer_fiber& from, sanitizer_fiber& to, bool from_is_ending) noexcept;
+    friend void before_switch(sanitizer_fiber& from, sanitizer_fiber& to,
+                              bool from_is_ending) noexcept;
     friend void after_switch(sanitizer_fiber& current) noexcept;
 
     void* m_low = nullptr;
@@ -77,10 +81,12 @@ private:
     bool m_owned = false;
 };
 
-[[gnu::always_inline]] inline void before_switch([[maybe_unused]] sanitizer_fiber& from, sanitizer_fiber& to,
+[[gnu::always_inline]] inline void before_switch([[maybe_unused]] sanitizer_fiber& from,
+                                                 sanitizer_fiber& to,
                                                  [[maybe_unused]] bool from_is_ending) noexcept {
 #ifdef TULLE_ANNOTATE_ADDRESS
-    __sanitizer_start_switch_fiber(from_is_ending ? nullptr : &from.m_fake_stack, to.m_low, to.m_size);
+    __sanitizer_start_switch_fiber(from_is_ending ? nullptr : &from.m_fake_stack, to.m_low,
+                                   to.m_size);
     if (from_is_ending) { // its frames are gone: the next context on this stack starts without any
         from.m_fake_stack = nullptr;
     }
@@ -90,7 +96,8 @@ private:
 #endif
 }
 
-[[gnu::always_inline]] inline void after_switch([[maybe_unused]] sanitizer_fiber& current) noexcept {
+[[gnu::always_inline]] inline void
+after_switch([[maybe_unused]] sanitizer_fiber& current) noexcept {
 #ifdef TULLE_ANNOTATE_ADDRESS
     __sanitizer_finish_switch_fiber(current.m_fake_stack, nullptr, nullptr);
 #endif
@@ -102,7 +109,8 @@ inline void forget_stack([[maybe_unused]] void* low, [[maybe_unused]] std::size_
 #endif
 }
 
-inline bool may_read_unused_stack() noexcept { return true; } // by functions that are not instrumented
+// By functions that are not instrumented.
+inline bool may_read_unused_stack() noexcept { return true; }
 
 inline void ignore_accesses_of_this_thread() noexcept {
 #ifdef TULLE_ANNOTATE_THREAD

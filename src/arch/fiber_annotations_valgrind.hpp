@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells Valgrind where stacks lie, so that it takes a switch for a switch. Outside of Valgrind a request is a dozen instructions that do
-// nothing, for each stack that is made; a switch costs nothing. See fiber_annotations.hpp.
+// Tells Valgrind where stacks lie, so that it takes a switch for a switch. Outside of Valgrind a
+// request is a dozen instructions that do nothing, for each stack that is made; a switch costs
+// nothing. See fiber_annotations.hpp.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace tulle::arch {
 
 class sanitizer_fiber {
 public:
-    void create([[maybe_unused]] void* stack_low, [[maybe_unused]] std::size_t size) noexcept { // where Valgrind is not, neither is used
+    // where Valgrind is not, neither is used
+    void create([[maybe_unused]] void* stack_low, [[maybe_unused]] std::size_t size) noexcept {
         m_id = VALGRIND_STACK_REGISTER(stack_low, static_cast<std::byte*>(stack_low) + size - 1);
         m_registered = true;
     }

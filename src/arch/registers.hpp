@@ -23,7 +23,9 @@ inline constexpr std::size_t k_register_count = 1;
 inline constexpr std::size_t k_frame_pointer = 0;
 inline constexpr std::size_t k_stack_pointer = 0;
 constexpr std::uint64_t slot_of(std::uint64_t dwarf_number) noexcept { return dwarf_number; }
-inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept { pc = sp = fp = 0; }
+inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
+    pc = sp = fp = 0;
+}
 inline std::uintptr_t code_address(std::uintptr_t) noexcept { return 0; }
 inline std::uintptr_t pc_of(ucontext_t const&) noexcept { return 0; }
 template <class Visit> void visit_registers(ucontext_t const&, Visit const&) noexcept {}
@@ -43,7 +45,9 @@ struct registers {
         value[number] = to;
         known |= std::uint64_t{1} << number;
     }
-    [[nodiscard]] bool has(std::size_t number) const noexcept { return number < k_register_count && (known >> number & 1) != 0; }
+    [[nodiscard]] bool has(std::size_t number) const noexcept {
+        return number < k_register_count && (known >> number & 1) != 0;
+    }
 };
 
 /// Where a function is being executed: enough to unwind from as long as that function has not
@@ -69,7 +73,8 @@ struct code_point {
 /// Of a context that a signal has interrupted, or that swapcontext has saved.
 [[nodiscard]] inline registers registers_of(ucontext_t const& saved) noexcept {
     registers r;
-    visit_registers(saved, [&r](std::size_t number, std::uintptr_t value) { r.set(number, value); });
+    visit_registers(saved,
+                    [&r](std::size_t number, std::uintptr_t value) { r.set(number, value); });
     r.pc = pc_of(saved);
     return r;
 }

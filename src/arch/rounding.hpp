@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The direction in which floating-point operations of the calling OS thread round (C11, 7.6.3), as FE_TONEAREST and the like.
+// The direction in which floating-point operations of the calling OS thread round (C11, 7.6.3), as
+// FE_TONEAREST and the like.
 #pragma once
 
 #include <cfenv>
@@ -12,9 +13,13 @@
 namespace tulle::arch {
 
 #if defined(__SSE2__)
-/// fesetround() sets the register of SSE and that of the x87; the former is read in a tenth of the time.
-[[nodiscard]] inline int rounding() noexcept { return static_cast<int>(_MM_GET_ROUNDING_MODE() >> 3U); }
-static_assert(_MM_ROUND_UP >> 3U == FE_UPWARD && _MM_ROUND_DOWN >> 3U == FE_DOWNWARD && _MM_ROUND_TOWARD_ZERO >> 3U == FE_TOWARDZERO);
+/// fesetround() sets the register of SSE and that of the x87; the former is read in a tenth of the
+/// time.
+[[nodiscard]] inline int rounding() noexcept {
+    return static_cast<int>(_MM_GET_ROUNDING_MODE() >> 3U);
+}
+static_assert(_MM_ROUND_UP >> 3U == FE_UPWARD && _MM_ROUND_DOWN >> 3U == FE_DOWNWARD &&
+              _MM_ROUND_TOWARD_ZERO >> 3U == FE_TOWARDZERO);
 #else
 [[nodiscard]] inline int rounding() noexcept { return std::fegetround(); }
 #endif

@@ -33,12 +33,15 @@ void resume(setjmp_backend::context const& to) noexcept {
 
 } // namespace
 
-void setjmp_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
+void setjmp_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                          void* argument) noexcept {
     constexpr std::size_t k_reserved = (sizeof(resume_point) + 63) & ~std::size_t{63};
-    auto* const point = reinterpret_cast<resume_point*>(static_cast<std::byte*>(stack_low) + (size & ~std::size_t{63}) - k_reserved);
+    auto* const point = reinterpret_cast<resume_point*>(static_cast<std::byte*>(stack_low) +
+                                                        (size & ~std::size_t{63}) - k_reserved);
     point->where = {};
     point->started = false;
-    ucontext_backend::make(point->first, stack_low, (size & ~std::size_t{63}) - k_reserved, entry, argument);
+    ucontext_backend::make(point->first, stack_low, (size & ~std::size_t{63}) - k_reserved, entry,
+                           argument);
     made.saved = point;
 }
 

@@ -17,7 +17,8 @@ struct setjmp_backend {
         void* saved = nullptr; ///< the record of the suspended stack, in one of its frames
     };
 
-    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
+    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                     void* argument) noexcept;
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
     static constexpr bool k_keeps_rounding_mode = false;

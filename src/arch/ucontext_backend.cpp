@@ -14,7 +14,8 @@
 namespace tulle::arch {
 namespace {
 
-/// Lies behind the ucontext_t of a context that has not run; a struct of both is not possible everywhere, as it may end in a flexible array.
+/// Lies behind the ucontext_t of a context that has not run; a struct of both is not possible
+/// everywhere, as it may end in a flexible array.
 struct first_call {
     void (*entry)(void*);
     void* argument;
@@ -33,18 +34,21 @@ void start(unsigned low, unsigned high) {
 
 } // namespace
 
-void ucontext_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
+void ucontext_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                            void* argument) noexcept {
     auto const low = reinterpret_cast<std::uintptr_t>(stack_low);
     auto const address = (low + size - k_state_bytes - sizeof(first_call)) & ~(k_alignment - 1);
     auto* const state = new (reinterpret_cast<void*>(address)) ucontext_t{};
-    auto* const call = new (reinterpret_cast<void*>(address + k_state_bytes)) first_call{entry, argument};
+    auto* const call =
+        new (reinterpret_cast<void*>(address + k_state_bytes)) first_call{entry, argument};
     preserve_vector_registers();
     TULLE_CHECK(::getcontext(state) == 0, "getcontext failed with errno %d", errno);
     state->uc_stack.ss_sp = stack_low;
     state->uc_stack.ss_size = address - low;
     state->uc_link = nullptr;
     auto const wide = std::uint64_t{reinterpret_cast<std::uintptr_t>(call)};
-    ::makecontext(state, reinterpret_cast<void (*)()>(&start), 2, static_cast<unsigned>(wide), static_cast<unsigned>(wide >> 32U));
+    ::makecontext(state, reinterpret_cast<void (*)()>(&start), 2, static_cast<unsigned>(wide),
+                  static_cast<unsigned>(wide >> 32U));
     made.saved = state;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Context switch by the C library's swapcontext: works wherever the library has it, at the price of a system call for the
-// signal mask. The context is kept on its own stack while suspended, so that `context` is one pointer here too.
+// Context switch by the C library's swapcontext: works wherever the library has it, at the price of
+// a system call for the signal mask. The context is kept on its own stack while suspended, so that
+// `context` is one pointer here too.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ struct ucontext_backend {
         void* saved = nullptr; ///< a ucontext_t in a frame of the suspended stack
     };
 
-    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept;
+    static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                     void* argument) noexcept;
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
     /// Whether the C library puts the rounding mode into a ucontext_t.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the C library's swapcontext and setcontext do wrong on an architecture, to be called before either of them, on the OS thread that calls:
-//     preserve_thread_register(next)    a context belongs to no OS thread, but some libraries load the register that points to the OS thread's own
-//                                       data from it, so that a context that is resumed on another OS thread would find the first one's
-//     preserve_vector_registers()       some libraries save vector registers only when they are told that these are in use
+// What the C library's swapcontext and setcontext do wrong on an architecture, to be called before
+// either of them, on the OS thread that calls:
+//     preserve_thread_register(next)    a context belongs to no OS thread, but some libraries load
+//                                       the register that points to the OS thread's own data from
+//                                       it, so that a context that is resumed on another OS thread
+//                                       would find the first one's
+//     preserve_vector_registers()       some libraries save vector registers only when they are
+//                                       told that these are in use
 // Where there is nothing wrong there is nothing to do.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities that have not begun and may begin at any place. The place itself takes the youngest, so that trees are walked in depth and few wait;
+// Activities that have not begun and may begin at any place. The place itself takes the youngest,
+// so that trees are walked in depth and few wait;
 // others get the oldest, which have most below them. Owns what is in it. Its user locks.
 #pragma once
 

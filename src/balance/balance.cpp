@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a place does with its own work, and how it takes that of others. What others ask for: balance_service.cpp.
+// What a place does with its own work, and how it takes that of others. What others ask for:
+// balance_service.cpp.
 #include "balance/balance.hpp"
 
 #include "base/error.hpp"
@@ -73,7 +74,9 @@ std::vector<rank> neighbours(rank here, rank count) {
 
 } // namespace
 
-balance& work_of(endpoint const& e) noexcept { return *static_cast<balance*>(e.handler_of(message_kind::work)); }
+balance& work_of(endpoint const& e) noexcept {
+    return *static_cast<balance*>(e.handler_of(message_kind::work));
+}
 
 balance& balance_of_caller() {
     endpoint const* const e = endpoint_of_caller();
@@ -85,7 +88,8 @@ balance::balance(endpoint* carrier)
       m_transport(carrier != nullptr ? &carrier->transport() : nullptr),
       m_count(carrier != nullptr ? carrier->count() : 1) {
     if (carrier == nullptr) return;
-    for (rank const end : neighbours(here(), m_count)) m_lifelines.push_back(std::make_unique<lifeline>(end));
+    for (rank const end : neighbours(here(), m_count))
+        m_lifelines.push_back(std::make_unique<lifeline>(end));
     m_waiting.reserve(m_lifelines.size());
     carrier->handle<&balance::serve>(message_kind::work, *this);
     carrier->set_idle_work(*this);
@@ -95,16 +99,19 @@ rank balance::here() const noexcept { return m_transport != nullptr ? m_transpor
 
 // Different numbers, in no order that matters.
 std::uint32_t balance::draw() noexcept {
-    return (m_draws.fetch_add(1, std::memory_order_relaxed) * 0x9E3779B9U) >> 8U; // relaxed: only different numbers are wanted
+    // relaxed: only different numbers are wanted
+    return (m_draws.fetch_add(1, std::memory_order_relaxed) * 0x9E3779B9U) >> 8U;
 }
 
-// --- making work -----------------------------------------------------------------------------------------------------
+// --- making work ---------------------------------------------------------------------------------
 
 // From now on all places look for such work. They send nothing before.
 void balance::begin() noexcept {
     if (m_carrier == nullptr) return install();
     // relaxed: a hint, which the exchange settles.
-    if (m_is_used.load(std::memory_order_relaxed) || m_is_used.exchange(true, std::memory_order_relaxed)) return;
+    if (m_is_used.load(std::memory_order_relaxed) ||
+        m_is_used.exchange(true, std::memory_order_relaxed))
+        return;
     static_cast<void>(os::membarrier_register_global());
     for (rank r = 0; r < m_count; ++r) {
         if (r != here()) tell(r, work_message::hello);
@@ -132,10 +139,12 @@ shelf& balance::own_shelf() noexcept {
 // Whether the fence of whoever steals reaches this process.
 bool balance::is_asymmetric() const noexcept {
     auto const& s = sched::scheduler::instance();
-    return s.is_asymmetric() && !s.is_deterministic() && (m_own.is_valid() || os::membarrier_global_available());
+    return s.is_asymmetric() && !s.is_deterministic() &&
+           (m_own.is_valid() || os::membarrier_global_available());
 }
 
-// Its first publish() takes the cold path, by which it sees who sleeps or waits: they may not have seen this deque (alarm).
+// Its first publish() takes the cold path, by which it sees who sleeps or waits: they may not have
+// seen this deque (alarm).
 global_deque* balance::open() noexcept {
     begin();
     std::lock_guard const held(m_lock);
@@ -157,12 +166,14 @@ void balance::close(global_deque& empty) noexcept {
     empty.next_free = std::exchange(m_free, &empty);
 }
 
-// The alarm is off before anybody is looked for, as in sched/join.cpp: who sets it again sees the record.
+// The alarm is off before anybody is looked for, as in sched/join.cpp: who sets it again sees the
+// record.
 void balance::published(global_deque& of) noexcept {
     if (!of.is_asymmetric()) global_owner(of).share_all();
     of.silence(); // E1 of park/sleep_steps.hpp
     park::notify(sched::scheduler::instance().idle());
-    if (m_waiting_count.load(std::memory_order_relaxed) != 0) serve_lifelines(); // relaxed: written before their heavy fence
+    // relaxed: written before their heavy fence
+    if (m_waiting_count.load(std::memory_order_relaxed) != 0) serve_lifelines();
 }
 
 void balance::add(std::unique_ptr<any_activity> what) noexcept {
@@ -181,11 +192,12 @@ void balance::add(std::unique_ptr<any_activity> what) noexcept {
 
 // Under the lock.
 void balance::count_activities() noexcept {
-    m_activities.store(m_bag.size(), std::memory_order_relaxed); // relaxed: a hint; a sleeper reads it after its heavy fence
+    // relaxed: a hint; a sleeper reads it after its heavy fence
+    m_activities.store(m_bag.size(), std::memory_order_relaxed);
     if (m_transport != nullptr) own_shelf().show_activities(m_bag.size());
 }
 
-// --- taking it -------------------------------------------------------------------------------------------------------
+// --- taking it -----------------------------------------------------------------------------------
 
 bool balance::take(bool is_idle) noexcept {
     if (start_activities(is_idle)) return true;
@@ -195,7 +207,8 @@ bool balance::take(bool is_idle) noexcept {
             return true;
         }
     }
-    return is_idle && m_count > 1 && m_is_used.load(std::memory_order_relaxed) && look_elsewhere(); // relaxed: a hint
+    // relaxed: a hint
+    return is_idle && m_count > 1 && m_is_used.load(std::memory_order_relaxed) && look_elsewhere();
 }
 
 // By a worker that goes to sleep, before its heavy fence: B1 of deque/split_deque.hpp.
@@ -207,7 +220,8 @@ void balance::alarm() noexcept {
 bool balance::is_there() const noexcept {
     // relaxed: a hint, or after a heavy fence.
     if (m_activities.load(std::memory_order_relaxed) != 0) return true;
-    return m_has_shelf.load(std::memory_order_acquire) && m_shelf.looks_stealable(); // pairs with own_shelf
+    // Pairs with own_shelf.
+    return m_has_shelf.load(std::memory_order_acquire) && m_shelf.looks_stealable();
 }
 
 bool balance::look_elsewhere() noexcept {
@@ -218,8 +232,9 @@ bool balance::look_elsewhere() noexcept {
     return false;
 }
 
-// What lies on its shelf, or else by asking: for activities, if it shows some; without a shelf, until too many have refused. Where deaths are
-// survived nobody takes anything from another one's shelf: a thief may die with the deque locked, and its victim must know who has a record.
+// What lies on its shelf, or else by asking: for activities, if it shows some; without a shelf,
+// until too many have refused. Where deaths are survived nobody takes anything from another one's
+// shelf: a thief may die with the deque locked, and its victim must know who has a record.
 bool balance::look_at(rank victim) noexcept {
     if (m_carrier->is_dead(victim)) return false;
     shelf const theirs(m_transport->shelf(victim));
@@ -237,26 +252,35 @@ bool balance::look_at(rank victim) noexcept {
 
 // relaxed: the exchange settles it.
 void balance::ask(rank victim) noexcept {
-    // acquire: pairs with those that make it false, who have taken the question out of the list that it was in
-    if (m_has_asked.load(std::memory_order_relaxed) || m_has_asked.exchange(true, std::memory_order_acquire)) return;
+    // acquire: pairs with those that make it false, who have taken the question out of the list
+    // that it was in
+    if (m_has_asked.load(std::memory_order_relaxed) ||
+        m_has_asked.exchange(true, std::memory_order_acquire))
+        return;
     tell(victim, work_message::request, false, 0, &m_question);
 }
 
-// Lifelines that were told, and have not answered, need not be told again, unless all workers have had something to do meanwhile.
+// Lifelines that were told, and have not answered, need not be told again, unless all workers have
+// had something to do meanwhile.
 void balance::rest() noexcept {
     if (m_count == 1 || !m_is_used.load(std::memory_order_relaxed)) return; // relaxed: a hint
     set_hungry(true);
     for (auto const& l : m_lifelines) {
         // relaxed: it publishes nothing
-        if (!l->is_told.exchange(true, std::memory_order_relaxed)) tell(l->end, work_message::request, true);
+        if (!l->is_told.exchange(true, std::memory_order_relaxed))
+            tell(l->end, work_message::request, true);
     }
     m_refusals.store(0, std::memory_order_relaxed);
 }
 
 void balance::wake_up() noexcept {
-    if (!m_is_hungry.load(std::memory_order_relaxed) || sched::scheduler::instance().idle().sleeping() != 0) return; // relaxed: a hint
+    // relaxed: a hint
+    if (!m_is_hungry.load(std::memory_order_relaxed) ||
+        sched::scheduler::instance().idle().sleeping() != 0)
+        return;
     set_hungry(false);
-    for (auto const& l : m_lifelines) l->is_told.store(false, std::memory_order_relaxed); // relaxed: as above
+    // relaxed: as above
+    for (auto const& l : m_lifelines) l->is_told.store(false, std::memory_order_relaxed);
 }
 
 void balance::set_hungry(bool is_hungry) noexcept {
@@ -266,10 +290,11 @@ void balance::set_hungry(bool is_hungry) noexcept {
     if (shelf& own = own_shelf(); own.is_there()) own.show_hunger(is_hungry);
 }
 
-// --- running it ------------------------------------------------------------------------------------------------------
+// --- running it ----------------------------------------------------------------------------------
 
-// By a worker: a thread that runs activities until there are none. While it waits in one, its worker makes another such thread; one that is not
-// idle does only if none has begun since it was asked last.
+// By a worker: a thread that runs activities until there are none. While it waits in one, its
+// worker makes another such thread; one that is not idle does only if none has begun since it was
+// asked last.
 bool balance::start_activities(bool is_idle) noexcept {
     // relaxed, all: hints.
     if (m_activities.load(std::memory_order_relaxed) == 0) return false;
@@ -297,7 +322,8 @@ void balance::run_activities() noexcept {
 std::unique_ptr<any_activity> balance::take_youngest() noexcept {
     std::lock_guard const held(m_lock);
     auto youngest = m_bag.take_youngest();
-    m_begun.store(m_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // relaxed: as in start_activities
+    // relaxed: as in start_activities
+    m_begun.store(m_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     count_activities();
     return youngest;
 }
@@ -346,11 +372,13 @@ void balance::run(stolen const& what) noexcept {
 }
 
 void balance::call(global_record& of) const {
-    auto const code = reinterpret_cast<detail::global_code>(code_of(of.code)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    auto const code = reinterpret_cast<detail::global_code>(
+        code_of(of.code)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     if (code == nullptr)
         throw remote_error(static_cast<int>(here()), "",
                            "tulle: place " + std::to_string(here()) +
-                               " does not have the code of what was forked globally: is the same library loaded at all places?");
+                               " does not have the code of what was forked globally: is the same "
+                               "library loaded at all places?");
     code(of.body);
 }
 

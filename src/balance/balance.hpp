@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a place that any place may run, and how a place without work gets some of another one's. Records of global forks lie on a shelf, from which
-// places of the same host take them without its help; activities, and records for other hosts, are asked for. Who is refused by some victims
-// chosen at random tells its lifelines, its neighbours in a hypercube of all places, and then sleeps: each of them sends it work when it has
-// any. Places that know of no such work send nothing. Protocol: docs/protocols/global_steal.md.
-// Source: Saraswat and others, "Lifeline-based global load balancing", PPoPP 2011. There all work is of one kind and in one bag.
+// The work of a place that any place may run, and how a place without work gets some of another
+// one's. Records of global forks lie on a shelf, from which places of the same host take them
+// without its help; activities, and records for other hosts, are asked for. Who is refused by some
+// victims chosen at random tells its lifelines, its neighbours in a hypercube of all places, and
+// then sleeps: each of them sends it work when it has any. Places that know of no such work send
+// nothing. Protocol: docs/protocols/global_steal.md.
+// Source: Saraswat and others, "Lifeline-based global load balancing", PPoPP 2011. There all work
+// is of one kind and in one bag.
 #pragma once
 
 #include "balance/activity_bag.hpp"
@@ -45,14 +48,14 @@ public:
     balance(balance const&) = delete;
     balance& operator=(balance const&) = delete;
 
-    // --- by threads of this place ------------------------------------------------------------------------------------
+    // --- by threads of this place ----------------------------------------------------------------
     // An empty deque for the caller's stack; null: there are no more.
     [[nodiscard]] global_deque* open() noexcept;
     void close(global_deque& empty) noexcept;
     void published(global_deque& of) noexcept; // after a publish() that was false
     void add(std::unique_ptr<any_activity> what) noexcept;
 
-    // --- by its workers: idle_work -----------------------------------------------------------------------------------
+    // --- by its workers: idle_work ---------------------------------------------------------------
     [[nodiscard]] bool take(bool is_idle) noexcept override;
     void alarm() noexcept override;
     [[nodiscard]] bool is_there() const noexcept override;
@@ -73,7 +76,8 @@ private:
     struct question : awaited {
         explicit question(std::atomic<bool>& asked) noexcept
             : awaited([](awaited& self) noexcept {
-                  static_cast<question&>(self).has_asked.store(false, std::memory_order_release); // pairs with ask
+                  // Pairs with ask.
+                  static_cast<question&>(self).has_asked.store(false, std::memory_order_release);
               }),
               has_asked(asked) {}
         std::atomic<bool>& has_asked;
@@ -127,7 +131,8 @@ private:
     [[nodiscard]] bool is_still_hungry(rank who) const noexcept;
     [[nodiscard]] bool forget_one(rank& who) noexcept;
     void serve_lifelines() noexcept;
-    void tell(rank to, work_message what, std::uint64_t a = 0, std::uint64_t b = 0, awaited* answer = nullptr) noexcept;
+    void tell(rank to, work_message what, std::uint64_t a = 0, std::uint64_t b = 0,
+              awaited* answer = nullptr) noexcept;
 
     endpoint* m_carrier;
     net::transport* m_transport;
@@ -147,9 +152,11 @@ private:
     global_deque* m_free = nullptr;
     activity_bag m_bag;
     std::atomic<std::size_t> m_activities{0}; // in the bag; written under the lock
-    std::atomic<std::uint64_t> m_begun{0};    // taken out of it by this place; written under the lock
+    // Taken out of it by this place; written under the lock.
+    std::atomic<std::uint64_t> m_begun{0};
     std::atomic<std::uint64_t> m_begun_then{0};
-    std::vector<rank> m_waiting; // places whose lifelines end here, and that have been refused; room for all
+    // Places whose lifelines end here, and that have been refused; room for all.
+    std::vector<rank> m_waiting;
     std::atomic<std::size_t> m_waiting_count{0};
 };
 

@@ -32,18 +32,20 @@ namespace {
 constexpr std::size_t k_most_given = 16; // activities, of one request
 constexpr int k_looks = 4;               // for a record that looks stealable
 
-// The record has ended; it may be gone afterwards. The address of the signal that its parent waits for, or 0.
+// The record has ended; it may be gone afterwards. The address of the signal that its parent waits
+// for, or 0.
 std::uint64_t finish(global_record& of) noexcept { return sched::join_word(of.state).finish(); }
 
 void wake(std::uint64_t waiter) noexcept {
     if (waiter != 0) object_at<signal>(waiter).notify();
 }
 
-// As a thief of another process tells, of a record of this place. That its parent waits is ordered through that process, which ThreadSanitizer does
-// not see.
+// As a thief of another process tells, of a record of this place. That its parent waits is ordered
+// through that process, which ThreadSanitizer does not see.
 void wake_parent(std::uint64_t record, std::uint64_t waiter) noexcept {
     // acquire: pairs with join_word::set_waiter
-    if constexpr (base::k_thread_sanitizer) static_cast<void>(object_at<global_record>(record).state.load(std::memory_order_acquire));
+    if constexpr (base::k_thread_sanitizer)
+        static_cast<void>(object_at<global_record>(record).state.load(std::memory_order_acquire));
     wake(waiter);
 }
 
@@ -67,9 +69,12 @@ struct balance::given : awaited {
     }
 };
 
-bool balance::survives_deaths() const noexcept { return m_carrier != nullptr && m_carrier->survives_deaths(); }
+bool balance::survives_deaths() const noexcept {
+    return m_carrier != nullptr && m_carrier->survives_deaths();
+}
 
-void balance::tell(rank to, work_message what, std::uint64_t a, std::uint64_t b, awaited* answer) noexcept {
+void balance::tell(rank to, work_message what, std::uint64_t a, std::uint64_t b,
+                   awaited* answer) noexcept {
     packet head;
     head.handler = static_cast<std::uint64_t>(what);
     head.a = a;
@@ -87,18 +92,19 @@ void balance::serve(packet const& head, std::byte const* payload) noexcept {
         case work_message::failure: return take_failure(head, payload);
         case work_message::wake: return wake_parent(head.a, head.b);
     }
-    base::fatal("place %u sent an unknown message about work, %llu", static_cast<unsigned>(head.from),
-                static_cast<unsigned long long>(head.handler));
+    base::fatal("place %u sent an unknown message about work, %llu",
+                static_cast<unsigned>(head.from), static_cast<unsigned long long>(head.handler));
 }
 
 // A worker that sleeps looks at it, and tells its lifelines if it finds nothing.
 void balance::greet() noexcept {
     static_cast<void>(os::membarrier_register_global());
-    m_is_used.store(true, std::memory_order_relaxed); // relaxed: who is woken reads it after the wake-up
+    // relaxed: who is woken reads it after the wake-up
+    m_is_used.store(true, std::memory_order_relaxed);
     sched::scheduler::instance().notify_all_idle();
 }
 
-// --- giving ------------------------------------------------------------------------------------------------------------
+// --- giving --------------------------------------------------------------------------------------
 
 void balance::serve_request(rank from, bool is_lifeline) noexcept {
     if (give(from, is_lifeline)) return;
@@ -110,8 +116,9 @@ void balance::serve_request(rank from, bool is_lifeline) noexcept {
 void balance::remember(rank who) noexcept {
     std::lock_guard const held(m_lock);
     if (std::find(m_waiting.begin(), m_waiting.end(), who) != m_waiting.end()) return;
-    m_waiting.push_back(who);                                           // there is room
-    m_waiting_count.store(m_waiting.size(), std::memory_order_relaxed); // relaxed: a heavy fence follows
+    m_waiting.push_back(who); // there is room
+    // relaxed: a heavy fence follows
+    m_waiting_count.store(m_waiting.size(), std::memory_order_relaxed);
 }
 
 bool balance::forget_one(rank& who) noexcept {
@@ -123,8 +130,9 @@ bool balance::forget_one(rank& who) noexcept {
     return true;
 }
 
-// Who cannot be served stays, with all alarms set. Like a worker that goes to sleep (sched/idle.cpp): either a fork sees the alarm, and then who
-// waits, or its record is seen here. What looks stealable and is not, is in somebody else's hands.
+// Who cannot be served stays, with all alarms set. Like a worker that goes to sleep
+// (sched/idle.cpp): either a fork sees the alarm, and then who waits, or its record is seen here.
+// What looks stealable and is not, is in somebody else's hands.
 void balance::serve_lifelines() noexcept {
     rank who = 0;
     for (int looks = 0; forget_one(who);) {
@@ -136,14 +144,17 @@ void balance::serve_lifelines() noexcept {
     }
 }
 
-// One that has something to do by now tells its lifelines again when it has not. Of one whose shelf is out of reach nothing is known.
+// One that has something to do by now tells its lifelines again when it has not. Of one whose shelf
+// is out of reach nothing is known.
 bool balance::is_still_hungry(rank who) const noexcept {
     if (m_carrier->is_dead(who)) return false;
     shelf const theirs(m_transport->shelf(who));
     return !theirs.is_there() || theirs.shows_hunger();
 }
 
-bool balance::give(rank to, bool by_lifeline) noexcept { return give_activities(to, by_lifeline) || give_record(to, by_lifeline); }
+bool balance::give(rank to, bool by_lifeline) noexcept {
+    return give_activities(to, by_lifeline) || give_record(to, by_lifeline);
+}
 
 // Half of them, the oldest first.
 bool balance::give_activities(rank to, bool by_lifeline) noexcept {
@@ -151,7 +162,8 @@ bool balance::give_activities(rank to, bool by_lifeline) noexcept {
     activity_bag some;
     {
         std::lock_guard const held(m_lock);
-        for (std::size_t n = std::min((m_bag.size() + 1) / 2, k_most_given); n != 0; --n) some.add_youngest(m_bag.take_oldest());
+        for (std::size_t n = std::min((m_bag.size() + 1) / 2, k_most_given); n != 0; --n)
+            some.add_youngest(m_bag.take_oldest());
         count_activities();
     }
     std::size_t sent = 0;
@@ -205,7 +217,7 @@ bool balance::give_record(rank to, bool by_lifeline) noexcept {
     return true;
 }
 
-// --- getting -----------------------------------------------------------------------------------------------------------
+// --- getting -------------------------------------------------------------------------------------
 
 void balance::got_answer(rank from, bool by_lifeline, bool has_work) noexcept {
     if (!by_lifeline) {
@@ -218,7 +230,8 @@ void balance::got_answer(rank from, bool by_lifeline, bool has_work) noexcept {
     }
     if (!has_work) return static_cast<void>(m_refusals.fetch_add(1, std::memory_order_relaxed));
     m_refusals.store(0, std::memory_order_relaxed);
-    if (sched::scheduler::instance().idle().sleeping() <= 1) set_hungry(false); // who sleeps last gets it
+    // Who sleeps last gets it.
+    if (sched::scheduler::instance().idle().sleeping() <= 1) set_hungry(false);
 }
 
 void balance::take_record(packet const& head, std::byte const* payload) noexcept try {
@@ -229,7 +242,8 @@ void balance::take_record(packet const& head, std::byte const* payload) noexcept
     global_record* const at = copy.get();
     start({head.from, head.a, at, std::move(copy)});
 } catch (std::bad_alloc const&) {
-    base::fatal("no memory for a thread that place %u has forked globally", static_cast<unsigned>(head.from));
+    base::fatal("no memory for a thread that place %u has forked globally",
+                static_cast<unsigned>(head.from));
 }
 
 void balance::tell_end(stolen const& what) noexcept {
@@ -252,7 +266,8 @@ void balance::tell_failure(stolen const& what, std::exception_ptr const& e) noex
     }
     wire_writer text;
     put_exception(text, e, static_cast<int>(here()));
-    if (text.size() > m_carrier->most_bytes()) return tell_failure(what, shortened(e, static_cast<int>(here())));
+    if (text.size() > m_carrier->most_bytes())
+        return tell_failure(what, shortened(e, static_cast<int>(here())));
     packet head;
     head.handler = static_cast<std::uint64_t>(work_message::failure);
     head.a = what.there;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the records of a place lie that any place may run: a shelf of deques, each of one stack at a time. It is memory that the places of a host
-// share, each at its own address; so a thief of another place steals by the deque's words, which are addresses of the owner, and counts records from
-// the first one. The deque is that of all forked threads (deque/split_deque.hpp), with a fence that reaches the other processes.
-// Zeros are an empty shelf. Deques are never taken away, so a thief may look at one that nobody has.
+// Where the records of a place lie that any place may run: a shelf of deques, each of one stack at
+// a time. It is memory that the places of a host share, each at its own address; so a thief of
+// another place steals by the deque's words, which are addresses of the owner, and counts records
+// from the first one. The deque is that of all forked threads (deque/split_deque.hpp), with a fence
+// that reaches the other processes.
+// Zeros are an empty shelf. Deques are never taken away, so a thief may look at one that nobody
+// has.
 #pragma once
 
 #include "base/assert.hpp"
@@ -25,9 +28,13 @@ using detail::global_record;
 
 class balance;
 
-// Threads of all places of the host. Where that is not to be had, deques of shared shelves are opened as not asymmetric.
+// Threads of all places of the host. Where that is not to be had, deques of shared shelves are
+// opened as not asymmetric.
 struct host_machine : os::machine {
-    static void heavy_fence() noexcept { os::membarrier_global_available() ? os::membarrier_global_heavy() : os::machine::heavy_fence(); }
+    static void heavy_fence() noexcept {
+        os::membarrier_global_available() ? os::membarrier_global_heavy()
+                                          : os::machine::heavy_fence();
+    }
 };
 
 struct global_deque : deque::split_deque<host_machine, global_record> {
@@ -53,7 +60,9 @@ public:
         return static_cast<std::uint32_t>((m_memory.size() - sizeof(head)) / sizeof(board));
     }
     // Deques that have been opened so far. acquire pairs with add: they are there.
-    [[nodiscard]] std::uint32_t used() const noexcept { return std::min(header().used.load(std::memory_order_acquire), capacity()); }
+    [[nodiscard]] std::uint32_t used() const noexcept {
+        return std::min(header().used.load(std::memory_order_acquire), capacity());
+    }
     // By the owner, under the balance's lock: the next deque. Null: there are no more.
     [[nodiscard]] global_deque* add(balance* of, bool asymmetric) noexcept {
         std::uint32_t const index = used();
@@ -65,14 +74,24 @@ public:
         header().used.store(index + 1, std::memory_order_release); // pairs with used()
         return deque;
     }
-    [[nodiscard]] global_deque& deque(std::uint32_t index) const noexcept { return at(index).deque; }
-
-    // For others: activities that could be asked for, and whether there is a worker without work. Hints.
-    void show_activities(std::size_t count) noexcept {
-        header().activities.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed); // relaxed: a hint
+    [[nodiscard]] global_deque& deque(std::uint32_t index) const noexcept {
+        return at(index).deque;
     }
-    void show_hunger(bool is_hungry) noexcept { header().hungry.store(is_hungry, std::memory_order_relaxed); }   // relaxed: as above
-    [[nodiscard]] bool shows_hunger() const noexcept { return header().hungry.load(std::memory_order_relaxed); } // relaxed: as above
+
+    // For others: activities that could be asked for, and whether there is a worker without work.
+    // Hints.
+    void show_activities(std::size_t count) noexcept {
+        // relaxed: a hint
+        header().activities.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
+    }
+    // relaxed: as above
+    void show_hunger(bool is_hungry) noexcept {
+        header().hungry.store(is_hungry, std::memory_order_relaxed);
+    }
+    // relaxed: as above
+    [[nodiscard]] bool shows_hunger() const noexcept {
+        return header().hungry.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] bool shows_activities() const noexcept {
         return header().activities.load(std::memory_order_relaxed) != 0;
     } // relaxed: as above
@@ -81,11 +100,13 @@ public:
         global_record* here = nullptr; // null: nothing
         std::uint64_t there = 0;       // its address at the owner
     };
-    // The oldest record of some deque, those after `first` first. By any OS thread of any place that has the shelf.
+    // The oldest record of some deque, those after `first` first. By any OS thread of any place
+    // that has the shelf.
     [[nodiscard]] taken steal(std::uint32_t first) const noexcept {
         std::uint32_t const count = used();
         for (std::uint32_t k = 0; k < count; ++k) {
-            if (taken const found = steal_from(at((first + k) % count)); found.here != nullptr) return found;
+            if (taken const found = steal_from(at((first + k) % count)); found.here != nullptr)
+                return found;
         }
         return {};
     }
@@ -111,11 +132,16 @@ private:
     static taken steal_from(board& victim) noexcept {
         global_record const* const there = global_thief(victim.deque).steal();
         if (there == nullptr) return {};
-        // Shared by a thief of another process, it is ordered through that one, which ThreadSanitizer does not see. acquire: pairs with publish
-        if constexpr (base::k_thread_sanitizer) static_cast<void>(victim.deque.head.load(std::memory_order_acquire));
-        return {victim.records + (there - victim.deque.base()), reinterpret_cast<std::uintptr_t>(there)};
+        // Shared by a thief of another process, it is ordered through that one, which
+        // ThreadSanitizer does not see. acquire: pairs with publish
+        if constexpr (base::k_thread_sanitizer)
+            static_cast<void>(victim.deque.head.load(std::memory_order_acquire));
+        return {victim.records + (there - victim.deque.base()),
+                reinterpret_cast<std::uintptr_t>(there)};
     }
-    [[nodiscard]] head& header() const noexcept { return *reinterpret_cast<head*>(m_memory.data()); }
+    [[nodiscard]] head& header() const noexcept {
+        return *reinterpret_cast<head*>(m_memory.data());
+    }
     [[nodiscard]] board& at(std::uint32_t index) const noexcept {
         TULLE_ASSERT(index < capacity(), "deque %u of %u", index, capacity());
         return reinterpret_cast<board*>(m_memory.data() + sizeof(head))[index];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow half of <tulle/global_fork.hpp>. As sched/join.cpp, with deques that are given back when they are empty, and parents that wait for a signal
-// since whoever has stolen may be of another process.
+// The slow half of <tulle/global_fork.hpp>. As sched/join.cpp, with deques that are given back when
+// they are empty, and parents that wait for a signal since whoever has stolen may be of another
+// process.
 #include "balance/balance.hpp"
 #include "sched/join_word.hpp"
 #include "sched/switch.hpp"
@@ -15,7 +16,9 @@ namespace tulle::balance {
 
 namespace {
 
-global_deque& as_global(detail::global_deque_front* front) noexcept { return *static_cast<global_deque*>(front); }
+global_deque& as_global(detail::global_deque_front* front) noexcept {
+    return *static_cast<global_deque*>(front);
+}
 
 void wait_for_thief(global_record& slot) noexcept {
     sched::join_word word(slot.state);
@@ -36,13 +39,15 @@ bool take_youngest_record(global_deque& deque, global_record* slot) noexcept {
 
 // Holes at the top, once all above them has been joined.
 void discard_holes(global_deque& deque) noexcept {
-    while (deque.holes != 0 && !deque.is_empty() && (deque.top() - 1)->code == global_record::k_joined) {
+    while (deque.holes != 0 && !deque.is_empty() &&
+           (deque.top() - 1)->code == global_record::k_joined) {
         --deque.holes;
         static_cast<void>(take_youngest_record(deque, deque.top() - 1));
     }
 }
 
-// A record with younger ones above it stays as one that does nothing: a hole. Its body stays what it is.
+// A record with younger ones above it stays as one that does nothing: a hole. Its body stays what
+// it is.
 bool take_record_below(global_deque& deque, global_record* slot) noexcept {
     auto const result = global_owner(deque).reclaim_below(slot, [slot](bool stolen) {
         if (!stolen) slot->code = global_record::k_joined;
@@ -50,7 +55,8 @@ bool take_record_below(global_deque& deque, global_record* slot) noexcept {
     ++deque.holes;
     if (result == deque::reclaim_result::mine) return true;
     wait_for_thief(*slot);
-    slot->code = global_record::k_joined; // state stays done: nobody waits when the slot is taken off
+    // State stays done: nobody waits when the slot is taken off.
+    slot->code = global_record::k_joined;
     return false;
 }
 
@@ -67,7 +73,8 @@ using namespace tulle::balance;
 global_room find_global_room_cold(global_deque_front* front) noexcept {
     if (front != nullptr) {
         global_deque& deque = as_global(front);
-        return deque.is_full(deque.top()) ? global_room{nullptr, false} : global_room{front, deque.is_empty()};
+        return deque.is_full(deque.top()) ? global_room{nullptr, false}
+                                          : global_room{front, deque.is_empty()};
     }
     global_deque* const deque = balance_of_caller().open();
     set_attachment(k_deque, deque != nullptr ? static_cast<global_deque_front*>(deque) : nullptr);
@@ -97,6 +104,8 @@ void leave_global_deque_cold() noexcept {
     deque.of->close(deque);
 }
 
-void rethrow_global_cold(global_record* slot) { std::rethrow_exception(std::exchange(slot->exception, nullptr)); }
+void rethrow_global_cold(global_record* slot) {
+    std::rethrow_exception(std::exchange(slot->exception, nullptr));
+}
 
 } // namespace tulle::detail

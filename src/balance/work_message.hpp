@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What places tell each other about work that may run at any of them: `handler` of a packet of the kind `work`. The protocol: docs/protocols/global_steal.md.
+// What places tell each other about work that may run at any of them: `handler` of a packet of the
+// kind `work`. The protocol: docs/protocols/global_steal.md.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ enum class work_message : std::uint64_t {
     record,  // in answer; a: its address there, b: as above, c: its code, payload: its body
     result,  // of a record that has come by message; a: its address, payload: its body
     failure, // of a record; a: its address, payload: exception
-    wake     // a record has ended where it lies; a: the signal that its parent waits for, b: the record
+    // A record has ended where it lies; a: the signal that its parent waits for, b: the record.
+    wake
 };
 
 } // namespace tulle::balance

@@ -10,7 +10,8 @@
 
 namespace tulle::base {
 
-/// Bytes that travel together between cores. A constant of the library, not of the machine: it is part of layouts.
+/// Bytes that travel together between cores. A constant of the library, not of the machine: it is
+/// part of layouts.
 inline constexpr std::size_t k_cache_line = 64;
 
 /// The compiler moves no memory access across this point; the processor may.

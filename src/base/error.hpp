@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two ways in which the library talks on its own account: one line on stderr, with or without the end of the
-// process. Both format into a buffer on the stack and issue one write(2), so lines of several threads never mix.
+// The two ways in which the library talks on its own account: one line on stderr, with or without
+// the end of the process. Both format into a buffer on the stack and issue one write(2), so lines
+// of several threads never mix.
 #pragma once
 
 namespace tulle::base {

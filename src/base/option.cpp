@@ -76,10 +76,19 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      k_most_workers,
      "auto",
      {}},
-    {"spin_us", "us", "How long an idle worker looks for work before it sleeps.", value_kind::number, 20, 0, 1'000'000, nullptr, {}},
+    {"spin_us",
+     "us",
+     "How long an idle worker looks for work before it sleeps.",
+     value_kind::number,
+     20,
+     0,
+     1'000'000,
+     nullptr,
+     {}},
     {"seed",
      "number",
-     "Not off: a deterministic run of one worker; the seed decides each choice, and time is virtual.",
+     "Not off: a deterministic run of one worker; the seed decides each choice, and time is "
+     "virtual.",
      value_kind::number,
      0,
      0,
@@ -97,7 +106,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"max_unstarted",
      "threads",
-     "Spawned threads that have not started, in each queue; a spawner that is ahead of them by more runs or waits before it goes on.",
+     "Spawned threads that have not started, in each queue; a spawner that is ahead of them by "
+     "more runs or waits before it goes on.",
      value_kind::number,
      1'048'576,
      1,
@@ -115,7 +125,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {"off", "warn", "abort"}},
     {"deadlock_ms",
      "ms",
-     "How long nothing may have moved before the first look whether all threads are blocked for good; later looks are rarer.",
+     "How long nothing may have moved before the first look whether all threads are blocked for "
+     "good; later looks are rarer.",
      value_kind::number,
      1000,
      1,
@@ -133,7 +144,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"global_memory",
      "bytes",
-     "Global memory, in equal parts at all places; addresses only, pages take memory when they are used.",
+     "Global memory, in equal parts at all places; addresses only, pages take memory when they are "
+     "used.",
      value_kind::bytes,
      16 * k_kibi* k_kibi* k_kibi,
      64 * k_kibi,
@@ -169,7 +181,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"on_place_death",
      "end|throw",
-     "When a place dies: the program ends, or the others go on, and what needed it throws dead_place.",
+     "When a place dies: the program ends, or the others go on, and what needed it throws "
+     "dead_place.",
      value_kind::word,
      k_on_place_death_end,
      k_on_place_death_end,
@@ -178,7 +191,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {"end", "throw"}},
     {"reserve_cpu",
      "CPU",
-     "Of those that the process may use, counted from 1, the one that is kept for messages of other places and for what is not Tulle's.",
+     "Of those that the process may use, counted from 1, the one that is kept for messages of "
+     "other places and for what is not Tulle's.",
      value_kind::number,
      0,
      0,
@@ -187,7 +201,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"check",
      "0|1",
-     "1: arguments and results that go to other places are searched for addresses of this one, which mean nothing there.",
+     "1: arguments and results that go to other places are searched for addresses of this one, "
+     "which mean nothing there.",
      value_kind::number,
      0,
      0,
@@ -196,7 +211,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"share_cpus",
      "0|1",
-     "1: the user's programs that say so divide the processors of the machine among them; `tulle cpus` shows how.",
+     "1: the user's programs that say so divide the processors of the machine among them; `tulle "
+     "cpus` shows how.",
      value_kind::number,
      0,
      0,
@@ -205,7 +221,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"max_substitutes",
      "threads",
-     "Workers besides, at most, that run in place of those that sit in the kernel or compute while others wait; off: nobody looks.",
+     "Workers besides, at most, that run in place of those that sit in the kernel or compute while "
+     "others wait; off: nobody looks.",
      value_kind::number,
      64,
      0,
@@ -214,7 +231,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"main_moves",
      "0|1",
-     "1: main goes on on another OS thread when its own is stuck with another thread; thread-local variables are then the other one's.",
+     "1: main goes on on another OS thread when its own is stuck with another thread; thread-local "
+     "variables are then the other one's.",
      value_kind::number,
      1,
      0,
@@ -232,7 +250,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"host_timeout",
      "s",
-     "Of several hosts, one that has been silent for so long counts as dead, with its places; off: none does.",
+     "Of several hosts, one that has been silent for so long counts as dead, with its places; off: "
+     "none does.",
      value_kind::number,
      10,
      0,
@@ -241,7 +260,9 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
 }};
 
-option_definition const& definition_of(option_id id) noexcept { return k_definitions[static_cast<std::size_t>(id)]; }
+option_definition const& definition_of(option_id id) noexcept {
+    return k_definitions[static_cast<std::size_t>(id)];
+}
 
 std::optional<option_id> find(std::string_view name) noexcept {
     for (std::size_t i = 0; i < k_option_count; ++i) {
@@ -280,9 +301,11 @@ std::optional<std::uint64_t> parse_number(std::string_view value, bool suffixes)
     return number * factor;
 }
 
-std::optional<std::uint64_t> parse(option_definition const& definition, std::string_view value) noexcept {
+std::optional<std::uint64_t> parse(option_definition const& definition,
+                                   std::string_view value) noexcept {
     if (definition.kind == value_kind::word) {
-        auto const* const place = std::find(definition.words.begin(), definition.words.end(), value);
+        auto const* const place =
+            std::find(definition.words.begin(), definition.words.end(), value);
         if (value.empty() || place == definition.words.end()) {
             return std::nullopt;
         }
@@ -317,15 +340,18 @@ std::string refusal(option_definition const& definition, std::string_view value)
     if (definition.kind == value_kind::word) {
         return join({head, "none of ", definition.unit});
     }
-    return join({head, "not a number from ", std::to_string(definition.least), " to ", std::to_string(definition.most),
-                 definition.kind == value_kind::bytes ? " (bytes; suffixes K, M, G)" : "", definition.zero_text != nullptr ? " or " : "",
+    return join({head, "not a number from ", std::to_string(definition.least), " to ",
+                 std::to_string(definition.most),
+                 definition.kind == value_kind::bytes ? " (bytes; suffixes K, M, G)" : "",
+                 definition.zero_text != nullptr ? " or " : "",
                  definition.zero_text != nullptr ? definition.zero_text : ""});
 }
 
 std::string environment_name(char const* name) {
     std::string result = "TULLE_";
     for (char const* letter = name; *letter != '\0'; ++letter) {
-        result += static_cast<char>(*letter >= 'a' && *letter <= 'z' ? *letter - ('a' - 'A') : *letter);
+        result +=
+            static_cast<char>(*letter >= 'a' && *letter <= 'z' ? *letter - ('a' - 'A') : *letter);
     }
     return result;
 }
@@ -350,7 +376,8 @@ option_table::option_table() noexcept {
     }
 }
 
-option_error option_table::set(std::string_view name, std::string_view value, option_source source) {
+option_error option_table::set(std::string_view name, std::string_view value,
+                               option_source source) {
     auto const id = find(name);
     if (!id) {
         return join({"there is no option '", name, "'; `tulle info` lists them"});
@@ -383,7 +410,8 @@ option_error option_table::read_environment(char const* (*lookup)(char const* na
     option_error refused;
     for (auto const& definition : k_definitions) {
         std::string const name = environment_name(definition.name);
-        char const* const value = (lookup != nullptr ? lookup : &from_process_environment)(name.c_str());
+        char const* const value =
+            (lookup != nullptr ? lookup : &from_process_environment)(name.c_str());
         if (value == nullptr) {
             continue;
         }
@@ -398,8 +426,9 @@ std::vector<option_row> option_table::list() const {
     std::vector<option_row> rows;
     for (std::size_t i = 0; i < k_option_count; ++i) {
         auto const& definition = k_definitions[i];
-        rows.push_back({definition.name, format(definition, definition.initial), definition.unit, definition.sentence,
-                        format(definition, m_values[i].number), m_values[i].source});
+        rows.push_back({definition.name, format(definition, definition.initial), definition.unit,
+                        definition.sentence, format(definition, m_values[i].number),
+                        m_values[i].source});
     }
     return rows;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of run-time options: the only tuning knobs there are. The runtime object owns one table; it is filled before
-// workers start and only read afterwards. A value that makes no sense is refused with a sentence and leaves the option as
-// it was; nothing here prints or aborts.
+// The table of run-time options: the only tuning knobs there are. The runtime object owns one
+// table; it is filled before workers start and only read afterwards. A value that makes no sense is
+// refused with a sentence and leaves the option as it was; nothing here prints or aborts.
 #pragma once
 
 #include <array>
@@ -61,7 +61,8 @@ inline constexpr std::uint64_t k_deadlock_abort = 2;
 inline constexpr std::uint64_t k_on_place_death_end = 0;
 inline constexpr std::uint64_t k_on_place_death_throw = 1;
 
-/// What an option holds: a count, a size in bytes, or the index of a word among its choices. `auto` counts as 0.
+/// What an option holds: a count, a size in bytes, or the index of a word among its choices. `auto`
+/// counts as 0.
 struct option_value {
     std::uint64_t number = 0;
     option_source source = option_source::built_in;
@@ -84,17 +85,22 @@ class option_table {
 public:
     option_table() noexcept;
 
-    [[nodiscard]] option_value get(option_id id) const noexcept { return m_values[static_cast<std::size_t>(id)]; }
+    [[nodiscard]] option_value get(option_id id) const noexcept {
+        return m_values[static_cast<std::size_t>(id)];
+    }
     [[nodiscard]] std::uint64_t number(option_id id) const noexcept { return get(id).number; }
 
-    /// From text: digits, for sizes with a suffix K, M or G (powers of 1024), `auto`, or one of the option's words.
-    [[nodiscard]] option_error set(std::string_view name, std::string_view value, option_source source);
+    /// From text: digits, for sizes with a suffix K, M or G (powers of 1024), `auto`, or one of the
+    /// option's words.
+    [[nodiscard]] option_error set(std::string_view name, std::string_view value,
+                                   option_source source);
     [[nodiscard]] option_error set(option_id id, std::uint64_t number, option_source source);
 
     /// From "name=value", as on a command line.
     [[nodiscard]] option_error set_assignment(std::string_view assignment, option_source source);
 
-    /// Reads TULLE_<NAME> for every option through `lookup` (getenv by default); says what was refused, one per line.
+    /// Reads TULLE_<NAME> for every option through `lookup` (getenv by default); says what was
+    /// refused, one per line.
     [[nodiscard]] option_error read_environment(char const* (*lookup)(char const* name) = nullptr);
 
     [[nodiscard]] std::vector<option_row> list() const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small random generator for victim choice and back-off: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
-// number generators", OOPSLA 2014, doi:10.1145/2660193.2660195). Not for cryptography. Not thread-safe: one per worker.
+// A small random generator for victim choice and back-off: SplitMix64 (Steele, Lea, Flood: "Fast
+// splittable pseudorandom number generators", OOPSLA 2014, doi:10.1145/2660193.2660195). Not for
+// cryptography. Not thread-safe: one per worker.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,11 @@ public:
         return mixed ^ (mixed >> 31U);
     }
 
-    /// A number in [0, n); 0 for n == 0. By multiplication: biased by less than n / 2^32, without a division.
-    [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept { return static_cast<std::uint32_t>(((next() >> 32U) * n) >> 32U); }
+    /// A number in [0, n); 0 for n == 0. By multiplication: biased by less than n / 2^32, without a
+    /// division.
+    [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept {
+        return static_cast<std::uint32_t>(((next() >> 32U) * n) >> 32U);
+    }
 
 private:
     std::uint64_t m_state;

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// For functions that look at memory of which a sanitizer would say that they must not: other threads' stacks, say. And which one it is.
+// For functions that look at memory of which a sanitizer would say that they must not: other
+// threads' stacks, say. And which one it is.
 #pragma once
 
-#if defined(__clang__) // the last attribute is for atomic accesses, which the thread sanitizer looks at in spite of the others
-#define TULLE_NO_SANITIZE __attribute__((noinline, no_sanitize("address", "thread", "undefined"), disable_sanitizer_instrumentation))
+#if defined(
+// The last attribute is for atomic accesses, which the thread sanitizer looks at in spite of
+// the others.
+    __clang__)
+#define TULLE_NO_SANITIZE                                                                          \
+    __attribute__((noinline, no_sanitize("address", "thread", "undefined"),                        \
+                   disable_sanitizer_instrumentation))
 #else
-#define TULLE_NO_SANITIZE __attribute__((noinline, no_sanitize_address, no_sanitize_thread, no_sanitize_undefined))
+#define TULLE_NO_SANITIZE                                                                          \
+    __attribute__((noinline, no_sanitize_address, no_sanitize_thread, no_sanitize_undefined))
 #endif
 
 namespace tulle::base {
 
 #if defined(__clang__) // not __has_feature: the sanitizers' headers define that for gcc, as 0
-inline constexpr bool k_thread_sanitizer = __has_feature(thread_sanitizer);
-inline constexpr bool k_address_sanitizer = __has_feature(address_sanitizer);
+        inline constexpr bool k_thread_sanitizer = __has_feature(thread_sanitizer);
+        inline constexpr bool k_address_sanitizer = __has_feature(address_sanitizer);
 #else
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool k_thread_sanitizer = true;
@@ -26,4 +33,4 @@ inline constexpr bool k_address_sanitizer = false;
 #endif
 #endif
 
-} // namespace tulle::base
+    } // namespace tulle::base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test-and-set lock for sections of a few instructions. Spins with pauses; gives the processor up now and then, because the holder
-// may have been preempted.
+// A test-and-set lock for sections of a few instructions. Spins with pauses; gives the processor up
+// now and then, because the holder may have been preempted.
 #pragma once
 
 #include <tulle/detail/machine.hpp>
@@ -19,10 +19,16 @@ public:
             while (m_held.load(std::memory_order_relaxed) != 0) wait_a_little(spins++);
         }
     }
-    [[nodiscard]] bool try_lock() noexcept { return m_held.exchange(1, std::memory_order_acquire) == 0; } // pairs with unlock
-    void unlock() noexcept { m_held.store(0, std::memory_order_release); }                                // pairs with try_lock
+    // Pairs with unlock.
+    [[nodiscard]] bool try_lock() noexcept {
+        return m_held.exchange(1, std::memory_order_acquire) == 0;
+    }
+    // Pairs with try_lock.
+    void unlock() noexcept { m_held.store(0, std::memory_order_release); }
     // A hint; relaxed: nothing is read on its strength.
-    [[nodiscard]] bool looks_held() const noexcept { return m_held.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] bool looks_held() const noexcept {
+        return m_held.load(std::memory_order_relaxed) != 0;
+    }
 
 private:
     static constexpr unsigned k_spins_per_yield = 128;

@@ -8,7 +8,8 @@
 namespace tulle {
 
 char const* version() noexcept {
-    return TULLE_TEXT(TULLE_VERSION_MAJOR) "." TULLE_TEXT(TULLE_VERSION_MINOR) "." TULLE_TEXT(TULLE_VERSION_PATCH);
+    return TULLE_TEXT(TULLE_VERSION_MAJOR) "." TULLE_TEXT(TULLE_VERSION_MINOR) "." TULLE_TEXT(
+        TULLE_VERSION_PATCH);
 }
 
 } // namespace tulle

@@ -28,10 +28,11 @@ using messenger::object_at;
 
 using finish_body = void (*)(tulle_activities_t*, void*);
 
-// --- at ------------------------------------------------------------------------------------------------------------------
+// --- at ------------------------------------------------------------------------------------------
 
 struct call_named {
-    byte_block operator()(code_name code, block_view const& argument, std::size_t result_size) const {
+    byte_block operator()(code_name code, block_view const& argument,
+                          std::size_t result_size) const {
         auto* const function = function_of<tulle_call_function_t>(code);
         byte_block result(result_size);
         function(argument.bytes, argument.size, result.data(), result.size());
@@ -39,7 +40,8 @@ struct call_named {
     }
 };
 
-int refusal_of_call(int place, tulle_call_function_t* function, void const* argument, std::size_t size) {
+int refusal_of_call(int place, tulle_call_function_t* function, void const* argument,
+                    std::size_t size) {
     return is_place_number(place) ? refusal_of(function, argument, size) : -EINVAL;
 }
 
@@ -52,9 +54,11 @@ int take_result(tulle_call_t* call, void* to) {
     });
 }
 
-// --- finish and async ------------------------------------------------------------------------------------------------------
+// --- finish and async ----------------------------------------------------------------------------
 
-tulle_activities_t* as_c(activities& all) noexcept { return reinterpret_cast<tulle_activities_t*>(&all); }
+tulle_activities_t* as_c(activities& all) noexcept {
+    return reinterpret_cast<tulle_activities_t*>(&all);
+}
 
 bool run_until(tulle_limit_t const* limit, finish_body body, void* argument) {
     auto const run = [=](activities& all) { body(as_c(all), argument); };
@@ -63,7 +67,9 @@ bool run_until(tulle_limit_t const* limit, finish_body body, void* argument) {
     return true;
 }
 
-std::uint64_t lost_with(std::exception_ptr const& e) noexcept try { std::rethrow_exception(e); } catch (dead_place const& death) {
+std::uint64_t lost_with(std::exception_ptr const& e) noexcept try {
+    std::rethrow_exception(e);
+} catch (dead_place const& death) {
     return death.lost();
 } catch (exception_list const& list) {
     std::uint64_t sum = 0;
@@ -78,26 +84,31 @@ std::uint64_t lost_with(std::exception_ptr const& e) noexcept try { std::rethrow
 
 using namespace tulle::capi;
 
-int tulle_call_at(int place, tulle_call_function_t* function, const void* argument, size_t size, void* result, size_t result_size) {
+int tulle_call_at(int place, tulle_call_function_t* function, const void* argument, size_t size,
+                  void* result, size_t result_size) {
     if (int const error = refusal_of_call(place, function, argument, size)) return error;
     if (!is_block(result, result_size)) return -EINVAL;
     return without_exceptions([&] {
-        byte_block const aligned = place == tulle::detail::here_index() ? copy_of(argument, size) : byte_block();
+        byte_block const aligned =
+            place == tulle::detail::here_index() ? copy_of(argument, size) : byte_block();
         block_view const sent = aligned.empty() ? block_view(argument, size) : block_view(aligned);
-        byte_block const bytes = tulle::at(tulle::place(place), call_named(), name_of_function(function), sent, result_size);
+        byte_block const bytes = tulle::at(tulle::place(place), call_named(),
+                                           name_of_function(function), sent, result_size);
         copy_bytes(result, bytes.data(), bytes.size());
         return 0;
     });
 }
 
-int tulle_call_begin(tulle_call_t** out, int place, tulle_call_function_t* function, const void* argument, size_t size,
-                     size_t result_size) {
+int tulle_call_begin(tulle_call_t** out, int place, tulle_call_function_t* function,
+                     const void* argument, size_t size, size_t result_size) {
     if (out == nullptr) return -EINVAL;
     if (int const error = refusal_of_call(place, function, argument, size)) return error;
     return without_exceptions([&] {
         auto made = std::make_unique<tulle_call_t>();
-        made->result = tulle::async([where = tulle::place(place), code = name_of_function(function), own = copy_of(argument, size),
-                                     result_size] { return tulle::at(where, call_named(), code, block_view(own), result_size); });
+        made->result = tulle::async([where = tulle::place(place), code = name_of_function(function),
+                                     own = copy_of(argument, size), result_size] {
+            return tulle::at(where, call_named(), code, block_view(own), result_size);
+        });
         *out = made.release();
         return 0;
     });
@@ -105,7 +116,9 @@ int tulle_call_begin(tulle_call_t** out, int place, tulle_call_function_t* funct
 
 int tulle_call_wait(tulle_call_t* call, void* result, const tulle_limit_t* limit) {
     if (call == nullptr) return -EINVAL;
-    if (limit != nullptr && !call->result.wait(tulle::wait_limit::of(tulle::capi::limit_of(*limit)))) return tulle::capi::reason_of(*limit);
+    if (limit != nullptr &&
+        !call->result.wait(tulle::wait_limit::of(tulle::capi::limit_of(*limit))))
+        return tulle::capi::reason_of(*limit);
     return take_result(call, result);
 }
 
@@ -119,7 +132,8 @@ int tulle_finish(void (*body)(tulle_activities_t* all, void* argument), void* ar
     return tulle_finish_within(body, argument, nullptr, nullptr);
 }
 
-int tulle_finish_within(void (*body)(tulle_activities_t* all, void* argument), void* argument, const tulle_limit_t* limit, uint64_t* lost) {
+int tulle_finish_within(void (*body)(tulle_activities_t* all, void* argument), void* argument,
+                        const tulle_limit_t* limit, uint64_t* lost) {
     if (body == nullptr) return -EINVAL;
     if (lost != nullptr) *lost = 0;
     try {
@@ -131,31 +145,38 @@ int tulle_finish_within(void (*body)(tulle_activities_t* all, void* argument), v
     }
 }
 
-int tulle_async_at(tulle_activities_t* activities, int place, tulle_activity_function_t* function, const void* argument, size_t size) {
+int tulle_async_at(tulle_activities_t* activities, int place, tulle_activity_function_t* function,
+                   const void* argument, size_t size) {
     if (!is_place_number(place)) return -EINVAL;
     if (int const error = refusal_of(function, argument, size)) return error;
     return without_exceptions([&] {
-        activities_of(activities).async_at(tulle::place(place), run_named(), name_of_function(function), copy_of(argument, size));
+        activities_of(activities)
+            .async_at(tulle::place(place), run_named(), name_of_function(function),
+                      copy_of(argument, size));
         return 0;
     });
 }
 
-int tulle_async_any(tulle_activities_t* activities, tulle_activity_function_t* function, const void* argument, size_t size) {
+int tulle_async_any(tulle_activities_t* activities, tulle_activity_function_t* function,
+                    const void* argument, size_t size) {
     if (int const error = refusal_of(function, argument, size)) return error;
     return without_exceptions([&] {
-        activities_of(activities).async_any(run_named(), name_of_function(function), copy_of(argument, size));
+        activities_of(activities)
+            .async_any(run_named(), name_of_function(function), copy_of(argument, size));
         return 0;
     });
 }
 
 int tulle_finish_cancel(tulle_activities_t* activities) {
-    return without_exceptions([&] { return activities_of(activities).request_stop() ? 0 : -EALREADY; });
+    return without_exceptions(
+        [&] { return activities_of(activities).request_stop() ? 0 : -EALREADY; });
 }
 
 tulle_cancellation_t* tulle_finish_cancellation(tulle_activities_t* activities) {
     tulle_cancellation_t* stop = nullptr;
     int const error = without_exceptions([&] {
-        tulle::cancellation_token const token = activities_of(activities).get_token(); // the finish keeps it, too
+        // The finish keeps it, too.
+        tulle::cancellation_token const token = activities_of(activities).get_token();
         stop = reinterpret_cast<tulle_cancellation_t*>(tulle::wait_limit(token).get().token);
         return 0;
     });
@@ -167,5 +188,6 @@ tulle_global_ref_t tulle_global_ref(const void* object) {
 }
 
 void* tulle_global_ref_get(tulle_global_ref_t ref) {
-    return ref.place == tulle::detail::here_index() ? &object_at<std::byte>(~ref.complement) : nullptr;
+    return ref.place == tulle::detail::here_index() ? &object_at<std::byte>(~ref.complement)
+                                                    : nullptr;
 }

@@ -22,14 +22,19 @@ using byte_block = std::vector<std::byte>; // aligned for any object
 // As tulle::view, where it is read aligned for any object.
 struct block_view {
     block_view() noexcept = default;
-    block_view(void const* first, std::size_t count) noexcept : bytes(count != 0 ? first : nullptr), size(count) {}
+    block_view(void const* first, std::size_t count) noexcept
+        : bytes(count != 0 ? first : nullptr), size(count) {}
     explicit block_view(byte_block const& of) noexcept : block_view(of.data(), of.size()) {}
     void const* bytes = nullptr;
     std::size_t size = 0;
 };
 
-[[nodiscard]] inline bool is_place_number(int index) { return index >= 0 && index < detail::place_count(); }
-[[nodiscard]] inline bool is_block(void const* bytes, std::size_t size) noexcept { return bytes != nullptr || size == 0; }
+[[nodiscard]] inline bool is_place_number(int index) {
+    return index >= 0 && index < detail::place_count();
+}
+[[nodiscard]] inline bool is_block(void const* bytes, std::size_t size) noexcept {
+    return bytes != nullptr || size == 0;
+}
 [[nodiscard]] inline byte_block copy_of(void const* bytes, std::size_t size) {
     auto const* const first = static_cast<std::byte const*>(bytes);
     return {first, first + size};
@@ -44,11 +49,14 @@ template <class F> [[nodiscard]] code_name name_of_function(F* function) noexcep
 // Throws std::system_error: this place does not have it.
 template <class F> [[nodiscard]] F* function_of(code_name name) {
     void* const code = code_of(name);
-    if (code == nullptr) throw std::system_error(ENOENT, std::generic_category(), "tulle: a function that was sent is not here");
+    if (code == nullptr)
+        throw std::system_error(ENOENT, std::generic_category(),
+                                "tulle: a function that was sent is not here");
     return reinterpret_cast<F*>(code);
 }
 // Why these cannot be sent; 0: they can.
-template <class F> [[nodiscard]] int refusal_of(F* function, void const* argument, std::size_t size) noexcept {
+template <class F>
+[[nodiscard]] int refusal_of(F* function, void const* argument, std::size_t size) noexcept {
     if (function == nullptr || !is_block(argument, size)) return -EINVAL;
     return name_of_function(function) != 0 ? 0 : -ENOENT;
 }

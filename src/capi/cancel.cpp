@@ -42,11 +42,14 @@ int tulle_cancellation_is_requested(tulle_cancellation_t* cancellation) {
     return is_cancelled(*state_of(cancellation)) ? 1 : 0;
 }
 
-int tulle_cancellation_wait(tulle_cancellation_t* cancellation) { return tulle_cancellation_timedwait(cancellation, k_no_deadline); }
+int tulle_cancellation_wait(tulle_cancellation_t* cancellation) {
+    return tulle_cancellation_timedwait(cancellation, k_no_deadline);
+}
 
 int tulle_cancellation_timedwait(tulle_cancellation_t* cancellation, uint64_t timeout_ns) {
     if (cancellation == nullptr) return -EINVAL;
-    return wait_for_cancellation({deadline_in(timeout_ns), state_of(cancellation)}) ? 0 : -ETIMEDOUT;
+    return wait_for_cancellation({deadline_in(timeout_ns), state_of(cancellation)}) ? 0
+                                                                                    : -ETIMEDOUT;
 }
 
 int tulle_sleep_within(const tulle_limit_t* limit) {

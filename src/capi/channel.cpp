@@ -26,9 +26,13 @@ void copy_bytes(void* to, void* from, std::size_t size) noexcept { std::memcpy(t
 void forget_bytes(void* /*item*/, std::size_t /*size*/) noexcept {}
 
 // The strictest alignment that such an item can have.
-std::size_t alignment_of(std::size_t size) noexcept { return std::min(size & (~size + 1), alignof(std::max_align_t)); }
+std::size_t alignment_of(std::size_t size) noexcept {
+    return std::min(size & (~size + 1), alignof(std::max_align_t));
+}
 
-detail::channel_core* core(tulle_channel_t* c) noexcept { return reinterpret_cast<detail::channel_core*>(c); }
+detail::channel_core* core(tulle_channel_t* c) noexcept {
+    return reinterpret_cast<detail::channel_core*>(c);
+}
 
 // `refused`: what not_ready means.
 int as_errno(channel_status status, int refused) noexcept {
@@ -38,7 +42,8 @@ int as_errno(channel_status status, int refused) noexcept {
 int send_c(tulle_channel_t* channel, void const* item, limit until, int refused) noexcept {
     if (channel == nullptr || item == nullptr) return -EINVAL;
     try {
-        return as_errno(detail::send(*core(channel), const_cast<void*>(item), until), refused); // it is only read
+        // It is only read.
+        return as_errno(detail::send(*core(channel), const_cast<void*>(item), until), refused);
     } catch (std::bad_alloc const&) {
         return -ENOMEM;
     }
@@ -72,7 +77,9 @@ struct case_room {
 
 bool are_valid(tulle_channel_case_t const* cases, std::size_t count) noexcept {
     if (cases == nullptr || count == 0 || count > INT_MAX) return false;
-    return std::all_of(cases, cases + count, [](tulle_channel_case_t const& c) { return c.channel != nullptr && c.item != nullptr; });
+    return std::all_of(cases, cases + count, [](tulle_channel_case_t const& c) {
+        return c.channel != nullptr && c.item != nullptr;
+    });
 }
 int select_c(tulle_channel_case_t* cases, std::size_t count, limit until, int refused) noexcept {
     if (!are_valid(cases, count)) return -EINVAL;
@@ -113,8 +120,8 @@ int tulle_channel_create(tulle_channel_t** out, size_t item_size, size_t capacit
     if (out == nullptr || item_size == 0 || item_size > PTRDIFF_MAX / 64) return -EINVAL;
     if (capacity != TULLE_UNBOUNDED && capacity > PTRDIFF_MAX / item_size - 64) return -EINVAL;
     try {
-        *out = reinterpret_cast<tulle_channel_t*>(
-            tulle::detail::open_channel({item_size, alignment_of(item_size), &copy_bytes, &forget_bytes}, capacity));
+        *out = reinterpret_cast<tulle_channel_t*>(tulle::detail::open_channel(
+            {item_size, alignment_of(item_size), &copy_bytes, &forget_bytes}, capacity));
         return 0;
     } catch (std::bad_alloc const&) {
         return -ENOMEM;
@@ -127,28 +134,39 @@ int tulle_channel_destroy(tulle_channel_t* channel) {
     return 0;
 }
 
-int tulle_channel_send(tulle_channel_t* channel, const void* item) { return send_c(channel, item, k_no_deadline, 0); }
+int tulle_channel_send(tulle_channel_t* channel, const void* item) {
+    return send_c(channel, item, k_no_deadline, 0);
+}
 
-int tulle_channel_trysend(tulle_channel_t* channel, const void* item) { return send_c(channel, item, std::uint64_t{0}, -EBUSY); }
+int tulle_channel_trysend(tulle_channel_t* channel, const void* item) {
+    return send_c(channel, item, std::uint64_t{0}, -EBUSY);
+}
 
 int tulle_channel_timedsend(tulle_channel_t* channel, const void* item, uint64_t timeout_ns) {
     return send_c(channel, item, deadline_in(timeout_ns), -ETIMEDOUT);
 }
 
-int tulle_channel_send_within(tulle_channel_t* channel, const void* item, const tulle_limit_t* limit) {
-    return with_limit(limit, [=](tulle::detail::limit l) { return send_c(channel, item, l, k_refused); });
+int tulle_channel_send_within(tulle_channel_t* channel, const void* item,
+                              const tulle_limit_t* limit) {
+    return with_limit(limit,
+                      [=](tulle::detail::limit l) { return send_c(channel, item, l, k_refused); });
 }
 
-int tulle_channel_receive(tulle_channel_t* channel, void* item) { return receive_c(channel, item, k_no_deadline, 0); }
+int tulle_channel_receive(tulle_channel_t* channel, void* item) {
+    return receive_c(channel, item, k_no_deadline, 0);
+}
 
-int tulle_channel_tryreceive(tulle_channel_t* channel, void* item) { return receive_c(channel, item, std::uint64_t{0}, -EBUSY); }
+int tulle_channel_tryreceive(tulle_channel_t* channel, void* item) {
+    return receive_c(channel, item, std::uint64_t{0}, -EBUSY);
+}
 
 int tulle_channel_timedreceive(tulle_channel_t* channel, void* item, uint64_t timeout_ns) {
     return receive_c(channel, item, deadline_in(timeout_ns), -ETIMEDOUT);
 }
 
 int tulle_channel_receive_within(tulle_channel_t* channel, void* item, const tulle_limit_t* limit) {
-    return with_limit(limit, [=](tulle::detail::limit l) { return receive_c(channel, item, l, k_refused); });
+    return with_limit(
+        limit, [=](tulle::detail::limit l) { return receive_c(channel, item, l, k_refused); });
 }
 
 int tulle_channel_close(tulle_channel_t* channel) {
@@ -156,16 +174,24 @@ int tulle_channel_close(tulle_channel_t* channel) {
     return tulle::detail::close_channel(*core(channel)) ? 0 : -EALREADY;
 }
 
-size_t tulle_channel_size(tulle_channel_t* channel) { return channel == nullptr ? 0 : tulle::detail::channel_size(*core(channel)); }
+size_t tulle_channel_size(tulle_channel_t* channel) {
+    return channel == nullptr ? 0 : tulle::detail::channel_size(*core(channel));
+}
 
-int tulle_channel_select(tulle_channel_case_t* cases, size_t count) { return select_c(cases, count, k_no_deadline, -EBUSY); }
+int tulle_channel_select(tulle_channel_case_t* cases, size_t count) {
+    return select_c(cases, count, k_no_deadline, -EBUSY);
+}
 
-int tulle_channel_tryselect(tulle_channel_case_t* cases, size_t count) { return select_c(cases, count, std::uint64_t{0}, -EBUSY); }
+int tulle_channel_tryselect(tulle_channel_case_t* cases, size_t count) {
+    return select_c(cases, count, std::uint64_t{0}, -EBUSY);
+}
 
 int tulle_channel_timedselect(tulle_channel_case_t* cases, size_t count, uint64_t timeout_ns) {
     return select_c(cases, count, deadline_in(timeout_ns), -ETIMEDOUT);
 }
 
-int tulle_channel_select_within(tulle_channel_case_t* cases, size_t count, const tulle_limit_t* limit) {
-    return with_limit(limit, [=](tulle::detail::limit l) { return select_c(cases, count, l, k_refused); });
+int tulle_channel_select_within(tulle_channel_case_t* cases, size_t count,
+                                const tulle_limit_t* limit) {
+    return with_limit(limit,
+                      [=](tulle::detail::limit l) { return select_c(cases, count, l, k_refused); });
 }

@@ -30,7 +30,9 @@ template <class Action> int with_clock(tulle_clock_t const& c, Action action) {
 }
 
 struct run_clocked {
-    void operator()(clock const& /*own*/, code_name code, byte_block const& argument) const { run_named()(code, argument); }
+    void operator()(clock const& /*own*/, code_name code, byte_block const& argument) const {
+        run_named()(code, argument);
+    }
 };
 
 } // namespace
@@ -58,12 +60,13 @@ int tulle_clock_drop(tulle_clock_t clock) {
     return with_clock(clock, [](tulle::clock const& c) { c.drop(); });
 }
 
-int tulle_clock_async_at(tulle_clock_t clock, tulle_activities_t* activities, int place, tulle_activity_function_t* function,
-                         const void* argument, size_t size) {
+int tulle_clock_async_at(tulle_clock_t clock, tulle_activities_t* activities, int place,
+                         tulle_activity_function_t* function, const void* argument, size_t size) {
     if (!is_place_number(place)) return -EINVAL;
     if (int const error = refusal_of(function, argument, size)) return error;
     return with_clock(clock, [&](tulle::clock const& c) {
         tulle::activities all = activities_of(activities);
-        c.async_at(all, tulle::place(place), run_clocked(), name_of_function(function), copy_of(argument, size));
+        c.async_at(all, tulle::place(place), run_clocked(), name_of_function(function),
+                   copy_of(argument, size));
     });
 }

@@ -15,11 +15,15 @@ int number_of_worst(exception_list const& e) noexcept {
     }
     return worst;
 }
-int number_of_code(std::error_code const& code) noexcept { return code.value() > 0 ? -code.value() : -EREMOTEIO; }
+int number_of_code(std::error_code const& code) noexcept {
+    return code.value() > 0 ? -code.value() : -EREMOTEIO;
+}
 
 } // namespace
 
-int error_number(std::exception_ptr const& e) noexcept try { std::rethrow_exception(e); } catch (std::invalid_argument const&) {
+int error_number(std::exception_ptr const& e) noexcept try {
+    std::rethrow_exception(e);
+} catch (std::invalid_argument const&) {
     return -EINVAL;
 } catch (std::out_of_range const&) {
     return -EFAULT;

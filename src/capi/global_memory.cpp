@@ -25,10 +25,13 @@ int allocate(void** address, std::size_t size, int at, bool cleared) {
     });
 }
 
-template <class T> int change_word(memory_operation what, void* address, T value, T expected, T* before) {
+template <class T>
+int change_word(memory_operation what, void* address, T value, T expected, T* before) {
     return without_exceptions([&] {
         std::uint64_t word = value;
-        if (int const error = memory_of_caller().change(what, word_at(address), sizeof(T), word, expected)) return -error;
+        if (int const error =
+                memory_of_caller().change(what, word_at(address), sizeof(T), word, expected))
+            return -error;
         if (before != nullptr) *before = static_cast<T>(word);
         return 0;
     });
@@ -37,7 +40,8 @@ template <class T> int change_word(memory_operation what, void* address, T value
 template <class T> int compare_exchange_word(void* address, T* expected, T desired) {
     if (expected == nullptr) return -EINVAL;
     T const wanted = *expected;
-    int const error = change_word<T>(memory_operation::compare_exchange, address, desired, wanted, expected);
+    int const error =
+        change_word<T>(memory_operation::compare_exchange, address, desired, wanted, expected);
     return error != 0 ? error : static_cast<int>(*expected == wanted);
 }
 
@@ -82,18 +86,22 @@ int tulle_global_place_of(const void* address) {
 
 void* tulle_global_local(void* address, size_t size) {
     std::byte* direct = nullptr;
-    int const error = without_exceptions([&] { return memory_of_caller().locate(word_at(address), size, direct); });
+    int const error = without_exceptions(
+        [&] { return memory_of_caller().locate(word_at(address), size, direct); });
     return error == 0 ? direct : nullptr;
 }
 
 int tulle_global_read(void* to, const void* from, size_t size) {
     if (size != 0 && to == nullptr) return -EINVAL;
-    return without_exceptions([&] { return -memory_of_caller().read(static_cast<std::byte*>(to), word_at(from), size); });
+    return without_exceptions(
+        [&] { return -memory_of_caller().read(static_cast<std::byte*>(to), word_at(from), size); });
 }
 
 int tulle_global_write(void* to, const void* from, size_t size) {
     if (size != 0 && from == nullptr) return -EINVAL;
-    return without_exceptions([&] { return -memory_of_caller().write(static_cast<std::byte const*>(from), word_at(to), size); });
+    return without_exceptions([&] {
+        return -memory_of_caller().write(static_cast<std::byte const*>(from), word_at(to), size);
+    });
 }
 
 int tulle_global_fetch_add_32(void* address, uint32_t operand, uint32_t* before) {

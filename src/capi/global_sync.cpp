@@ -25,10 +25,14 @@ using detail::feb_operation;
 using detail::home_request;
 using detail::location;
 
-std::uint64_t address_of(void const* object) noexcept { return reinterpret_cast<std::uintptr_t>(object); }
-template <class Object> detail::location<Object> location_of(Object const* object) noexcept { return {address_of(object), true}; }
+std::uint64_t address_of(void const* object) noexcept {
+    return reinterpret_cast<std::uintptr_t>(object);
+}
+template <class Object> detail::location<Object> location_of(Object const* object) noexcept {
+    return {address_of(object), true};
+}
 
-// --- at the home -----------------------------------------------------------------------------------------------------------
+// --- at the home ---------------------------------------------------------------------------------
 
 // Whether it was done; throws what is no matter of limits.
 bool is_done(int error) {
@@ -39,20 +43,26 @@ bool is_done(int error) {
 
 tulle_limit_t as_c(detail::limit l) noexcept {
     std::uint64_t const now = l.deadline == 0 || l.deadline == TULLE_FOREVER ? 0 : detail::now_ns();
-    std::uint64_t const left = l.deadline == TULLE_FOREVER ? TULLE_FOREVER : l.deadline > now ? l.deadline - now : 0;
+    std::uint64_t const left = l.deadline == TULLE_FOREVER ? TULLE_FOREVER
+                               : l.deadline > now          ? l.deadline - now
+                                                           : 0;
     return {left, reinterpret_cast<tulle_cancellation_t*>(l.token)};
 }
 
 template <class Word>
-std::optional<std::uint64_t> apply_as(feb_operation what, location<char> there, std::uint64_t value, detail::limit until) {
+std::optional<std::uint64_t> apply_as(feb_operation what, location<char> there, std::uint64_t value,
+                                      detail::limit until) {
     auto word = static_cast<Word>(value);
-    if (!detail::feb_calls<Word>::apply(what, reinterpret_cast<Word*>(&there.object()), word, until)) return std::nullopt;
+    if (!detail::feb_calls<Word>::apply(what, reinterpret_cast<Word*>(&there.object()), word,
+                                        until))
+        return std::nullopt;
     return word;
 }
 
 struct apply_to_word {
     static constexpr bool k_is_held = false;
-    static std::optional<std::uint64_t> run(home_request const& /*by*/, detail::limit until, location<char> there, std::size_t size,
+    static std::optional<std::uint64_t> run(home_request const& /*by*/, detail::limit until,
+                                            location<char> there, std::size_t size,
                                             feb_operation what, std::uint64_t value) {
         switch (size) {
             case 8: return apply_as<std::uint64_t>(what, there, value, until);
@@ -61,9 +71,10 @@ struct apply_to_word {
             default: return apply_as<std::uint8_t>(what, there, value, until);
         }
     }
-    static void undo(std::optional<std::uint64_t> const& done, location<char> there, std::size_t size, feb_operation what,
-                     std::uint64_t /*value*/) {
-        if (what == feb_operation::read_fe) run({}, {}, there, size, feb_operation::write_ef, *done);
+    static void undo(std::optional<std::uint64_t> const& done, location<char> there,
+                     std::size_t size, feb_operation what, std::uint64_t /*value*/) {
+        if (what == feb_operation::read_fe)
+            run({}, {}, there, size, feb_operation::write_ef, *done);
     }
 };
 
@@ -82,48 +93,60 @@ struct lock_mutex {
         }
         return true;
     }
-    static void undo(bool /*done*/, location<tulle_mutex_t> /*where*/) noexcept {} // it died with it, as far as anybody can know
+    // It died with it, as far as anybody can know.
+    static void undo(bool /*done*/, location<tulle_mutex_t> /*where*/) noexcept {}
 };
 
 struct meet_at_barrier {
     static constexpr bool k_is_held = false;
-    static bool run(home_request const& /*by*/, detail::limit until, location<tulle_barrier_t> there) {
+    static bool run(home_request const& /*by*/, detail::limit until,
+                    location<tulle_barrier_t> there) {
         tulle_limit_t const limit = as_c(until);
         return is_done(tulle_barrier_wait_within(&there.object(), &limit));
     }
-    static void undo(bool /*done*/, location<tulle_barrier_t> /*where*/) noexcept {} // it has come, and the others go on
+    // It has come, and the others go on.
+    static void undo(bool /*done*/, location<tulle_barrier_t> /*where*/) noexcept {}
 };
 
 struct wait_for_signal {
     static constexpr bool k_is_held = false;
-    static bool run(home_request const& /*by*/, detail::limit until, location<tulle_signal_t> there) {
+    static bool run(home_request const& /*by*/, detail::limit until,
+                    location<tulle_signal_t> there) {
         tulle_limit_t const limit = as_c(until);
         return is_done(tulle_signal_wait_within(&there.object(), &limit));
     }
-    static void undo(bool /*done*/, location<tulle_signal_t> /*where*/) noexcept {} // nothing has changed
+    // Nothing has changed.
+    static void undo(bool /*done*/, location<tulle_signal_t> /*where*/) noexcept {}
 };
 
-// --- by the caller -----------------------------------------------------------------------------------------------------------
+// --- by the caller -------------------------------------------------------------------------------
 
 // f(address, arguments...), an errno value, at the home of the object.
 template <class Object, class F, class... A> int call(Object const* object, F f, A... arguments) {
     return without_exceptions([&] {
-        int const home = detail::home_of_object(address_of(object), sizeof(Object), alignof(Object));
+        int const home =
+            detail::home_of_object(address_of(object), sizeof(Object), alignof(Object));
         return at(place(home), f, location_of(object), arguments...);
     });
 }
 
 template <class F, class Object, class... A>
-auto wait(Object const* object, std::size_t size, std::size_t alignment, tulle_limit_t const* limit, A... arguments) {
+auto wait(Object const* object, std::size_t size, std::size_t alignment, tulle_limit_t const* limit,
+          A... arguments) {
     int const home = detail::home_of_object(address_of(object), size, alignment);
-    return detail::call_home<F>(home, limit != nullptr ? capi::limit_of(*limit) : detail::limit(), location_of(object), arguments...);
+    return detail::call_home<F>(home, limit != nullptr ? capi::limit_of(*limit) : detail::limit(),
+                                location_of(object), arguments...);
 }
 
 // A wait without a limit ends in vain only for a place that is cut off.
-int reason_of(tulle_limit_t const* limit) noexcept { return limit != nullptr ? capi::reason_of(*limit) : -EHOSTDOWN; }
+int reason_of(tulle_limit_t const* limit) noexcept {
+    return limit != nullptr ? capi::reason_of(*limit) : -EHOSTDOWN;
+}
 
 template <class F, class Object> int wait_for(Object* object, tulle_limit_t const* limit) {
-    return without_exceptions([&] { return wait<F>(object, sizeof(Object), alignof(Object), limit) ? 0 : reason_of(limit); });
+    return without_exceptions([&] {
+        return wait<F>(object, sizeof(Object), alignof(Object), limit) ? 0 : reason_of(limit);
+    });
 }
 
 bool is_size(std::size_t size) noexcept { return size == 1 || size == 2 || size == 4 || size == 8; }
@@ -157,19 +180,23 @@ void put_value(void* to, std::size_t size, std::uint64_t value) noexcept {
     }
 }
 
-int apply(feb_operation what, void const* word, void const* from, void* to, std::size_t size, tulle_limit_t const* limit) {
+int apply(feb_operation what, void const* word, void const* from, void* to, std::size_t size,
+          tulle_limit_t const* limit) {
     if (!is_size(size)) return -EINVAL;
     return without_exceptions([&] {
-        auto const done = wait<apply_to_word>(static_cast<char const*>(word), size, size, limit, size, what, value_in(from, size));
+        auto const done = wait<apply_to_word>(static_cast<char const*>(word), size, size, limit,
+                                              size, what, value_in(from, size));
         if (!done) return reason_of(limit);
         put_value(to, size, *done);
         return 0;
     });
 }
-int read(feb_operation what, void* to, void const* word, std::size_t size, tulle_limit_t const* limit) {
+int read(feb_operation what, void* to, void const* word, std::size_t size,
+         tulle_limit_t const* limit) {
     return apply(what, word, nullptr, to, size, limit);
 }
-int write(feb_operation what, void* word, void const* from, std::size_t size, tulle_limit_t const* limit = nullptr) {
+int write(feb_operation what, void* word, void const* from, std::size_t size,
+          tulle_limit_t const* limit = nullptr) {
     return from == nullptr ? -EINVAL : apply(what, word, from, nullptr, size, limit);
 }
 
@@ -179,14 +206,21 @@ int write(feb_operation what, void* word, void const* from, std::size_t size, tu
 using namespace tulle::capi;
 
 int tulle_global_feb_is_full(const void* word) {
-    return call(static_cast<char const*>(word), [](location<char> w) { return tulle_feb_is_full(&w.object()); });
+    return call(static_cast<char const*>(word),
+                [](location<char> w) { return tulle_feb_is_full(&w.object()); });
 }
-int tulle_global_feb_fill(void* word, size_t size) { return apply(feb_operation::fill, word, nullptr, nullptr, size, nullptr); }
-int tulle_global_feb_empty(void* word, size_t size) { return apply(feb_operation::empty, word, nullptr, nullptr, size, nullptr); }
+int tulle_global_feb_fill(void* word, size_t size) {
+    return apply(feb_operation::fill, word, nullptr, nullptr, size, nullptr);
+}
+int tulle_global_feb_empty(void* word, size_t size) {
+    return apply(feb_operation::empty, word, nullptr, nullptr, size, nullptr);
+}
 int tulle_global_feb_purge(void* word, const void* value, size_t size) {
     return apply(feb_operation::purge, word, value, nullptr, size, nullptr);
 }
-int tulle_global_feb_write_f(void* word, const void* value, size_t size) { return write(feb_operation::write_f, word, value, size); }
+int tulle_global_feb_write_f(void* word, const void* value, size_t size) {
+    return write(feb_operation::write_f, word, value, size);
+}
 
 int tulle_global_feb_read_xx(void* result, const void* word, size_t size) {
     if (!is_size(size)) return -EINVAL;
@@ -205,23 +239,28 @@ int tulle_global_feb_read_xx(void* result, const void* word, size_t size) {
     });
 }
 
-int tulle_global_feb_read_ff(void* result, const void* word, size_t size, const tulle_limit_t* limit) {
+int tulle_global_feb_read_ff(void* result, const void* word, size_t size,
+                             const tulle_limit_t* limit) {
     return read(feb_operation::read_ff, result, word, size, limit);
 }
 int tulle_global_feb_read_fe(void* result, void* word, size_t size, const tulle_limit_t* limit) {
     return read(feb_operation::read_fe, result, word, size, limit);
 }
-int tulle_global_feb_write_ff(void* word, const void* value, size_t size, const tulle_limit_t* limit) {
+int tulle_global_feb_write_ff(void* word, const void* value, size_t size,
+                              const tulle_limit_t* limit) {
     return write(feb_operation::write_ff, word, value, size, limit);
 }
-int tulle_global_feb_write_ef(void* word, const void* value, size_t size, const tulle_limit_t* limit) {
+int tulle_global_feb_write_ef(void* word, const void* value, size_t size,
+                              const tulle_limit_t* limit) {
     return write(feb_operation::write_ef, word, value, size, limit);
 }
 
 // The home lives if another one is the dead place.
 int tulle_global_mutex_lock(tulle_mutex_t* mutex, const tulle_limit_t* limit) {
     int const error = wait_for<lock_mutex>(mutex, limit);
-    return error == -EHOSTDOWN && tulle_place_is_dead(tulle_global_place_of(mutex)) == 0 ? -EOWNERDEAD : error;
+    return error == -EHOSTDOWN && tulle_place_is_dead(tulle_global_place_of(mutex)) == 0
+               ? -EOWNERDEAD
+               : error;
 }
 
 int tulle_global_mutex_unlock(tulle_mutex_t* mutex) {
@@ -237,18 +276,28 @@ int tulle_global_mutex_unlock(tulle_mutex_t* mutex) {
         here);
 }
 
-int tulle_global_barrier_wait(tulle_barrier_t* barrier, const tulle_limit_t* limit) { return wait_for<meet_at_barrier>(barrier, limit); }
+int tulle_global_barrier_wait(tulle_barrier_t* barrier, const tulle_limit_t* limit) {
+    return wait_for<meet_at_barrier>(barrier, limit);
+}
 
 int tulle_global_signal_notify(tulle_signal_t* signal) {
     return without_exceptions([&] {
-        int const home = tulle::detail::home_of_object(address_of(signal), sizeof *signal, alignof(tulle_signal_t));
+        int const home = tulle::detail::home_of_object(address_of(signal), sizeof *signal,
+                                                       alignof(tulle_signal_t));
         if (home == tulle::detail::here_index()) return tulle_signal_notify(signal);
-        tulle::detail::notify_at(home, {address_of(signal), true}); // the two are one, but for their errors
+        // The two are one, but for their errors.
+        tulle::detail::notify_at(home, {address_of(signal), true});
         return 0;
     });
 }
 int tulle_global_signal_add_signalers(tulle_signal_t* signal, uint32_t more) {
     return call(
-        signal, [](location<tulle_signal_t> s, uint32_t count) { return tulle_signal_add_signalers(&s.object(), count); }, more);
+        signal,
+        [](location<tulle_signal_t> s, uint32_t count) {
+            return tulle_signal_add_signalers(&s.object(), count);
+        },
+        more);
 }
-int tulle_global_signal_wait(tulle_signal_t* signal, const tulle_limit_t* limit) { return wait_for<wait_for_signal>(signal, limit); }
+int tulle_global_signal_wait(tulle_signal_t* signal, const tulle_limit_t* limit) {
+    return wait_for<wait_for_signal>(signal, limit);
+}

@@ -18,7 +18,9 @@ struct tulle_group {
 namespace tulle::detail {
 
 struct group_access {
-    template <class F> static bool spawn_into_before(spawn_group& g, std::uint64_t deadline, int shepherd, std::uint64_t& result, F f) {
+    template <class F>
+    static bool spawn_into_before(spawn_group& g, std::uint64_t deadline, int shepherd,
+                                  std::uint64_t& result, F f) {
         return g.spawn_into_before(deadline, shepherd, result, f);
     }
 };
@@ -39,7 +41,8 @@ bool find_policy(int chosen, when_full& policy) noexcept {
     return false;
 }
 
-template <class Most> int create(tulle_group** out, Most most, std::size_t number, int policy) noexcept {
+template <class Most>
+int create(tulle_group** out, Most most, std::size_t number, int policy) noexcept {
     when_full chosen{};
     if (out == nullptr || number == 0 || !find_policy(policy, chosen)) return -EINVAL;
     try {
@@ -67,7 +70,9 @@ template <class F> int guarded(F spawn) noexcept {
 
 extern "C" {
 
-int tulle_group_create(tulle_group** out, size_t most, int policy) { return create(out, most, most, policy); }
+int tulle_group_create(tulle_group** out, size_t most, int policy) {
+    return create(out, most, most, policy);
+}
 int tulle_group_create_per_shepherd(tulle_group** out, size_t most, int policy) {
     return create(out, tulle::per_shepherd{most}, most, policy);
 }
@@ -78,20 +83,24 @@ int tulle_group_spawn(tulle_group* group, void (*function)(void*), void* argumen
         return 0;
     });
 }
-int tulle_group_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*), void* argument, uint64_t* result) {
+int tulle_group_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*),
+                           void* argument, uint64_t* result) {
     if (group == nullptr || function == nullptr || result == nullptr) return -EINVAL;
     return guarded([=] {
-        group->threads.spawn_into_at(shepherd, *result, [function, argument] { return function(argument); });
+        group->threads.spawn_into_at(shepherd, *result,
+                                     [function, argument] { return function(argument); });
         return 0;
     });
 }
-int tulle_group_timed_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*), void* argument, uint64_t* result,
-                                 uint64_t timeout_ns) {
+int tulle_group_timed_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*),
+                                 void* argument, uint64_t* result, uint64_t timeout_ns) {
     if (group == nullptr || function == nullptr || result == nullptr) return -EINVAL;
     auto const call = [function, argument] { return function(argument); };
     return guarded([=] {
         std::uint64_t const deadline = tulle::capi::deadline_in(timeout_ns);
-        if (tulle::detail::group_access::spawn_into_before(group->threads, deadline, shepherd, *result, call)) return 0;
+        if (tulle::detail::group_access::spawn_into_before(group->threads, deadline, shepherd,
+                                                           *result, call))
+            return 0;
         return timeout_ns == 0 ? -EBUSY : -ETIMEDOUT;
     });
 }
@@ -105,6 +114,8 @@ int tulle_group_destroy(tulle_group* group) {
     delete group;
     return 0;
 }
-size_t tulle_group_size(tulle_group const* group) { return group == nullptr ? 0 : group->threads.size(); }
+size_t tulle_group_size(tulle_group const* group) {
+    return group == nullptr ? 0 : group->threads.size();
+}
 
 } // extern "C"

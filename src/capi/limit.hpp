@@ -22,14 +22,18 @@ namespace tulle::capi {
 }
 // Why a wait with this limit has ended without what it was for.
 [[nodiscard]] inline int reason_of(tulle_limit_t const& l) noexcept {
-    return l.cancellation != nullptr && state_of(l.cancellation)->is_cancelled() ? -ECANCELED : -ETIMEDOUT;
+    return l.cancellation != nullptr && state_of(l.cancellation)->is_cancelled() ? -ECANCELED
+                                                                                 : -ETIMEDOUT;
 }
 // wait(limit): whether it got what it was for.
-template <class Wait> [[nodiscard]] int within(tulle_limit_t const& l, Wait wait) noexcept { return wait(limit_of(l)) ? 0 : reason_of(l); }
+template <class Wait> [[nodiscard]] int within(tulle_limit_t const& l, Wait wait) noexcept {
+    return wait(limit_of(l)) ? 0 : reason_of(l);
+}
 
 // The storage of an object of C, and what lives in it: valid when all its bytes are zero.
 template <class T, class Storage> [[nodiscard]] T& object_in(Storage* storage) noexcept {
-    static_assert(sizeof(T) <= sizeof(Storage) && alignof(T) <= alignof(Storage) && std::is_trivially_destructible_v<T>);
+    static_assert(sizeof(T) <= sizeof(Storage) && alignof(T) <= alignof(Storage) &&
+                  std::is_trivially_destructible_v<T>);
     return *reinterpret_cast<T*>(storage);
 }
 template <class Storage> int clear_object(Storage* storage) noexcept {

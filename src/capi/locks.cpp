@@ -19,8 +19,12 @@ namespace {
 
 using namespace sync;
 
-semaphore_core<parking>& core(tulle_sem_t* s) noexcept { return object_in<semaphore_core<parking>>(s); }
-shared_mutex_core<parking>& core(tulle_rwlock_t* l) noexcept { return object_in<shared_mutex_core<parking>>(l); }
+semaphore_core<parking>& core(tulle_sem_t* s) noexcept {
+    return object_in<semaphore_core<parking>>(s);
+}
+shared_mutex_core<parking>& core(tulle_rwlock_t* l) noexcept {
+    return object_in<shared_mutex_core<parking>>(l);
+}
 detail::spin_front& core(tulle_spin_t* l) noexcept { return object_in<detail::spin_front>(l); }
 
 struct c_recursive_mutex {
@@ -29,12 +33,15 @@ struct c_recursive_mutex {
     std::atomic<thread_id> owner;
     std::uint64_t depth;
 };
-static_assert(offsetof(c_recursive_mutex, front) == 0 && offsetof(c_recursive_mutex, owner) == detail::mutex_owner::offset(),
+static_assert(offsetof(c_recursive_mutex, front) == 0 &&
+                  offsetof(c_recursive_mutex, owner) == detail::mutex_owner::offset(),
               "reports of waiting threads read its owner as that of a tulle::mutex");
 c_recursive_mutex& core(tulle_rmutex_t* m) noexcept { return object_in<c_recursive_mutex>(m); }
 
 // relaxed, here and below: only the caller's own number is compared with, and it wrote that itself.
-bool is_own(c_recursive_mutex const& m) noexcept { return m.owner.load(std::memory_order_relaxed) == this_thread::get_id(); }
+bool is_own(c_recursive_mutex const& m) noexcept {
+    return m.owner.load(std::memory_order_relaxed) == this_thread::get_id();
+}
 
 // Unless the caller holds it, by lock_mutex(front, queue): whether that has got it.
 template <class Lock> bool lock_again_or(c_recursive_mutex& m, Lock lock_mutex) noexcept {
@@ -49,7 +56,8 @@ template <class Lock> bool lock_again_or(c_recursive_mutex& m, Lock lock_mutex) 
 }
 bool lock_recursive_until(c_recursive_mutex& m, detail::limit until) noexcept {
     return lock_again_or(m, [until](auto& front, auto& queue) {
-        return try_lock(front, queue) || lock_contended(front, queue, until, wait::wait_kind::owned_mutex);
+        return try_lock(front, queue) ||
+               lock_contended(front, queue, until, wait::wait_kind::owned_mutex);
     });
 }
 bool take(detail::spin_front& front) noexcept {
@@ -67,7 +75,7 @@ int at_once(bool done) noexcept { return done ? 0 : -EBUSY; }
 
 using namespace tulle::capi;
 
-// --- semaphore -----------------------------------------------------------------------------------------------------------
+// --- semaphore -----------------------------------------------------------------------------------
 
 int tulle_sem_init(tulle_sem_t* sem, uint64_t count) {
     if (count > semaphore_core<parking>::k_most || clear_object(sem) != 0) return -EINVAL;
@@ -86,7 +94,9 @@ int tulle_sem_wait(tulle_sem_t* sem) {
     return 0;
 }
 
-int tulle_sem_trywait(tulle_sem_t* sem) { return sem == nullptr ? -EINVAL : at_once(core(sem).try_acquire()); }
+int tulle_sem_trywait(tulle_sem_t* sem) {
+    return sem == nullptr ? -EINVAL : at_once(core(sem).try_acquire());
+}
 
 int tulle_sem_timedwait(tulle_sem_t* sem, uint64_t timeout_ns) {
     return sem == nullptr ? -EINVAL : in_time(core(sem).acquire_until(deadline_in(timeout_ns)));
@@ -108,7 +118,7 @@ int tulle_sem_getvalue(tulle_sem_t* sem, uint64_t* count) {
     return 0;
 }
 
-// --- rwlock --------------------------------------------------------------------------------------------------------------
+// --- rwlock --------------------------------------------------------------------------------------
 
 int tulle_rwlock_init(tulle_rwlock_t* lock) { return clear_object(lock); }
 
@@ -123,15 +133,19 @@ int tulle_rwlock_rdlock(tulle_rwlock_t* lock) {
     return 0;
 }
 
-int tulle_rwlock_tryrdlock(tulle_rwlock_t* lock) { return lock == nullptr ? -EINVAL : at_once(core(lock).try_lock_shared()); }
+int tulle_rwlock_tryrdlock(tulle_rwlock_t* lock) {
+    return lock == nullptr ? -EINVAL : at_once(core(lock).try_lock_shared());
+}
 
 int tulle_rwlock_timedrdlock(tulle_rwlock_t* lock, uint64_t timeout_ns) {
-    return lock == nullptr ? -EINVAL : in_time(core(lock).lock_shared_until(deadline_in(timeout_ns)));
+    return lock == nullptr ? -EINVAL
+                           : in_time(core(lock).lock_shared_until(deadline_in(timeout_ns)));
 }
 
 int tulle_rwlock_rdlock_within(tulle_rwlock_t* lock, const tulle_limit_t* limit) {
     if (lock == nullptr || limit == nullptr) return -EINVAL;
-    return within(*limit, [lock](tulle::detail::limit l) { return core(lock).lock_shared_until(l); });
+    return within(*limit,
+                  [lock](tulle::detail::limit l) { return core(lock).lock_shared_until(l); });
 }
 
 int tulle_rwlock_wrlock(tulle_rwlock_t* lock) {
@@ -140,7 +154,9 @@ int tulle_rwlock_wrlock(tulle_rwlock_t* lock) {
     return 0;
 }
 
-int tulle_rwlock_trywrlock(tulle_rwlock_t* lock) { return lock == nullptr ? -EINVAL : at_once(core(lock).try_lock()); }
+int tulle_rwlock_trywrlock(tulle_rwlock_t* lock) {
+    return lock == nullptr ? -EINVAL : at_once(core(lock).try_lock());
+}
 
 int tulle_rwlock_timedwrlock(tulle_rwlock_t* lock, uint64_t timeout_ns) {
     return lock == nullptr ? -EINVAL : in_time(core(lock).lock_until(deadline_in(timeout_ns)));
@@ -162,13 +178,14 @@ int tulle_rwlock_unlock(tulle_rwlock_t* lock) {
     return 0;
 }
 
-// --- recursive mutex -------------------------------------------------------------------------------------------------------
+// --- recursive mutex -----------------------------------------------------------------------------
 
 int tulle_rmutex_init(tulle_rmutex_t* mutex) { return clear_object(mutex); }
 
 int tulle_rmutex_destroy(tulle_rmutex_t* mutex) {
     if (mutex == nullptr) return -EINVAL;
-    return core(mutex).owner.load(std::memory_order_relaxed) != 0 ? -EBUSY : 0; // relaxed: nobody may use it any longer
+    // relaxed: nobody may use it any longer
+    return core(mutex).owner.load(std::memory_order_relaxed) != 0 ? -EBUSY : 0;
 }
 
 int tulle_rmutex_lock(tulle_rmutex_t* mutex) {
@@ -179,16 +196,19 @@ int tulle_rmutex_lock(tulle_rmutex_t* mutex) {
 
 int tulle_rmutex_trylock(tulle_rmutex_t* mutex) {
     if (mutex == nullptr) return -EINVAL;
-    return at_once(lock_again_or(core(mutex), [](auto& front, auto& queue) { return try_lock(front, queue); }));
+    return at_once(lock_again_or(core(mutex),
+                                 [](auto& front, auto& queue) { return try_lock(front, queue); }));
 }
 
 int tulle_rmutex_timedlock(tulle_rmutex_t* mutex, uint64_t timeout_ns) {
-    return mutex == nullptr ? -EINVAL : in_time(lock_recursive_until(core(mutex), deadline_in(timeout_ns)));
+    return mutex == nullptr ? -EINVAL
+                            : in_time(lock_recursive_until(core(mutex), deadline_in(timeout_ns)));
 }
 
 int tulle_rmutex_lock_within(tulle_rmutex_t* mutex, const tulle_limit_t* limit) {
     if (mutex == nullptr || limit == nullptr) return -EINVAL;
-    return within(*limit, [mutex](tulle::detail::limit l) { return lock_recursive_until(core(mutex), l); });
+    return within(*limit,
+                  [mutex](tulle::detail::limit l) { return lock_recursive_until(core(mutex), l); });
 }
 
 int tulle_rmutex_unlock(tulle_rmutex_t* mutex) {
@@ -202,7 +222,7 @@ int tulle_rmutex_unlock(tulle_rmutex_t* mutex) {
     return 0;
 }
 
-// --- spin lock ---------------------------------------------------------------------------------------------------------------
+// --- spin lock -----------------------------------------------------------------------------------
 
 int tulle_spin_init(tulle_spin_t* lock) { return clear_object(lock); }
 
@@ -212,15 +232,19 @@ int tulle_spin_lock(tulle_spin_t* lock) {
     return 0;
 }
 
-int tulle_spin_trylock(tulle_spin_t* lock) { return lock == nullptr ? -EINVAL : at_once(take(core(lock))); }
+int tulle_spin_trylock(tulle_spin_t* lock) {
+    return lock == nullptr ? -EINVAL : at_once(take(core(lock)));
+}
 
 int tulle_spin_timedlock(tulle_spin_t* lock, uint64_t timeout_ns) {
-    return lock == nullptr ? -EINVAL : in_time(lock_spin_until(core(lock), deadline_in(timeout_ns)));
+    return lock == nullptr ? -EINVAL
+                           : in_time(lock_spin_until(core(lock), deadline_in(timeout_ns)));
 }
 
 int tulle_spin_lock_within(tulle_spin_t* lock, const tulle_limit_t* limit) {
     if (lock == nullptr || limit == nullptr) return -EINVAL;
-    return within(*limit, [lock](tulle::detail::limit l) { return lock_spin_until(core(lock), l); });
+    return within(*limit,
+                  [lock](tulle::detail::limit l) { return lock_spin_until(core(lock), l); });
 }
 
 int tulle_spin_unlock(tulle_spin_t* lock) {

@@ -21,7 +21,9 @@ using namespace tulle;
 struct c_flag {
     int const* word;
     // acquire pairs with whatever sets it, as far as C knows.
-    [[nodiscard]] bool stop_requested() const noexcept { return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0; }
+    [[nodiscard]] bool stop_requested() const noexcept {
+        return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0;
+    }
 };
 
 bool find_schedule(tulle_loop_options const& o, schedule& found) {
@@ -51,14 +53,20 @@ template <class F> int guarded(F f) noexcept {
 
 // Calls f(options), which says whether all iterations have run.
 template <class F> int with_options(tulle_loop_options const* options, F f) noexcept {
-    tulle_loop_options const given = options != nullptr ? *options : tulle_loop_options TULLE_LOOP_INIT;
+    tulle_loop_options const given =
+        options != nullptr ? *options : tulle_loop_options TULLE_LOOP_INIT;
     schedule how;
     if (!find_schedule(given, how)) return -EINVAL;
     c_flag const flag{given.stop};
-    return guarded([&] { return f(loop_options(how, flag.word != nullptr ? loop_stop(flag) : loop_stop())) ? 0 : -ECANCELED; });
+    return guarded([&] {
+        return f(loop_options(how, flag.word != nullptr ? loop_stop(flag) : loop_stop()))
+                   ? 0
+                   : -ECANCELED;
+    });
 }
 
-template <class F> int for_array(double const* array, std::size_t count, double const* result, F f) noexcept {
+template <class F>
+int for_array(double const* array, std::size_t count, double const* result, F f) noexcept {
     if (result == nullptr || (array == nullptr && count != 0)) return -EINVAL;
     return guarded([&] {
         f();
@@ -67,9 +75,11 @@ template <class F> int for_array(double const* array, std::size_t count, double 
 }
 
 // The elements that `order` points to, in its order, to `array`, where they are now.
-void bring_into_order(std::byte* array, std::size_t size, std::vector<std::byte const*> const& order) {
+void bring_into_order(std::byte* array, std::size_t size,
+                      std::vector<std::byte const*> const& order) {
     std::unique_ptr<std::byte[]> const sorted(new std::byte[order.size() * size]);
-    parallel_for(std::size_t{0}, order.size(), [&](std::size_t i) { std::memcpy(sorted.get() + i * size, order[i], size); });
+    parallel_for(std::size_t{0}, order.size(),
+                 [&](std::size_t i) { std::memcpy(sorted.get() + i * size, order[i], size); });
     std::memcpy(array, sorted.get(), order.size() * size);
 }
 
@@ -77,24 +87,27 @@ void bring_into_order(std::byte* array, std::size_t size, std::vector<std::byte 
 
 extern "C" {
 
-int tulle_loop_for(int64_t begin, int64_t end, int64_t step, void (*function)(int64_t, void*), void* argument,
-                   tulle_loop_options const* options) {
+int tulle_loop_for(int64_t begin, int64_t end, int64_t step, void (*function)(int64_t, void*),
+                   void* argument, tulle_loop_options const* options) {
     if (function == nullptr || step == 0) return -EINVAL;
     return with_options(options, [=](loop_options const& o) {
         auto const body = [=](int64_t i) { function(i, argument); };
-        return step == 1 ? parallel_for(begin, end, body, o) : parallel_for(begin, end, step, body, o);
+        return step == 1 ? parallel_for(begin, end, body, o)
+                         : parallel_for(begin, end, step, body, o);
     });
 }
-int tulle_loop_chunks(int64_t begin, int64_t end, void (*function)(int64_t, int64_t, void*), void* argument,
-                      tulle_loop_options const* options) {
+int tulle_loop_chunks(int64_t begin, int64_t end, void (*function)(int64_t, int64_t, void*),
+                      void* argument, tulle_loop_options const* options) {
     if (function == nullptr) return -EINVAL;
     return with_options(options, [=](loop_options const& o) {
-        return detail::run_chunks(detail::count_between(begin, end), o, [=](std::uint64_t first, std::uint64_t last) {
-            function(detail::index_at(begin, first), detail::index_at(begin, last), argument);
-        });
+        return detail::run_chunks(
+            detail::count_between(begin, end), o, [=](std::uint64_t first, std::uint64_t last) {
+                function(detail::index_at(begin, first), detail::index_at(begin, last), argument);
+            });
     });
 }
-int tulle_loop_parts(int64_t begin, int64_t end, void (*function)(size_t, int64_t, int64_t, void*), void* argument, int const* stop) {
+int tulle_loop_parts(int64_t begin, int64_t end, void (*function)(size_t, int64_t, int64_t, void*),
+                     void* argument, int const* stop) {
     if (function == nullptr) return -EINVAL;
     tulle_loop_options const options{TULLE_AUTOMATIC, 0, stop};
     return with_options(&options, [=](loop_options const& o) {
@@ -104,12 +117,15 @@ int tulle_loop_parts(int64_t begin, int64_t end, void (*function)(size_t, int64_
         return parallel_for_parts(begin, end, body, o.until);
     });
 }
-int tulle_loop_accumulate(int64_t begin, int64_t end, size_t size, void* result, void (*function)(int64_t, int64_t, void*, void*),
-                          void* argument, void (*accumulate)(void*, void const*)) {
-    if (function == nullptr || accumulate == nullptr || result == nullptr || size == 0) return -EINVAL;
+int tulle_loop_accumulate(int64_t begin, int64_t end, size_t size, void* result,
+                          void (*function)(int64_t, int64_t, void*, void*), void* argument,
+                          void (*accumulate)(void*, void const*)) {
+    if (function == nullptr || accumulate == nullptr || result == nullptr || size == 0)
+        return -EINVAL;
     return guarded([=] {
         auto const width = static_cast<std::size_t>(detail::loop_width());
-        std::size_t const stride = (size + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
+        std::size_t const stride = (size + alignof(std::max_align_t) - 1) /
+                                   alignof(std::max_align_t) * alignof(std::max_align_t);
         std::vector<std::byte> values(width * stride);
         std::vector<char> used(width);
         parallel_for_parts(begin, end, [&](std::uint64_t part, int64_t first, int64_t last) {
@@ -126,29 +142,35 @@ int tulle_loop_sum(double const* array, size_t count, double* sum) {
     return for_array(array, count, sum, [=] { *sum = parallel_sum(array, array + count); });
 }
 int tulle_loop_product(double const* array, size_t count, double* product) {
-    return for_array(array, count, product, [=] { *product = parallel_product(array, array + count); });
+    return for_array(array, count, product,
+                     [=] { *product = parallel_product(array, array + count); });
 }
 int tulle_loop_min(double const* array, size_t count, double* min) {
     if (count == 0) return -EINVAL;
-    return for_array(array, count, min, [=] { *min = *parallel_min_element(array, array + count); });
+    return for_array(array, count, min,
+                     [=] { *min = *parallel_min_element(array, array + count); });
 }
 int tulle_loop_max(double const* array, size_t count, double* max) {
     if (count == 0) return -EINVAL;
-    return for_array(array, count, max, [=] { *max = *parallel_max_element(array, array + count); });
+    return for_array(array, count, max,
+                     [=] { *max = *parallel_max_element(array, array + count); });
 }
 
 int tulle_loop_sort_doubles(double* array, size_t count) {
     if (array == nullptr) return count == 0 ? 0 : -EINVAL;
     return for_array(array, count, array, [=] { parallel_sort(array, array + count); });
 }
-int tulle_loop_sort(void* array, size_t count, size_t size, int (*compare)(void const*, void const*)) {
+int tulle_loop_sort(void* array, size_t count, size_t size,
+                    int (*compare)(void const*, void const*)) {
     if (compare == nullptr || size == 0 || (array == nullptr && count != 0)) return -EINVAL;
     if (count < 2) return 0;
     return guarded([=] {
         auto* const bytes = static_cast<std::byte*>(array);
         std::vector<std::byte const*> order(count);
         for (std::size_t i = 0; i != count; ++i) order[i] = bytes + i * size;
-        parallel_stable_sort(order.begin(), order.end(), [=](std::byte const* a, std::byte const* b) { return compare(a, b) < 0; });
+        parallel_stable_sort(
+            order.begin(), order.end(),
+            [=](std::byte const* a, std::byte const* b) { return compare(a, b) < 0; });
         bring_into_order(bytes, size, order);
         return 0;
     });

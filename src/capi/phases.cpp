@@ -49,7 +49,8 @@ std::chrono::nanoseconds as_duration(std::uint64_t ns) noexcept {
 
 using namespace tulle::capi;
 
-int tulle_phases_init(tulle_phases_t* phases, uint64_t participants, void (*completion)(void*), void* argument) {
+int tulle_phases_init(tulle_phases_t* phases, uint64_t participants, void (*completion)(void*),
+                      void* argument) {
     if (clear_object(phases) != 0) return -EINVAL;
     core(phases).barrier.open(participants);
     core(phases).completion = completion;
@@ -96,17 +97,20 @@ int tulle_phases_timedwait(tulle_phases_t* phases, uint64_t phase, uint64_t time
 
 int tulle_phases_wait_within(tulle_phases_t* phases, uint64_t phase, const tulle_limit_t* limit) {
     if (phases == nullptr || limit == nullptr) return -EINVAL;
-    return within(*limit, [=](tulle::detail::limit l) { return core(phases).barrier.wait_until(phase, l); });
+    return within(
+        *limit, [=](tulle::detail::limit l) { return core(phases).barrier.wait_until(phase, l); });
 }
 
-// --- timers ------------------------------------------------------------------------------------------------------------------
+// --- timers --------------------------------------------------------------------------------------
 
-int tulle_timer_start(tulle_timer_t** out, uint64_t after_ns, uint64_t period_ns, void (*function)(void*), void* argument) {
+int tulle_timer_start(tulle_timer_t** out, uint64_t after_ns, uint64_t period_ns,
+                      void (*function)(void*), void* argument) {
     if (out == nullptr || function == nullptr) return -EINVAL;
     auto const call = [function, argument] { function(argument); };
     try {
         *out = new tulle_timer{period_ns == 0 ? tulle::timer::after(as_duration(after_ns), call)
-                                              : tulle::timer::every(as_duration(after_ns), as_duration(period_ns), call)};
+                                              : tulle::timer::every(as_duration(after_ns),
+                                                                    as_duration(period_ns), call)};
         return 0;
     } catch (std::bad_alloc const&) {
         return -ENOMEM;

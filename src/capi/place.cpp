@@ -28,7 +28,9 @@ endpoint::ilet named(tulle_ilet_t const* what) noexcept {
     return {name_of(reinterpret_cast<void const*>(what->run)), what->a, what->b};
 }
 // A function that another place could not find.
-bool is_unknown(tulle_ilet_t const* what) noexcept { return what != nullptr && what->run != nullptr && named(what).code == 0; }
+bool is_unknown(tulle_ilet_t const* what) noexcept {
+    return what != nullptr && what->run != nullptr && named(what).code == 0;
+}
 
 void start_here(tulle_ilet_t const* what) {
     if (what == nullptr || what->run == nullptr) return;
@@ -41,10 +43,12 @@ void start_here(tulle_ilet_t const* what) {
 
 void notify(std::uint64_t signal, std::uint64_t /*unused*/) {
     if (int const error = tulle_signal_notify(&object_at<tulle_signal_t>(signal)))
-        base::fatal("a signal of place %d cannot be notified from another one: %s", detail::here_index(), std::strerror(-error));
+        base::fatal("a signal of place %d cannot be notified from another one: %s",
+                    detail::here_index(), std::strerror(-error));
 }
 
-int push_here(void* to, void const* from, std::size_t size, tulle_ilet_t const* first, tulle_ilet_t const* second) {
+int push_here(void* to, void const* from, std::size_t size, tulle_ilet_t const* first,
+              tulle_ilet_t const* second) {
     if (size != 0) std::memmove(to, from, size);
     start_here(first);
     start_here(second);
@@ -52,7 +56,9 @@ int push_here(void* to, void const* from, std::size_t size, tulle_ilet_t const* 
 }
 
 // What `action` returns, or the negative errno for what it throws.
-template <class Action> int guarded(Action action) noexcept try { return action(); } catch (std::system_error const& e) {
+template <class Action> int guarded(Action action) noexcept try {
+    return action();
+} catch (std::system_error const& e) {
     return -e.code().value();
 } catch (std::bad_alloc const&) {
     return -ENOMEM;
@@ -65,7 +71,9 @@ using namespace tulle::capi;
 
 int tulle_place_count(void) { return tulle::detail::place_count(); }
 int tulle_here(void) { return tulle::detail::here_index(); }
-int tulle_place_is_dead(int place) { return is_place(place) ? static_cast<int>(is_dead(place)) : -EINVAL; }
+int tulle_place_is_dead(int place) {
+    return is_place(place) ? static_cast<int>(is_dead(place)) : -EINVAL;
+}
 
 int tulle_start_at(int place, tulle_ilet_t what) {
     if (!is_place(place) || what.run == nullptr) return -EINVAL;
@@ -84,19 +92,21 @@ int tulle_signal_notify_at(int place, tulle_signal_t* signal) {
     if (!is_place(place) || signal == nullptr) return -EINVAL;
     if (is_here(place)) return tulle_signal_notify(signal);
     if (is_dead(place)) return -EHOSTDOWN;
-    endpoint_of_caller()->start(as_rank(place),
-                                {name_of(reinterpret_cast<void const*>(&notify)), reinterpret_cast<std::uintptr_t>(signal), 0});
+    endpoint_of_caller()->start(as_rank(place), {name_of(reinterpret_cast<void const*>(&notify)),
+                                                 reinterpret_cast<std::uintptr_t>(signal), 0});
     return 0;
 }
 
-int tulle_push(int place, void* to, const void* from, size_t size, const tulle_ilet_t* then_here, const tulle_ilet_t* then_there) {
+int tulle_push(int place, void* to, const void* from, size_t size, const tulle_ilet_t* then_here,
+               const tulle_ilet_t* then_there) {
     if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
     if (is_unknown(then_here) || is_unknown(then_there)) return -ENOENT;
     if (is_dead(place)) return -EHOSTDOWN;
     return guarded([&] {
         if (is_here(place)) return push_here(to, from, size, then_here, then_there);
-        endpoint_of_caller()->push(as_rank(place), reinterpret_cast<std::uintptr_t>(to), {static_cast<std::byte const*>(from), size},
-                                   named(then_here), named(then_there));
+        endpoint_of_caller()->push(as_rank(place), reinterpret_cast<std::uintptr_t>(to),
+                                   {static_cast<std::byte const*>(from), size}, named(then_here),
+                                   named(then_there));
         return 0;
     });
 }
@@ -105,7 +115,8 @@ int tulle_pull(void* to, int place, const void* from, size_t size) {
     if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
     if (size == 0) return 0;
     if (!is_here(place))
-        return -endpoint_of_caller()->pull(as_rank(place), reinterpret_cast<std::uintptr_t>(from), {static_cast<std::byte*>(to), size});
+        return -endpoint_of_caller()->pull(as_rank(place), reinterpret_cast<std::uintptr_t>(from),
+                                           {static_cast<std::byte*>(to), size});
     std::memmove(to, from, size);
     return 0;
 }

@@ -32,7 +32,10 @@ std::uint64_t make_local_everywhere(code_name make, code_name destroy, byte_bloc
     return make_under_new_name([&](activities& all, std::uint64_t name) {
         for (place const p : places())
             all.async_at(
-                p, [](std::uint64_t its_name, code_name m, code_name d, byte_block const& bytes) { make_local(its_name, m, d, bytes); },
+                p,
+                [](std::uint64_t its_name, code_name m, code_name d, byte_block const& bytes) {
+                    make_local(its_name, m, d, bytes);
+                },
                 name, make, destroy, argument);
     });
 }
@@ -42,8 +45,9 @@ std::uint64_t make_local_everywhere(code_name make, code_name destroy, byte_bloc
 
 using namespace tulle::capi;
 
-int tulle_place_local_create(tulle_place_local_t* out, void* (*make)(const void* argument, size_t size), void (*destroy)(void* object),
-                             const void* argument, size_t size) {
+int tulle_place_local_create(tulle_place_local_t* out,
+                             void* (*make)(const void* argument, size_t size),
+                             void (*destroy)(void* object), const void* argument, size_t size) {
     if (out == nullptr) return -EINVAL;
     if (int const error = refusal_of(make, argument, size)) return error;
     code_name const end = destroy != nullptr ? name_of_function(destroy) : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C face of the run time and of threads. Out of line: measured, that costs no more than an inline header.
+// The C face of the run time and of threads. Out of line: measured, that costs no more than an
+// inline header.
 #include "capi/limit.hpp"
 
 #include <tulle.h>
@@ -79,7 +80,9 @@ struct thread_call {
 };
 static_assert(sizeof(thread_call) <= tulle::detail::k_thread_body_size);
 
-thread_call& call_of(thread_core* t) noexcept { return *std::launder(reinterpret_cast<thread_call*>(t->body)); }
+thread_call& call_of(thread_core* t) noexcept {
+    return *std::launder(reinterpret_cast<thread_call*>(t->body));
+}
 
 void run_thread_call(thread_core* t) {
     thread_call& c = call_of(t);
@@ -87,8 +90,12 @@ void run_thread_call(thread_core* t) {
 }
 void close_thread_call(thread_core*) {}
 
-thread_core* core_of(tulle_thread* thread) noexcept { return reinterpret_cast<thread_core*>(thread); }
-thread_core const* core_of(tulle_thread const* thread) noexcept { return reinterpret_cast<thread_core const*>(thread); }
+thread_core* core_of(tulle_thread* thread) noexcept {
+    return reinterpret_cast<thread_core*>(thread);
+}
+thread_core const* core_of(tulle_thread const* thread) noexcept {
+    return reinterpret_cast<thread_core const*>(thread);
+}
 
 // Of a thread that has ended.
 int take_result(thread_core* t, void** result) {
@@ -109,7 +116,8 @@ tulle::attributes attributes_of(tulle_attr const* attr) noexcept {
 
 std::uint64_t after(std::uint64_t nanoseconds) noexcept {
     constexpr auto k_most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return tulle::detail::deadline_after(std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, k_most))));
+    return tulle::detail::deadline_after(
+        std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, k_most))));
 }
 
 } // namespace
@@ -122,7 +130,9 @@ int tulle_init(tulle_options const* options) {
 }
 int tulle_finalize(void) { return guarded(&tulle::finalize); }
 int tulle_is_initialized(void) { return tulle::is_initialized() ? 1 : 0; }
-int tulle_live_threads(char* buffer, size_t size) { return copy_text(buffer, size, &tulle::live_threads); }
+int tulle_live_threads(char* buffer, size_t size) {
+    return copy_text(buffer, size, &tulle::live_threads);
+}
 int tulle_set_option(char const* name, char const* value) {
     if (name == nullptr || value == nullptr) return -EINVAL;
     return guarded([&] { tulle::set_option(name, value); });
@@ -173,7 +183,8 @@ int tulle_join(tulle_child child) {
     return 0;
 }
 
-int tulle_spawn(tulle_thread** out, tulle_attr const* attr, void* (*function)(void*), void* argument) {
+int tulle_spawn(tulle_thread** out, tulle_attr const* attr, void* (*function)(void*),
+                void* argument) {
     if (function == nullptr) return -EINVAL;
     tulle::attributes const how = attributes_of(attr);
     thread_core* t = nullptr;
@@ -203,7 +214,8 @@ int tulle_thread_timed_join(tulle_thread* thread, void** result, uint64_t timeou
 }
 int tulle_thread_join_within(tulle_thread* thread, void** result, tulle_limit_t const* limit) {
     if (thread == nullptr || limit == nullptr) return -EINVAL;
-    if (!tulle::detail::wait_thread_until(core_of(thread), tulle::capi::limit_of(*limit))) return tulle::capi::reason_of(*limit);
+    if (!tulle::detail::wait_thread_until(core_of(thread), tulle::capi::limit_of(*limit)))
+        return tulle::capi::reason_of(*limit);
     return take_result(core_of(thread), result);
 }
 int tulle_thread_detach(tulle_thread* thread) {
@@ -211,7 +223,9 @@ int tulle_thread_detach(tulle_thread* thread) {
     tulle::detail::release_thread(core_of(thread));
     return 0;
 }
-uint64_t tulle_thread_id(tulle_thread const* thread) { return thread == nullptr ? 0 : core_of(thread)->id; }
+uint64_t tulle_thread_id(tulle_thread const* thread) {
+    return thread == nullptr ? 0 : core_of(thread)->id;
+}
 
 int tulle_yield(void) {
     tulle::this_thread::yield();
@@ -230,7 +244,9 @@ int tulle_set_name(char const* name) {
     if (name == nullptr) return -EINVAL;
     return guarded([&] { tulle::this_thread::set_name(name); });
 }
-int tulle_get_name(char* buffer, size_t size) { return copy_text(buffer, size, &tulle::this_thread::name); }
+int tulle_get_name(char* buffer, size_t size) {
+    return copy_text(buffer, size, &tulle::this_thread::name);
+}
 int tulle_worker_index(void) { return tulle::this_thread::worker_index(); }
 int tulle_shepherd_index(void) { return tulle::this_thread::shepherd_index(); }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of <tulle/c/sync.h>: thin calls onto the cores, on storage whose first words are the cores' own.
+// The C functions of <tulle/c/sync.h>: thin calls onto the cores, on storage whose first words are
+// the cores' own.
 #include "capi/deadline.hpp"
 #include "capi/limit.hpp"
 #include "sync/barrier_core.hpp"
@@ -29,17 +30,24 @@ struct c_once {
 };
 
 c_mutex& core(tulle_mutex_t* m) noexcept { return object_in<c_mutex>(m); }
-condition_core<parking>& core(tulle_cond_t* c) noexcept { return object_in<condition_core<parking>>(c); }
-barrier_core<parking>& core(tulle_barrier_t* b) noexcept { return object_in<barrier_core<parking>>(b); }
+condition_core<parking>& core(tulle_cond_t* c) noexcept {
+    return object_in<condition_core<parking>>(c);
+}
+barrier_core<parking>& core(tulle_barrier_t* b) noexcept {
+    return object_in<barrier_core<parking>>(b);
+}
 latch_core<parking>& core(tulle_latch_t* l) noexcept { return object_in<latch_core<parking>>(l); }
-signal_core<parking>& core(tulle_signal_t* s) noexcept { return object_in<signal_core<parking>>(s); }
+signal_core<parking>& core(tulle_signal_t* s) noexcept {
+    return object_in<signal_core<parking>>(s);
+}
 c_once& core(tulle_once_t* o) noexcept { return object_in<c_once>(o); }
 
 template <class... Pointer> bool any_null(Pointer... p) noexcept { return ((p == nullptr) || ...); }
 
 // relaxed, both: the caller's own store
 bool is_held(c_mutex const& m) noexcept {
-    return m.front.free.load(std::memory_order_relaxed) == 0 && m.queue.inherited.load(std::memory_order_relaxed);
+    return m.front.free.load(std::memory_order_relaxed) == 0 &&
+           m.queue.inherited.load(std::memory_order_relaxed);
 }
 int wait_c(tulle_cond_t* cond, tulle_mutex_t* mutex, detail::limit deadline) noexcept {
     if (any_null(cond, mutex)) return -EINVAL;
@@ -47,7 +55,9 @@ int wait_c(tulle_cond_t* cond, tulle_mutex_t* mutex, detail::limit deadline) noe
     if (!is_held(m)) return -EPERM;
     return wait_condition(core(cond), m.front, m.queue, deadline) ? 0 : -ETIMEDOUT;
 }
-bool is_count(std::uint64_t count) noexcept { return count <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}; }
+bool is_count(std::uint64_t count) noexcept {
+    return count <= std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+}
 int as_errno(signal_error e) noexcept {
     switch (e) {
         case signal_error::none: return 0;
@@ -63,7 +73,7 @@ int as_errno(signal_error e) noexcept {
 
 using namespace tulle::capi;
 
-// --- mutex ---------------------------------------------------------------------------------------------------------------
+// --- mutex ---------------------------------------------------------------------------------------
 
 int tulle_mutex_init(tulle_mutex_t* mutex) { return clear_object(mutex); }
 
@@ -86,13 +96,17 @@ int tulle_mutex_trylock(tulle_mutex_t* mutex) {
 int tulle_mutex_timedlock(tulle_mutex_t* mutex, uint64_t timeout_ns) {
     if (mutex == nullptr) return -EINVAL;
     c_mutex& m = core(mutex);
-    return try_lock(m.front, m.queue) || lock_contended(m.front, m.queue, deadline_in(timeout_ns)) ? 0 : -ETIMEDOUT;
+    return try_lock(m.front, m.queue) || lock_contended(m.front, m.queue, deadline_in(timeout_ns))
+               ? 0
+               : -ETIMEDOUT;
 }
 
 int tulle_mutex_lock_within(tulle_mutex_t* mutex, const tulle_limit_t* limit) {
     if (any_null(mutex, limit)) return -EINVAL;
     c_mutex& m = core(mutex);
-    return within(*limit, [&m](tulle::detail::limit l) { return try_lock(m.front, m.queue) || lock_contended(m.front, m.queue, l); });
+    return within(*limit, [&m](tulle::detail::limit l) {
+        return try_lock(m.front, m.queue) || lock_contended(m.front, m.queue, l);
+    });
 }
 
 int tulle_mutex_unlock(tulle_mutex_t* mutex) {
@@ -103,7 +117,7 @@ int tulle_mutex_unlock(tulle_mutex_t* mutex) {
     return 0;
 }
 
-// --- condition -----------------------------------------------------------------------------------------------------------
+// --- condition -----------------------------------------------------------------------------------
 
 int tulle_cond_init(tulle_cond_t* cond) { return clear_object(cond); }
 
@@ -112,7 +126,9 @@ int tulle_cond_destroy(tulle_cond_t* cond) {
     return core(cond).has_waiters() ? -EBUSY : 0;
 }
 
-int tulle_cond_wait(tulle_cond_t* cond, tulle_mutex_t* mutex) { return wait_c(cond, mutex, TULLE_FOREVER); }
+int tulle_cond_wait(tulle_cond_t* cond, tulle_mutex_t* mutex) {
+    return wait_c(cond, mutex, TULLE_FOREVER);
+}
 
 int tulle_cond_timedwait(tulle_cond_t* cond, tulle_mutex_t* mutex, uint64_t timeout_ns) {
     return wait_c(cond, mutex, deadline_in(timeout_ns));
@@ -136,7 +152,7 @@ int tulle_cond_broadcast(tulle_cond_t* cond) {
     return 0;
 }
 
-// --- barrier -------------------------------------------------------------------------------------------------------------
+// --- barrier -------------------------------------------------------------------------------------
 
 int tulle_barrier_init(tulle_barrier_t* barrier, uint64_t participants) {
     if (participants == 0 || !is_count(participants) || clear_object(barrier) != 0) return -EINVAL;
@@ -168,10 +184,12 @@ int tulle_barrier_timedwait(tulle_barrier_t* barrier, uint64_t timeout_ns) {
 
 int tulle_barrier_wait_within(tulle_barrier_t* barrier, const tulle_limit_t* limit) {
     if (any_null(barrier, limit) || !core(barrier).is_open()) return -EINVAL;
-    return within(*limit, [barrier](tulle::detail::limit l) { return core(barrier).arrive_and_wait_until(l); });
+    return within(*limit, [barrier](tulle::detail::limit l) {
+        return core(barrier).arrive_and_wait_until(l);
+    });
 }
 
-// --- latch ---------------------------------------------------------------------------------------------------------------
+// --- latch ---------------------------------------------------------------------------------------
 
 int tulle_latch_init(tulle_latch_t* latch, uint64_t count) {
     if (!is_count(count) || clear_object(latch) != 0) return -EINVAL;
@@ -186,7 +204,9 @@ int tulle_latch_destroy(tulle_latch_t* latch) {
 
 int tulle_latch_count_down(tulle_latch_t* latch, uint64_t by) {
     if (latch == nullptr || !is_count(by)) return -EINVAL;
-    return core(latch).count_down(static_cast<std::int64_t>(by)) == count_down_result::too_many ? -EINVAL : 0;
+    return core(latch).count_down(static_cast<std::int64_t>(by)) == count_down_result::too_many
+               ? -EINVAL
+               : 0;
 }
 
 int tulle_latch_trywait(tulle_latch_t* latch) {
@@ -217,7 +237,7 @@ int tulle_latch_arrive_and_wait(tulle_latch_t* latch, uint64_t by) {
     return error != 0 ? error : tulle_latch_wait(latch);
 }
 
-// --- signal --------------------------------------------------------------------------------------------------------------
+// --- signal --------------------------------------------------------------------------------------
 
 int tulle_signal_init(tulle_signal_t* signal, uint32_t count) {
     if (count > signal_core<parking>::k_most || clear_object(signal) != 0) return -EINVAL;
@@ -230,7 +250,9 @@ int tulle_signal_destroy(tulle_signal_t* signal) {
     return core(signal).has_waiter() ? -EBUSY : 0;
 }
 
-int tulle_signal_notify(tulle_signal_t* signal) { return signal == nullptr ? -EINVAL : as_errno(core(signal).notify()); }
+int tulle_signal_notify(tulle_signal_t* signal) {
+    return signal == nullptr ? -EINVAL : as_errno(core(signal).notify());
+}
 
 int tulle_signal_add_signalers(tulle_signal_t* signal, uint32_t more) {
     return signal == nullptr ? -EINVAL : as_errno(core(signal).add(more));
@@ -242,7 +264,9 @@ int tulle_signal_trywait(tulle_signal_t* signal) {
     return core(signal).is_zero() ? 0 : -EBUSY;
 }
 
-int tulle_signal_wait(tulle_signal_t* signal) { return signal == nullptr ? -EINVAL : as_errno(core(signal).wait()); }
+int tulle_signal_wait(tulle_signal_t* signal) {
+    return signal == nullptr ? -EINVAL : as_errno(core(signal).wait());
+}
 
 int tulle_signal_timedwait(tulle_signal_t* signal, uint64_t timeout_ns) {
     if (timeout_ns == TULLE_FOREVER) return tulle_signal_wait(signal);
@@ -259,7 +283,7 @@ int tulle_signal_wait_within(tulle_signal_t* signal, const tulle_limit_t* limit)
     return error != 0 || in_time ? error : reason_of(*limit);
 }
 
-// --- once ----------------------------------------------------------------------------------------------------------------
+// --- once ----------------------------------------------------------------------------------------
 
 int tulle_once(tulle_once_t* once, void (*function)(void*), void* argument) {
     if (once == nullptr || function == nullptr) return -EINVAL;

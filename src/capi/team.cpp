@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of <tulle/c/team.h>. A team's members find it by its name, among the objects of their place.
+// The C functions of <tulle/c/team.h>. A team's members find it by its name, among the objects of
+// their place.
 #include "base/error.hpp"
 #include "capi/bytes.hpp"
 #include "capi/local_names.hpp"
@@ -36,18 +37,24 @@ template <class Action> int with_team(tulle_team_t t, Action action) {
     return without_exceptions([&] { return action(*team_named(t)); });
 }
 
-// As detail::begin_collective: who does not begin would meet the others in another operation from then on.
-team_pointer team_to_begin(tulle_team_t t) try { return team_named(t); } catch (std::bad_alloc const&) {
+// As detail::begin_collective: who does not begin would meet the others in another operation from
+// then on.
+team_pointer team_to_begin(tulle_team_t t) try {
+    return team_named(t);
+} catch (std::bad_alloc const&) {
     base::fatal("no memory to begin a collective operation, for which other places wait");
 }
 template <class Action> int collectively(tulle_team_t t, Action action) {
     return without_exceptions([&] { return action(*team_to_begin(t)); });
 }
 template <class Action> int collectively(tulle_team_t t, int root, Action action) {
-    return collectively(t, [&](team const& all) { return root >= 0 && root < all.size() ? action(all, all.rank() == root) : -EINVAL; });
+    return collectively(t, [&](team const& all) {
+        return root >= 0 && root < all.size() ? action(all, all.rank() == root) : -EINVAL;
+    });
 }
 
-// A value of an operation. There may be no memory to copy it: that is part of the operation, for which the others wait.
+// A value of an operation. There may be no memory to copy it: that is part of the operation, for
+// which the others wait.
 struct team_value {
     byte_block bytes{};
     bool is_there = true;
@@ -55,21 +62,27 @@ struct team_value {
 
 void require(team_value const& value, std::size_t size) {
     if (!value.is_there) throw std::bad_alloc();
-    if (value.bytes.size() != size) throw std::invalid_argument("tulle::team: values of different sizes");
+    if (value.bytes.size() != size)
+        throw std::invalid_argument("tulle::team: values of different sizes");
 }
 void put_value(team_value const& from, void* to, std::size_t size) {
     require(from, size);
     copy_bytes(to, from.bytes.data(), size);
 }
-team_value value_of(void const* bytes, std::size_t size) noexcept try { return {copy_of(bytes, size)}; } catch (std::bad_alloc const&) {
+team_value value_of(void const* bytes, std::size_t size) noexcept try {
+    return {copy_of(bytes, size)};
+} catch (std::bad_alloc const&) {
     return {{}, false};
 }
 
 // One after the other, as C has them. `is_there` false: there is no memory for them.
-std::vector<team_value> split(void const* from, std::size_t size, int count, bool& is_there) noexcept try {
+std::vector<team_value> split(void const* from, std::size_t size, int count,
+                              bool& is_there) noexcept try {
     std::vector<team_value> values;
     auto const* at = static_cast<std::byte const*>(from);
-    for (int k = 0; k < count; ++k) values.push_back({copy_of(size != 0 ? at + static_cast<std::size_t>(k) * size : nullptr, size)});
+    for (int k = 0; k < count; ++k)
+        values.push_back(
+            {copy_of(size != 0 ? at + static_cast<std::size_t>(k) * size : nullptr, size)});
     return values;
 } catch (std::bad_alloc const&) {
     is_there = false;
@@ -77,10 +90,13 @@ std::vector<team_value> split(void const* from, std::size_t size, int count, boo
 }
 void put_all(std::vector<team_value> const& values, void* to, std::size_t size) {
     for (team_value const& value : values) require(value, size);
-    for (std::size_t k = 0; size != 0 && k < values.size(); ++k) put_value(values[k], static_cast<std::byte*>(to) + k * size, size);
+    for (std::size_t k = 0; size != 0 && k < values.size(); ++k)
+        put_value(values[k], static_cast<std::byte*>(to) + k * size, size);
 }
 // The operation is told of too few values by itself.
-template <class F> auto with_values(bool const& are_there, F operation) try { return operation(); } catch (std::invalid_argument const&) {
+template <class F> auto with_values(bool const& are_there, F operation) try {
+    return operation();
+} catch (std::invalid_argument const&) {
     if (!are_there) throw std::bad_alloc();
     throw;
 }
@@ -95,14 +111,17 @@ struct combination {
     }
 };
 
-void add_team(std::uint64_t name, team const& made) { detail::set_local_object(name, std::make_shared<team>(made)); }
+void add_team(std::uint64_t name, team const& made) {
+    detail::set_local_object(name, std::make_shared<team>(made));
+}
 
 std::uint64_t make_team(std::vector<place> const& members) {
     team const made(members);
     return make_under_new_name([&](activities& all, std::uint64_t name) {
         for (place const p : members)
             all.async_at(
-                p, [](std::uint64_t its_name, team const& own) { add_team(its_name, own); }, name, made);
+                p, [](std::uint64_t its_name, team const& own) { add_team(its_name, own); }, name,
+                made);
     });
 }
 
@@ -148,7 +167,9 @@ int tulle_team_rank(tulle_team_t t) {
     return with_team(t, [](team const& all) { return all.rank(); });
 }
 int tulle_team_place(tulle_team_t t, int rank) {
-    return with_team(t, [=](team const& all) { return rank >= 0 && rank < all.size() ? all[rank].index() : -EINVAL; });
+    return with_team(t, [=](team const& all) {
+        return rank >= 0 && rank < all.size() ? all[rank].index() : -EINVAL;
+    });
 }
 
 int tulle_team_barrier(tulle_team_t t) {
@@ -168,7 +189,8 @@ int tulle_team_broadcast(tulle_team_t t, void* value, size_t size, int root) {
     });
 }
 
-int tulle_team_reduce(tulle_team_t t, void* value, size_t size, tulle_team_combine_t* combine, int root) {
+int tulle_team_reduce(tulle_team_t t, void* value, size_t size, tulle_team_combine_t* combine,
+                      int root) {
     if (!is_block(value, size) || combine == nullptr) return -EINVAL;
     return collectively(t, root, [=](team const& all, bool /*here*/) {
         auto const result = all.reduce(value_of(value, size), root, combination{combine});
@@ -207,7 +229,8 @@ int tulle_team_scatter(tulle_team_t t, const void* from, void* value, size_t siz
     return collectively(t, root, [=](team const& all, bool is_root) {
         if (is_root && !is_block(from, size)) return -EINVAL;
         bool are_there = true;
-        auto const values = is_root ? split(from, size, all.size(), are_there) : std::vector<team_value>();
+        auto const values =
+            is_root ? split(from, size, all.size(), are_there) : std::vector<team_value>();
         put_value(with_values(are_there, [&] { return all.scatter(values, root); }), value, size);
         return 0;
     });

@@ -16,7 +16,9 @@ namespace tulle::capi {
 [[nodiscard]] int error_number(std::exception_ptr const& e) noexcept; // negative
 
 // What `action` returns, or the negative errno for what it throws.
-template <class Action> auto without_exceptions(Action action) noexcept -> decltype(action()) try { return action(); } catch (...) {
+template <class Action> auto without_exceptions(Action action) noexcept -> decltype(action()) try {
+    return action();
+} catch (...) {
     return error_number(std::current_exception());
 }
 

@@ -30,7 +30,9 @@ void construct(void const* context, void* where) {
 
 void destroy_nothing(void*) {}
 
-auto destructor_of(tulle_worker_local const& of) { return of.destroy != nullptr ? of.destroy : &destroy_nothing; }
+auto destructor_of(tulle_worker_local const& of) {
+    return of.destroy != nullptr ? of.destroy : &destroy_nothing;
+}
 
 } // namespace
 
@@ -51,7 +53,8 @@ int tulle_set_specific(tulle_key key, void const* value) {
 }
 void* tulle_get_specific(tulle_key key) { return tulle::detail::get_specific(key); }
 
-int tulle_worker_local_create(tulle_worker_local** out, size_t size, void (*init)(void*), void (*destroy)(void*)) {
+int tulle_worker_local_create(tulle_worker_local** out, size_t size, void (*init)(void*),
+                              void (*destroy)(void*)) {
     if (out == nullptr || size == 0) return -EINVAL;
     auto* const made = new (std::nothrow) tulle_worker_local{nullptr, size, init, destroy};
     if (made == nullptr) return -ENOMEM;

@@ -31,7 +31,9 @@ private:
     [[nodiscard]] program const& of(int p) const { return m_programs[static_cast<std::size_t>(p)]; }
     [[nodiscard]] int count(int p) const { return m_counts[static_cast<std::size_t>(p)]; }
     [[nodiscard]] int& owner(int cpu) { return m_owners[static_cast<std::size_t>(cpu)]; }
-    [[nodiscard]] bool may(int p, int cpu) const { return m_may[static_cast<std::size_t>(p)][static_cast<std::size_t>(cpu)]; }
+    [[nodiscard]] bool may(int p, int cpu) const {
+        return m_may[static_cast<std::size_t>(p)][static_cast<std::size_t>(cpu)];
+    }
     [[nodiscard]] int programs() const { return static_cast<int>(m_programs.size()); }
     [[nodiscard]] int cpus() const { return static_cast<int>(m_cpus.size()); }
 
@@ -55,7 +57,8 @@ private:
     std::vector<int> m_owners;            // of each CPU
     std::vector<int> m_counts;            // of each program
     std::vector<bool> m_is_full;          // it can have no more, whoever moves
-    std::vector<int> m_guests;            // of those without a CPU of their own, the one that they share
+    // Of those without a CPU of their own, the one that they share.
+    std::vector<int> m_guests;
 };
 
 // The number of the value among those that are different.
@@ -66,7 +69,8 @@ template <class T> int number_of(std::vector<T>& known, T value) {
     return number;
 }
 
-division::division(std::span<program const> programs, os::locality (*where)(int cpu)) : m_programs(programs) {
+division::division(std::span<program const> programs, os::locality (*where)(int cpu))
+    : m_programs(programs) {
     for (program const& p : programs) m_cpus.insert(m_cpus.end(), p.may.begin(), p.may.end());
     std::sort(m_cpus.begin(), m_cpus.end());
     m_cpus.erase(std::unique(m_cpus.begin(), m_cpus.end()), m_cpus.end());
@@ -87,7 +91,8 @@ division::division(std::span<program const> programs, os::locality (*where)(int 
 }
 
 std::size_t division::place_of(int cpu) const {
-    return static_cast<std::size_t>(std::lower_bound(m_cpus.begin(), m_cpus.end(), cpu) - m_cpus.begin());
+    return static_cast<std::size_t>(std::lower_bound(m_cpus.begin(), m_cpus.end(), cpu) -
+                                    m_cpus.begin());
 }
 
 // Those that it may still use.
@@ -95,22 +100,27 @@ std::vector<int> division::had(int p) const {
     std::vector<int> found;
     for (int const cpu : of(p).has) {
         std::size_t const place = place_of(cpu);
-        if (place < m_cpus.size() && m_cpus[place] == cpu && may(p, static_cast<int>(place))) found.push_back(static_cast<int>(place));
+        if (place < m_cpus.size() && m_cpus[place] == cpu && may(p, static_cast<int>(place)))
+            found.push_back(static_cast<int>(place));
     }
     return found;
 }
 
 bool division::has(int p, int cpu) const {
-    return std::find(of(p).has.begin(), of(p).has.end(), m_cpus[static_cast<std::size_t>(cpu)]) != of(p).has.end();
+    return std::find(of(p).has.begin(), of(p).has.end(), m_cpus[static_cast<std::size_t>(cpu)]) !=
+           of(p).has.end();
 }
 
-// --- how many each gets -------------------------------------------------------------------------------------------------------
+// --- how many each gets --------------------------------------------------------------------------
 
-// Of two alike the one that has more than that already, so that nothing moves; but not for the first CPU, which a program may only share.
+// Of two alike the one that has more than that already, so that nothing moves; but not for the
+// first CPU, which a program may only share.
 bool division::is_poorer(int a, int b) const {
     std::int64_t const left = (2 * std::int64_t{count(a)} + 1) * of(b).weight;
     std::int64_t const right = (2 * std::int64_t{count(b)} + 1) * of(a).weight;
-    auto const has_next = [this](int p) { return count(p) > 0 && of(p).has.size() > static_cast<std::size_t>(count(p)); };
+    auto const has_next = [this](int p) {
+        return count(p) > 0 && of(p).has.size() > static_cast<std::size_t>(count(p));
+    };
     return left != right ? left < right : has_next(a) && !has_next(b);
 }
 
@@ -132,7 +142,8 @@ void division::count_up_to(int (*limit)(program const& p)) {
     }
 }
 
-// A breadth-first search: programs that would give one up if they got another, until one can take a free CPU.
+// A breadth-first search: programs that would give one up if they got another, until one can take a
+// free CPU.
 bool division::grow(int p) {
     std::vector<claim> asked{{p, k_nobody}}; // in the order in which they were reached
     std::vector<std::size_t> by{0};          // who asks each
@@ -149,7 +160,9 @@ bool division::grow(int p) {
         }
         for (int cpu = 0; cpu < cpus(); ++cpu) {
             int const holder = owner(cpu);
-            if (holder == k_nobody || is_asked[static_cast<std::size_t>(holder)] || !may(asked[k].program, cpu)) continue;
+            if (holder == k_nobody || is_asked[static_cast<std::size_t>(holder)] ||
+                !may(asked[k].program, cpu))
+                continue;
             is_asked[static_cast<std::size_t>(holder)] = true;
             asked.push_back({holder, cpu});
             by.push_back(k);
@@ -158,7 +171,7 @@ bool division::grow(int p) {
     return false;
 }
 
-// --- which ones -----------------------------------------------------------------------------------------------------------------
+// --- which ones ----------------------------------------------------------------------------------
 
 template <class Belongs> division::crowd division::crowd_of(Belongs belongs) const {
     crowd found{std::vector<int>(m_cpus.size(), 0), std::vector<int>(m_cpus.size(), 0)};
@@ -175,22 +188,29 @@ template <class Belongs> division::crowd division::crowd_of(Belongs belongs) con
 int division::keep(int p) {
     std::vector<int> candidates = had(p);
     std::erase_if(candidates, [this](int cpu) { return owner(cpu) != k_nobody; });
-    crowd const all = crowd_of([&](int cpu) { return std::find(candidates.begin(), candidates.end(), cpu) != candidates.end(); });
+    crowd const all = crowd_of([&](int cpu) {
+        return std::find(candidates.begin(), candidates.end(), cpu) != candidates.end();
+    });
     auto const rank = [&](int cpu) {
         auto const place = static_cast<std::size_t>(cpu);
         return std::tuple(-all.in_domain[static_cast<std::size_t>(m_domains[place])],
                           -all.on_node[static_cast<std::size_t>(m_nodes[place])], cpu);
     };
-    std::sort(candidates.begin(), candidates.end(), [&](int a, int b) { return rank(a) < rank(b); });
-    if (candidates.size() > static_cast<std::size_t>(count(p))) candidates.resize(static_cast<std::size_t>(count(p)));
+    std::sort(candidates.begin(), candidates.end(),
+              [&](int a, int b) { return rank(a) < rank(b); });
+    if (candidates.size() > static_cast<std::size_t>(count(p)))
+        candidates.resize(static_cast<std::size_t>(count(p)));
     for (int const cpu : candidates) owner(cpu) = p;
     return count(p) - static_cast<int>(candidates.size());
 }
 
 // Near those that it has; else where the most are free, for those that follow.
 int division::nearest_free_cpu(int p) const {
-    auto const is_free = [&](int cpu) { return m_owners[static_cast<std::size_t>(cpu)] == k_nobody && may(p, cpu); };
-    crowd const own = crowd_of([&](int cpu) { return m_owners[static_cast<std::size_t>(cpu)] == p; });
+    auto const is_free = [&](int cpu) {
+        return m_owners[static_cast<std::size_t>(cpu)] == k_nobody && may(p, cpu);
+    };
+    crowd const own =
+        crowd_of([&](int cpu) { return m_owners[static_cast<std::size_t>(cpu)] == p; });
     crowd const free = crowd_of(is_free);
     auto const rank = [&](int cpu) {
         auto const domain = static_cast<std::size_t>(m_domains[static_cast<std::size_t>(cpu)]);
@@ -213,7 +233,9 @@ void division::share(int p) {
         int const cpu = m_guests[static_cast<std::size_t>(other)];
         if (cpu != k_nobody) load[static_cast<std::size_t>(cpu)] += of(other).weight;
     }
-    auto const rank = [&](int cpu) { return std::tuple(load[static_cast<std::size_t>(cpu)], !has(p, cpu)); };
+    auto const rank = [&](int cpu) {
+        return std::tuple(load[static_cast<std::size_t>(cpu)], !has(p, cpu));
+    };
     int& chosen = m_guests[static_cast<std::size_t>(p)];
     for (int cpu = 0; cpu < cpus(); ++cpu) {
         if (may(p, cpu) && (chosen == k_nobody || rank(cpu) < rank(chosen))) chosen = cpu;
@@ -223,9 +245,11 @@ void division::share(int p) {
 std::vector<std::vector<int>> division::result() const {
     std::vector<std::vector<int>> cpus_of(m_programs.size());
     for (std::size_t place = 0; place < m_cpus.size(); ++place)
-        if (m_owners[place] != k_nobody) cpus_of[static_cast<std::size_t>(m_owners[place])].push_back(m_cpus[place]);
+        if (m_owners[place] != k_nobody)
+            cpus_of[static_cast<std::size_t>(m_owners[place])].push_back(m_cpus[place]);
     for (std::size_t p = 0; p < cpus_of.size(); ++p)
-        if (m_guests[p] != k_nobody) cpus_of[p].push_back(m_cpus[static_cast<std::size_t>(m_guests[p])]);
+        if (m_guests[p] != k_nobody)
+            cpus_of[p].push_back(m_cpus[static_cast<std::size_t>(m_guests[p])]);
     return cpus_of;
 }
 
@@ -238,7 +262,8 @@ std::vector<std::vector<int>> division::divide() {
     missing.reserve(m_programs.size());
     for (int p = 0; p < programs(); ++p) missing.push_back(keep(p));
     for (int p = 0; p < programs(); ++p)
-        for (int& n = missing[static_cast<std::size_t>(p)]; n > 0; --n) static_cast<void>(grow(p)); // it can: so many were counted
+        // It can: so many were counted.
+        for (int& n = missing[static_cast<std::size_t>(p)]; n > 0; --n) static_cast<void>(grow(p));
     for (int p = 0; p < programs(); ++p)
         if (count(p) == 0) share(p);
     return result();
@@ -246,7 +271,8 @@ std::vector<std::vector<int>> division::divide() {
 
 } // namespace
 
-std::vector<std::vector<int>> divide(std::span<program const> programs, os::locality (*where)(int cpu)) {
+std::vector<std::vector<int>> divide(std::span<program const> programs,
+                                     os::locality (*where)(int cpu)) {
     return division(programs, where).divide();
 }
 

@@ -23,7 +23,10 @@ constexpr int k_look_ms = 1000;
 constexpr int k_pause_ms = 10; // after a change, for others that come with it
 
 // Later it may be otherwise.
-bool is_passing(int error) noexcept { return error == EBUSY || error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR; }
+bool is_passing(int error) noexcept {
+    return error == EBUSY || error == ENOMEM || error == EMFILE || error == ENFILE ||
+           error == EINTR;
+}
 
 void close_one(int& descriptor) noexcept {
     if (descriptor >= 0) ::close(descriptor);
@@ -32,7 +35,8 @@ void close_one(int& descriptor) noexcept {
 
 } // namespace
 
-int member::join(std::string path, std::vector<int> may, wish const& wanted, follower const& program) {
+int member::join(std::string path, std::vector<int> may, wish const& wanted,
+                 follower const& program) {
     std::lock_guard const held(m_lock);
     if (m_registry || m_has_thread) return EALREADY;
     registry shared(std::move(path));
@@ -97,11 +101,13 @@ void member::leave() noexcept {
     spread();
 }
 
-void member::spread() noexcept try { os::move_threads(m_has, m_may); } catch (std::bad_alloc const&) {
+void member::spread() noexcept try {
+    os::move_threads(m_has, m_may);
+} catch (std::bad_alloc const&) {
     return; // they keep to what they have
 }
 
-// --- the thread -------------------------------------------------------------------------------------------------------------------
+// --- the thread ----------------------------------------------------------------------------------
 
 void* member::run(void* self) noexcept {
     os::set_name("tulle-cpus");
@@ -114,10 +120,13 @@ void member::watch() noexcept {
     while (look() && sleep()) {}
 }
 
-// The watch comes first, so that no change after the look is missed. A file that was removed and made again is another one to watch.
+// The watch comes first, so that no change after the look is missed. A file that was removed and
+// made again is another one to watch.
 bool member::look() noexcept try {
     std::lock_guard const held(m_lock);
-    if (m_changes >= 0) static_cast<void>(::inotify_add_watch(m_changes, m_registry->path().c_str(), IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF));
+    if (m_changes >= 0)
+        static_cast<void>(::inotify_add_watch(m_changes, m_registry->path().c_str(),
+                                              IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF));
     if (int const error = visit(); error != 0 && !is_passing(error)) give_up();
     return m_registry.has_value();
 } catch (std::bad_alloc const&) {
@@ -143,7 +152,7 @@ bool member::sleep() const noexcept {
     return true;
 }
 
-// --- wishes -----------------------------------------------------------------------------------------------------------------------
+// --- wishes --------------------------------------------------------------------------------------
 
 int member::want(wish const& wanted) { return want(wanted, may()); }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that shares the CPUs of its machine: it is in the registry, and an OS thread of its own sees to it that it follows when others come, go, die
-// or want something else. That thread sleeps until the file changes (inotify(7)), and looks once a second all the same: for those that have died,
-// and where the system has no watch to give.
+// A program that shares the CPUs of its machine: it is in the registry, and an OS thread of its own
+// sees to it that it follows when others come, go, die or want something else. That thread sleeps
+// until the file changes (inotify(7)), and looks once a second all the same: for those that have
+// died, and where the system has no watch to give.
 #pragma once
 
 #include "cpus/registry.hpp"
@@ -15,7 +16,8 @@
 
 namespace tulle::cpus {
 
-// What the program does. Called by the member's thread or by who joins or wants, one at a time, none of them after leave().
+// What the program does. Called by the member's thread or by who joins or wants, one at a time,
+// none of them after leave().
 struct follower {
     void (*starts)(int tid) noexcept = nullptr; // the thread that watches
     // The program has other CPUs. False: it cannot follow yet, and will be told again.
@@ -27,17 +29,21 @@ struct follower {
 class member {
 public:
     // 0, or an error of registry::visit (why() says why), or of the start of an OS thread.
-    [[nodiscard]] int join(std::string path, std::vector<int> may, wish const& wanted, follower const& program);
-    void leave() noexcept; // its OS threads may run where they might before; nothing if it has not joined
+    [[nodiscard]] int join(std::string path, std::vector<int> may, wish const& wanted,
+                           follower const& program);
+    // its OS threads may run where they might before; nothing if it has not joined
+    void leave() noexcept;
 
-    // 0, and has() is as the others let it; if the registry is locked for long, soon. ENOTSUP: it has not joined, or has given up; others: see
-    // registry::visit. Throws std::bad_alloc.
+    // 0, and has() is as the others let it; if the registry is locked for long, soon. ENOTSUP: it
+    // has not joined, or has given up; others: see registry::visit. Throws std::bad_alloc.
     [[nodiscard]] int want(wish const& wanted);
     [[nodiscard]] int want(wish const& wanted, std::vector<int> may); // and it may use others
-    [[nodiscard]] std::optional<wish> wanted();                       // nothing: it has not joined, or has given up
+    // nothing: it has not joined, or has given up
+    [[nodiscard]] std::optional<wish> wanted();
     [[nodiscard]] std::vector<int> has();
     [[nodiscard]] std::vector<int> may();
-    [[nodiscard]] std::vector<int> may_now(); // if somebody has restricted the process's first thread meanwhile, as it is now
+    // If somebody has restricted the process's first thread meanwhile, as it is now.
+    [[nodiscard]] std::vector<int> may_now();
     [[nodiscard]] std::string const& why() const noexcept { return m_why; } // of join
 
     // Around fork(2); the child is no member, and has all that it may use again.

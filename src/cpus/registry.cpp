@@ -21,14 +21,16 @@ namespace tulle::cpus {
 
 namespace {
 
-constexpr std::uint64_t k_patience_ns = 1'000'000'000; // with who holds the lock, which takes microseconds
+// With who holds the lock, which takes microseconds.
+constexpr std::uint64_t k_patience_ns = 1'000'000'000;
 constexpr timespec k_pause{0, 1'000'000};
 
 bool set_bits(cpu_bits& bits, std::vector<int> const& cpus) {
     bits = {};
     for (int const cpu : cpus) {
         if (cpu < 0 || cpu >= k_most_cpus) return false;
-        bits[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (static_cast<unsigned>(cpu) % 64);
+        bits[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1}
+                                                    << (static_cast<unsigned>(cpu) % 64);
     }
     return true;
 }
@@ -36,15 +38,22 @@ bool set_bits(cpu_bits& bits, std::vector<int> const& cpus) {
 std::vector<int> cpus_in(cpu_bits const& bits) {
     std::vector<int> cpus;
     for (std::size_t k = 0; k < bits.size(); ++k)
-        for (std::uint64_t word = bits[k]; word != 0; word &= word - 1) cpus.push_back(static_cast<int>(64 * k) + std::countr_zero(word));
+        for (std::uint64_t word = bits[k]; word != 0; word &= word - 1)
+            cpus.push_back(static_cast<int>(64 * k) + std::countr_zero(word));
     return cpus;
 }
 
-bool is_alive(entry const& e) noexcept { return e.process > 0 && e.start != 0 && os::start_of_process(e.process) == e.start; }
+bool is_alive(entry const& e) noexcept {
+    return e.process > 0 && e.start != 0 && os::start_of_process(e.process) == e.start;
+}
 
-bool makes_sense(entry const& e) noexcept { return cpus::makes_sense(wish{e.least, e.most, e.weight}) && e.may != cpu_bits{}; }
+bool makes_sense(entry const& e) noexcept {
+    return cpus::makes_sense(wish{e.least, e.most, e.weight}) && e.may != cpu_bits{};
+}
 
-program as_divided(entry const& e) { return {cpus_in(e.may), cpus_in(e.has), e.least, e.most, e.weight}; }
+program as_divided(entry const& e) {
+    return {cpus_in(e.may), cpus_in(e.has), e.least, e.most, e.weight};
+}
 
 bool equal(entry const& a, entry const& b) noexcept { return std::memcmp(&a, &b, sizeof a) == 0; }
 
@@ -69,7 +78,8 @@ public:
     image& operator=(image&&) = delete;
     ~image() {
         int const kept = errno;
-        if (m_file >= 0) ::flock(m_file, LOCK_UN); // also of the descriptor that a process which is forked meanwhile has
+        // Also of the descriptor that a process which is forked meanwhile has.
+        if (m_file >= 0) ::flock(m_file, LOCK_UN);
         if (m_file >= 0) ::close(m_file);
         errno = kept;
     }
@@ -84,7 +94,9 @@ public:
         if (m_is_new && !write_at(m_file, 0, &head, sizeof head)) return false;
         for (std::size_t k = 0; k < entries.size(); ++k) {
             bool const is_same = k < m_before.size() && equal(entries[k], m_before[k]);
-            if (!is_same && !write_at(m_file, sizeof(file_head) + k * sizeof(entry), &entries[k], sizeof(entry))) return false;
+            if (!is_same && !write_at(m_file, sizeof(file_head) + k * sizeof(entry), &entries[k],
+                                      sizeof(entry)))
+                return false;
         }
         return true;
     }
@@ -94,8 +106,9 @@ public:
     }
     // Null: there is none.
     [[nodiscard]] entry* find(int process, std::uint64_t start) {
-        auto const found =
-            std::find_if(entries.begin(), entries.end(), [=](entry const& e) { return e.process == process && e.start == start; });
+        auto const found = std::find_if(entries.begin(), entries.end(), [=](entry const& e) {
+            return e.process == process && e.start == start;
+        });
         return found == entries.end() ? nullptr : &*found;
     }
     [[nodiscard]] entry* find_or_add(int process, std::uint64_t start) {
@@ -114,13 +127,17 @@ private:
 };
 
 std::string registry::default_path() {
-    char const* const chosen = ::secure_getenv("TULLE_CPUS_FILE"); // NOLINT(concurrency-mt-unsafe): as all options
+    char const* const chosen =
+        ::secure_getenv("TULLE_CPUS_FILE"); // NOLINT(concurrency-mt-unsafe): as all options
     if (chosen != nullptr && *chosen != '\0') return chosen;
-    return "/dev/shm/tulle-cpus-" + std::to_string(::geteuid()) + "-" + std::to_string(os::process_namespace());
+    return "/dev/shm/tulle-cpus-" + std::to_string(::geteuid()) + "-" +
+           std::to_string(os::process_namespace());
 }
 
 registry::registry(std::string path, int process)
-    : m_path(std::move(path)), m_process(process == 0 ? ::getpid() : process), m_start(os::start_of_process(m_process)) {}
+    : m_path(std::move(path)),
+      m_process(process == 0 ? ::getpid() : process),
+      m_start(os::start_of_process(m_process)) {}
 
 bool registry::refuse(int error, char const* why) {
     m_why = m_path + ": " + why;
@@ -132,7 +149,8 @@ bool registry::lock(int file, int kind) {
     std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
     while (::flock(file, kind | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) return refuse(errno, std::strerror(errno));
-        if (os::monotonic_ns() >= give_up) return refuse(EBUSY, "another program holds it locked, and does not go on");
+        if (os::monotonic_ns() >= give_up)
+            return refuse(EBUSY, "another program holds it locked, and does not go on");
         ::nanosleep(&k_pause, nullptr);
     }
     return true;
@@ -145,24 +163,29 @@ bool registry::is_ours(int file) {
     return about.st_uid == ::geteuid() || refuse(EPERM, "it belongs to another user");
 }
 
-// One that is new has nothing in it. An entry of which a part is missing was being added by somebody who has died.
+// One that is new has nothing in it. An entry of which a part is missing was being added by
+// somebody who has died.
 bool registry::read(image& of) {
     struct stat about {};
     if (::fstat(of.file(), &about) != 0) return refuse(errno, std::strerror(errno));
     auto const size = static_cast<std::size_t>(about.st_size);
     file_head head;
-    if (size != 0 && ::pread(of.file(), &head, sizeof head, 0) != sizeof head) return refuse(EBADMSG, "it is too short for a registry");
+    if (size != 0 && ::pread(of.file(), &head, sizeof head, 0) != sizeof head)
+        return refuse(EBADMSG, "it is too short for a registry");
     if (head.format != file_head::k_format || head.entry_bytes != sizeof(entry))
-        return refuse(EBADMSG, "it is of another version of Tulle, or something else; remove it when no such program runs");
+        return refuse(EBADMSG, "it is of another version of Tulle, or something else; remove it "
+                               "when no such program runs");
     std::size_t const count = size <= sizeof head ? 0 : (size - sizeof head) / sizeof(entry);
     if (count > k_most_programs) return refuse(EBADMSG, "it is damaged (too long); remove it");
     of.entries.resize(count);
     auto const bytes = static_cast<ssize_t>(count * sizeof(entry));
-    if (::pread(of.file(), of.entries.data(), count * sizeof(entry), sizeof head) != bytes) return refuse(EIO, "it cannot be read");
+    if (::pread(of.file(), of.entries.data(), count * sizeof(entry), sizeof head) != bytes)
+        return refuse(EIO, "it cannot be read");
     of.note_read(size == 0);
     of.forget_dead();
-    bool const is_sound =
-        std::all_of(of.entries.begin(), of.entries.end(), [](entry const& e) { return e.process == 0 || makes_sense(e); });
+    bool const is_sound = std::all_of(of.entries.begin(), of.entries.end(), [](entry const& e) {
+        return e.process == 0 || makes_sense(e);
+    });
     return is_sound || refuse(EBADMSG, "it is damaged; remove it");
 }
 
@@ -176,7 +199,8 @@ std::optional<registry::image> registry::open(int flags, int lock_kind) {
     std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
     for (bool is_last = false; !is_last;) {
         is_last = os::monotonic_ns() >= give_up;
-        image opened(::open(m_path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR));
+        image opened(
+            ::open(m_path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR));
         bool const is_missing = opened.file() < 0 && errno == ENOENT && (flags & O_CREAT) != 0;
         if (is_missing && !is_last && has_folder()) continue; // it is being removed at this moment
         if (opened.file() < 0) {
@@ -186,7 +210,9 @@ std::optional<registry::image> registry::open(int flags, int lock_kind) {
         if (!is_ours(opened.file()) || !lock(opened.file(), lock_kind)) return std::nullopt;
         struct stat locked {};
         struct stat there {};
-        if (::fstat(opened.file(), &locked) != 0 || ::stat(m_path.c_str(), &there) != 0 || locked.st_ino != there.st_ino) continue;
+        if (::fstat(opened.file(), &locked) != 0 || ::stat(m_path.c_str(), &there) != 0 ||
+            locked.st_ino != there.st_ino)
+            continue;
         if (!read(opened)) return std::nullopt;
         return opened;
     }
@@ -202,7 +228,8 @@ bool registry::divide_and_write(image& of) {
     auto const parts = divide(programs, &os::locality_of_cpu);
     auto part = parts.begin();
     for (entry& e : of.entries)
-        if (e.process != 0) static_cast<void>(set_bits(e.has, *part++)); // they were in bits already
+        // They were in bits already.
+        if (e.process != 0) static_cast<void>(set_bits(e.has, *part++));
     return of.write() || refuse(errno, std::strerror(errno));
 }
 
@@ -238,8 +265,10 @@ bool registry::leave() {
     auto visited = open(O_RDWR, LOCK_EX);
     if (!visited) return false;
     if (entry* const own = visited->find(m_process, m_start)) *own = {};
-    bool const is_used = std::any_of(visited->entries.begin(), visited->entries.end(), [](entry const& e) { return e.process != 0; });
-    if (!is_used && ::unlink(m_path.c_str()) == 0) return true; // who has opened it by now makes another one
+    bool const is_used = std::any_of(visited->entries.begin(), visited->entries.end(),
+                                     [](entry const& e) { return e.process != 0; });
+    // Who has opened it by now makes another one.
+    if (!is_used && ::unlink(m_path.c_str()) == 0) return true;
     return divide_and_write(*visited);
 }
 

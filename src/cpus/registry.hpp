@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file in which the programs of a user on a machine agree who has which CPUs. There is nobody but them: whoever visits it leaves out those that
-// have died, divides anew (division.hpp), and writes what has changed. A file that is locked (flock(2)), not memory that is mapped: one that is cut or
-// written over by mistake can be refused, and the system gives the lock back when its holder dies.
-//   - An entry is written by its own process, but for the CPUs that it has, which the others write, too. So whatever a visitor leaves undone when
-//     it is killed, what all others want is still there, and the next visitor divides the same way again.
-//   - A process is known by its number and the time of its start. An entry stays where it is as long as its process lives.
+// The file in which the programs of a user on a machine agree who has which CPUs. There is nobody
+// but them: whoever visits it leaves out those that have died, divides anew (division.hpp), and
+// writes what has changed. A file that is locked (flock(2)), not memory that is mapped: one that is
+// cut or written over by mistake can be refused, and the system gives the lock back when its holder
+// dies.
+//   - An entry is written by its own process, but for the CPUs that it has, which the others write,
+//     too. So whatever a visitor leaves undone when it is killed, what all others want is still
+//     there, and the next visitor divides the same way again.
+//   - A process is known by its number and the time of its start. An entry stays where it is as
+//     long as its process lives.
 //   - Others may see a change by inotify(7): only a visit that changes something writes.
 #pragma once
 
@@ -28,7 +32,8 @@ struct wish {
 inline constexpr int k_most_weight = 1000;
 inline constexpr int k_most_wanted = 1 << 20;
 [[nodiscard]] constexpr bool makes_sense(wish const& w) noexcept {
-    return w.least >= 1 && w.least <= w.most && w.most <= k_most_wanted && w.weight >= 1 && w.weight <= k_most_weight;
+    return w.least >= 1 && w.least <= w.most && w.most <= k_most_wanted && w.weight >= 1 &&
+           w.weight <= k_most_weight;
 }
 
 inline constexpr int k_most_cpus = 8192; // numbers below
@@ -55,16 +60,20 @@ struct file_head {
 class registry {
 public:
     static constexpr std::size_t k_most_programs = 128;
-    // What TULLE_CPUS_FILE says; otherwise a file of this user, and of those whose processes this one can see, below /dev/shm.
+    // What TULLE_CPUS_FILE says; otherwise a file of this user, and of those whose processes this
+    // one can see, below /dev/shm.
     [[nodiscard]] static std::string default_path();
 
     // `process`: another one than the caller, for tests.
     explicit registry(std::string path, int process = 0);
 
-    // The caller wants CPUs of these, not none. Those that it has from now on; nothing: why() says why, and errno: EBUSY, somebody holds the
-    // file locked, perhaps stopped by a debugger; ENOSPC, it is full; EBADMSG, it is of another version, or damaged; EPERM, it is somebody
-    // else's, or no file; E2BIG, a CPU's number is too large; EINVAL, the wish makes no sense; others as of open(2) and write(2). Throws std::bad_alloc.
-    [[nodiscard]] std::optional<std::vector<int>> visit(std::vector<int> const& may, wish const& wanted);
+    // The caller wants CPUs of these, not none. Those that it has from now on; nothing: why() says
+    // why, and errno: EBUSY, somebody holds the file locked, perhaps stopped by a debugger; ENOSPC,
+    // it is full; EBADMSG, it is of another version, or damaged; EPERM, it is somebody else's, or
+    // no file; E2BIG, a CPU's number is too large; EINVAL, the wish makes no sense; others as of
+    // open(2) and write(2). Throws std::bad_alloc.
+    [[nodiscard]] std::optional<std::vector<int>> visit(std::vector<int> const& may,
+                                                        wish const& wanted);
     // The caller has ended; the last one removes the file. False: see visit.
     bool leave();
 

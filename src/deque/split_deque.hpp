@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asymmetric split deque of records: the owner forks and joins with plain stores (detail/deque_front.hpp), thieves take the oldest.
+// Asymmetric split deque of records: the owner forks and joins with plain stores
+// (detail/deque_front.hpp), thieves take the oldest.
 //   [base, tail) stolen   [tail, split) shared   [split, head) the owner's
-// A thief that finds nothing shared moves `split` over half of the owner's part, makes every thread pass a full fence (membarrier), reads
-// `head` again and corrects `split`. Protocol, invariants, proof sketch: README.md.
-// Deviates from Lace's split deque (doi:10.1007/978-3-319-14313-2_16) in that the thief moves the split, so an owner that only computes
-// loses nothing to starvation; the fence on the thief's side follows Dice, Huang and Yang's asymmetric Dekker synchronization.
+// A thief that finds nothing shared moves `split` over half of the owner's part, makes every thread
+// pass a full fence (membarrier), reads `head` again and corrects `split`. Protocol, invariants,
+// proof sketch: README.md.
+// Deviates from Lace's split deque (doi:10.1007/978-3-319-14313-2_16) in that the thief moves the
+// split, so an owner that only computes loses nothing to starvation; the fence on the thief's side
+// follows Dice, Huang and Yang's asymmetric Dekker synchronization.
 // deque_owner: the thread whose stack the deque belongs to. deque_thief: anyone.
 #pragma once
 
@@ -25,25 +28,31 @@ struct front_machine_of<Machine> {
     using type = typename Machine::front_machine;
 };
 
-// INV-1 base <= tail <= split under the lock. INV-2 outside a thief's membarrier, split <= max(head, tail).
-// INV-3 the owner never writes a slot below split, but for its own under the lock. INV-4 slots are stolen oldest first.
-template <class Machine, class Slot> class split_deque : public detail::basic_deque_front<typename front_machine_of<Machine>::type, Slot> {
+// INV-1 base <= tail <= split under the lock. INV-2 outside a thief's membarrier, split <=
+// max(head, tail).
+// INV-3 the owner never writes a slot below split, but for its own under the lock. INV-4 slots are
+// stolen oldest first.
+template <class Machine, class Slot>
+class split_deque
+    : public detail::basic_deque_front<typename front_machine_of<Machine>::type, Slot> {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
 public:
-    // `asymmetric`: the machine has heavy_fence(). If not, each publish takes the cold path and shares at once (deque_owner::share_all).
+    // `asymmetric`: the machine has heavy_fence(). If not, each publish takes the cold path and
+    // shares at once (deque_owner::share_all).
     void open(Slot* slots, std::size_t count, bool asymmetric) noexcept {
         m_base = slots;
         m_last = slots + (count - 1);
         m_asymmetric = asymmetric;
-        this->head.store(slots, std::memory_order_relaxed); // relaxed: not shared yet; published by whoever hands the deque out
+        // relaxed: not shared yet; published by whoever hands the deque out
+        this->head.store(slots, std::memory_order_relaxed);
         this->split.store(slots, std::memory_order_relaxed);
         m_tail.store(slots, std::memory_order_relaxed);
         silence();
     }
 
-    // Empties a deque that open() was called for and whose owner has gone. Under the lock: a thief may still be in it, between D1 and D2,
-    // and would share what the next owner takes back.
+    // Empties a deque that open() was called for and whose owner has gone. Under the lock: a thief
+    // may still be in it, between D1 and D2, and would share what the next owner takes back.
     void reopen(bool asymmetric) noexcept {
         m_lock.lock();
         m_asymmetric = asymmetric;
@@ -54,35 +63,50 @@ public:
         m_lock.unlock();
     }
 
-    // A hint, by anyone: holds records that a thief could take. relaxed: deque_thief::steal decides under the lock.
+    // A hint, by anyone: holds records that a thief could take. relaxed: deque_thief::steal decides
+    // under the lock.
     [[nodiscard]] bool looks_stealable() const noexcept {
         Slot* const shared = this->split.load(std::memory_order_relaxed);
-        return m_tail.load(std::memory_order_relaxed) < shared || this->head.load(std::memory_order_relaxed) > shared;
+        return m_tail.load(std::memory_order_relaxed) < shared ||
+               this->head.load(std::memory_order_relaxed) > shared;
     }
 
-    // B1: the owner's next publish takes the cold path. By a worker that goes to sleep, before its heavy fence.
+    // B1: the owner's next publish takes the cold path. By a worker that goes to sleep, before its
+    // heavy fence.
     // relaxed: the heavy fence follows.
     void alarm() noexcept { this->limit.store(m_base, std::memory_order_relaxed); }
-    // By the owner, in the cold path. Without asymmetry every publish must come here, so the alarm stays.
+    // By the owner, in the cold path. Without asymmetry every publish must come here, so the alarm
+    // stays.
     // relaxed: who has set the alarm is served by the look for sleepers that follows.
-    void silence() noexcept { this->limit.store(m_asymmetric ? m_last : m_base, std::memory_order_relaxed); }
+    void silence() noexcept {
+        this->limit.store(m_asymmetric ? m_last : m_base, std::memory_order_relaxed);
+    }
 
     [[nodiscard]] bool is_full(Slot* slot) const noexcept { return slot >= m_last; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
     [[nodiscard]] Slot* base() const noexcept { return m_base; }
-    [[nodiscard]] std::size_t capacity() const noexcept { return static_cast<std::size_t>(m_last - m_base); }
+    [[nodiscard]] std::size_t capacity() const noexcept {
+        return static_cast<std::size_t>(m_last - m_base);
+    }
     // By the owner. Forked threads that were not joined yet.
     [[nodiscard]] bool is_empty() const noexcept { return this->top() == m_base; }
 
-    // By the owner, while the process is forked: no thief is in the middle of anything. The first slot that is not stolen is m_tail.
+    // By the owner, while the process is forked: no thief is in the middle of anything. The first
+    // slot that is not stolen is m_tail.
     void lock_for_process_fork() noexcept { m_lock.lock(); }
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
-    [[nodiscard]] Slot* stolen_end() const noexcept { return m_tail.load(std::memory_order_relaxed); } // relaxed: by the owner, after that
+    // relaxed: by the owner, after that
+    [[nodiscard]] Slot* stolen_end() const noexcept {
+        return m_tail.load(std::memory_order_relaxed);
+    }
 
     // Under the lock, hence relaxed.
     void check_invariants() const noexcept {
-        TULLE_ASSERT(m_base <= m_tail.load(std::memory_order_relaxed), "tail below the base of its deque");
-        TULLE_ASSERT(m_tail.load(std::memory_order_relaxed) <= this->split.load(std::memory_order_relaxed), "tail above split");
+        TULLE_ASSERT(m_base <= m_tail.load(std::memory_order_relaxed),
+                     "tail below the base of its deque");
+        TULLE_ASSERT(m_tail.load(std::memory_order_relaxed) <=
+                         this->split.load(std::memory_order_relaxed),
+                     "tail above split");
     }
 
 private:
@@ -92,7 +116,8 @@ private:
     alignas(64) base::basic_spin_lock<Machine> m_lock; // guards split and tail
     atomic<Slot*> m_tail{nullptr};                     // oldest slot that is not stolen
     Slot* m_base = nullptr;
-    Slot* m_last = nullptr; // the slot that is never used, so that `limit` can be compared after publishing
+    // The slot that is never used, so that `limit` can be compared after publishing.
+    Slot* m_last = nullptr;
     bool m_asymmetric = true;
 };
 
@@ -109,7 +134,8 @@ public:
 
     // The youngest slot, after retract() failed: head may already be at `slot`.
     // `keep_shared`: what is left is joined through the cold path only (see reclaim_below).
-    // relaxed, here and in the other functions of the owner: thieves read these words under the lock, or as hints.
+    // relaxed, here and in the other functions of the owner: thieves read these words under the
+    // lock, or as hints.
     [[nodiscard]] reclaim_result reclaim(Slot* slot, bool keep_shared = false) noexcept {
         guard const held(m_deque.m_lock);
         m_deque.check_invariants();
@@ -122,17 +148,23 @@ public:
         if (slot < m_deque.split.load(std::memory_order_relaxed)) {
             // Keep half of the older ones private, if a thief could get at them.
             bool const all_shared = keep_shared || !m_deque.m_asymmetric;
-            m_deque.split.store(all_shared ? slot : tail + (slot - tail) / 2, std::memory_order_relaxed);
+            m_deque.split.store(all_shared ? slot : tail + (slot - tail) / 2,
+                                std::memory_order_relaxed);
         }
         return reclaim_result::mine;
     }
-    // A slot with younger ones above it. On `mine` the slot stays where it is; the caller leaves a record in it that may be stolen idly.
-    // The younger ones become shared, so that their joins come to reclaim(), after which the caller takes idle records off.
-    template <class Replace> [[nodiscard]] reclaim_result reclaim_below(Slot* slot, Replace replace) noexcept {
+    // A slot with younger ones above it. On `mine` the slot stays where it is; the caller leaves a
+    // record in it that may be stolen idly.
+    // The younger ones become shared, so that their joins come to reclaim(), after which the caller
+    // takes idle records off.
+    template <class Replace>
+    [[nodiscard]] reclaim_result reclaim_below(Slot* slot, Replace replace) noexcept {
         guard const held(m_deque.m_lock);
-        bool const stolen = slot < m_deque.m_tail.load(std::memory_order_relaxed); // relaxed: as in reclaim
+        // relaxed: as in reclaim
+        bool const stolen = slot < m_deque.m_tail.load(std::memory_order_relaxed);
         replace(stolen);
-        m_deque.split.store(m_deque.top(), std::memory_order_relaxed); // ordered by the lock: the owner itself moves it
+        // Ordered by the lock: the owner itself moves it.
+        m_deque.split.store(m_deque.top(), std::memory_order_relaxed);
         return stolen ? reclaim_result::stolen : reclaim_result::mine;
     }
     // The youngest slot was stolen and is done: it may be used again.
@@ -171,9 +203,11 @@ public:
     using deque_type = split_deque<Machine, Slot>;
     explicit deque_thief(deque_type& deque) noexcept : m_deque(deque) {}
 
-    // The oldest slot, or null: empty, or somebody else is at it. What the owner wrote into the slot happens before the return.
+    // The oldest slot, or null: empty, or somebody else is at it. What the owner wrote into the
+    // slot happens before the return.
     [[nodiscard]] Slot* steal() noexcept {
-        if (!m_deque.looks_stealable() || m_deque.m_lock.looks_held() || !m_deque.m_lock.try_lock()) return nullptr;
+        if (!m_deque.looks_stealable() || m_deque.m_lock.looks_held() || !m_deque.m_lock.try_lock())
+            return nullptr;
         Slot* const slot = take_oldest();
         m_deque.m_lock.unlock();
         return slot;
@@ -191,13 +225,17 @@ private:
     bool share() noexcept {
         if (!m_deque.m_asymmetric) return false;
         Slot* const split = m_deque.split.load(std::memory_order_relaxed);
-        Slot* const head = m_deque.head.load(std::memory_order_relaxed); // relaxed: a guess, read again below
+        // relaxed: a guess, read again below
+        Slot* const head = m_deque.head.load(std::memory_order_relaxed);
         if (head <= split) return false;
         Slot* const wanted = split + (head - split + 1) / 2;
         m_deque.split.store(wanted, std::memory_order_relaxed); // D1
-        Machine::heavy_fence(); // the owner either has stored a lower head, seen at D2, or will see the split, at C2
-        Slot* const seen = m_deque.head.load(std::memory_order_acquire); // D2; pairs with the release in publish (A1)
-        if (seen < wanted) m_deque.split.store(seen > split ? seen : split, std::memory_order_relaxed);
+        // The owner either has stored a lower head, seen at D2, or will see the split, at C2.
+        Machine::heavy_fence();
+        // D2; pairs with the release in publish (A1)
+        Slot* const seen = m_deque.head.load(std::memory_order_acquire);
+        if (seen < wanted)
+            m_deque.split.store(seen > split ? seen : split, std::memory_order_relaxed);
         return (seen < wanted ? seen : wanted) > split;
     }
 

@@ -32,7 +32,7 @@ struct request {
     int descriptor = -1; // of the sender; -1: none
 };
 
-// --- in the copy -----------------------------------------------------------------------------------------------------------
+// --- in the copy ---------------------------------------------------------------------------------
 
 int open_output(request const& r) noexcept {
     char path[64];
@@ -46,12 +46,13 @@ void write_answer(void* of) {
     write_report(sched::scheduler::instance(), {.is_request = true}, r.process, open_output(r));
 }
 
-// --- in the process ----------------------------------------------------------------------------------------------------------
+// --- in the process ------------------------------------------------------------------------------
 
 request read_request(siginfo_t const& info) noexcept {
     request r{::getpid(), info.si_pid, -1};
     auto const value = reinterpret_cast<std::uintptr_t>(info.si_value.sival_ptr);
-    if (info.si_code == SI_QUEUE && value >> 32U == k_request_magic) r.descriptor = static_cast<int>(value & 0xFFFFFFFFU);
+    if (info.si_code == SI_QUEUE && value >> 32U == k_request_magic)
+        r.descriptor = static_cast<int>(value & 0xFFFFFFFFU);
     return r;
 }
 
@@ -69,10 +70,13 @@ void copy_twice(request& r) noexcept {
 void on_request(int signal, siginfo_t* info, void* interrupted) {
     int const kept = errno;
     auto const& where = *static_cast<ucontext_t const*>(interrupted);
-    // acquire and release pair with each other: one request after the other. What comes meanwhile is dropped.
+    // acquire and release pair with each other: one request after the other. What comes meanwhile
+    // is dropped.
     request r = read_request(*info);
-    bool const is_wanted = r.descriptor >= 0 || g_before != SIG_IGN; // the shell has background jobs ignore the keyboard's
-    if (!stand_still_if_asked(where) && is_wanted && !g_busy.exchange(true, std::memory_order_acquire)) {
+    // The shell has background jobs ignore the keyboard's.
+    bool const is_wanted = r.descriptor >= 0 || g_before != SIG_IGN;
+    if (!stand_still_if_asked(where) && is_wanted &&
+        !g_busy.exchange(true, std::memory_order_acquire)) {
         sched::scheduler& s = sched::scheduler::instance();
         s.pause_watcher(true); // it would find the workers in the kernel
         stop_workers(s, signal, where);
@@ -84,7 +88,9 @@ void on_request(int signal, siginfo_t* info, void* interrupted) {
     errno = kept;
 }
 
-bool is_ours(struct sigaction const& action) noexcept { return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_request; }
+bool is_ours(struct sigaction const& action) noexcept {
+    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_request;
+}
 
 // Mapped, so that it is seen from outside; nobody reads it.
 void* make_mark() noexcept {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers SIGQUIT with a report (report_request.hpp). The handler makes a copy of the process (os/child_program.hpp) and goes on; the copy, in which
-// nothing else runs, writes the report and ends. So the program is stopped for the time of the copy only, and whatever goes wrong
-// with a report cannot hurt it.
+// Answers SIGQUIT with a report (report_request.hpp). The handler makes a copy of the process
+// (os/child_program.hpp) and goes on; the copy, in which nothing else runs, writes the report and
+// ends. So the program is stopped for the time of the copy only, and whatever goes wrong with a
+// report cannot hurt it.
 #pragma once
 
 namespace tulle::diag {
 
-// From now on. No effect when the program handles SIGQUIT itself; where it is ignored, as the shell has it for background jobs, only requests
-// of `tulle ps` are answered. Both by one thread at a time.
+// From now on. No effect when the program handles SIGQUIT itself; where it is ignored, as the shell
+// has it for background jobs, only requests of `tulle ps` are answered. Both by one thread at a
+// time.
 void answer_requests() noexcept;
 void stop_answering() noexcept;
 [[nodiscard]] bool answers_requests() noexcept;

@@ -6,7 +6,8 @@
 
 #include <array>
 
-// Of the C++ run time: the frame description of a function, looked up without a lock where the C library can do that.
+// Of the C++ run time: the frame description of a function, looked up without a lock where the C
+// library can do that.
 extern "C" {
 struct dwarf_eh_bases {
     void* text;
@@ -22,7 +23,15 @@ namespace {
 
 using arch::k_register_count;
 
-enum class rule_kind : std::uint8_t { same, undefined, at_offset, value_offset, in_register, at_expression, value_expression };
+enum class rule_kind : std::uint8_t {
+    same,
+    undefined,
+    at_offset,
+    value_offset,
+    in_register,
+    at_expression,
+    value_expression
+};
 
 // How the caller's value of a register is found.
 struct rule {
@@ -33,7 +42,8 @@ struct rule {
 
 struct row {
     std::array<rule, k_register_count> registers;
-    rule frame; // in_register: `number` is the register, `frame_offset` is added; or value_expression
+    // in_register: `number` is the register, `frame_offset` is added; or value_expression
+    rule frame;
     std::int64_t frame_offset = 0;
 };
 
@@ -99,11 +109,12 @@ bool describe(void const* found, void const* function, description& d) noexcept 
     return true;
 }
 
-// --- from instructions to the row of one pc ------------------------------------------------------------------------------
+// --- from instructions to the row of one pc ------------------------------------------------------
 
 class machine {
 public:
-    machine(description const& of, std::uintptr_t pc) noexcept : m_of(of), m_pc(pc), m_at(of.function) {}
+    machine(description const& of, std::uintptr_t pc) noexcept
+        : m_of(of), m_pc(pc), m_at(of.function) {}
 
     // False: something unknown.
     [[nodiscard]] bool run() noexcept {
@@ -127,7 +138,9 @@ private:
         std::uint8_t const low = code & 0x3F;
         switch (code >> 6U) {
             case 1: return advance(low);
-            case 2: return offset(low, static_cast<std::int64_t>(p.unsigned_number()) * m_of.data_factor);
+            case 2:
+                return offset(low,
+                              static_cast<std::int64_t>(p.unsigned_number()) * m_of.data_factor);
             case 3: return restore(low);
             default: return low < 0x0C ? run_plain(low, p) : run_frame(low, p);
         }
@@ -153,13 +166,23 @@ private:
     }
     bool run_frame(std::uint8_t code, dwarf_reader& p) noexcept {
         switch (code) {
-            case 0x0C: return frame_register(p) && frame_offset(static_cast<std::int64_t>(p.unsigned_number())); // def_cfa
-            case 0x0D: return frame_register(p);                                                                 // def_cfa_register
-            case 0x0E: return frame_offset(static_cast<std::int64_t>(p.unsigned_number()));                      // def_cfa_offset
-            case 0x0F: return frame_expression(p);                                                               // def_cfa_expression
-            case 0x12: return frame_register(p) && frame_offset(p.signed_number() * m_of.data_factor);           // def_cfa_sf
-            case 0x13: return frame_offset(p.signed_number() * m_of.data_factor);                                // def_cfa_offset_sf
-            case 0x2E: return static_cast<void>(p.unsigned_number()), true;                                      // GNU_args_size
+            // def_cfa
+            case 0x0C:
+                return frame_register(p) &&
+                       frame_offset(static_cast<std::int64_t>(p.unsigned_number()));
+            // def_cfa_register
+            case 0x0D: return frame_register(p);
+            // def_cfa_offset
+            case 0x0E: return frame_offset(static_cast<std::int64_t>(p.unsigned_number()));
+            // def_cfa_expression
+            case 0x0F: return frame_expression(p);
+            // def_cfa_sf
+            case 0x12:
+                return frame_register(p) && frame_offset(p.signed_number() * m_of.data_factor);
+            // def_cfa_offset_sf
+            case 0x13: return frame_offset(p.signed_number() * m_of.data_factor);
+            // GNU_args_size.
+            case 0x2E: return static_cast<void>(p.unsigned_number()), true;
             case 0x2D: return true; // AARCH64_negate_ra_state: see code_address
             default: return run_register(code, p);
         }
@@ -167,12 +190,20 @@ private:
     bool run_register(std::uint8_t code, dwarf_reader& p) noexcept {
         std::uint64_t const number = p.unsigned_number();
         switch (code) {
-            case 0x10: return set(number, {rule_kind::at_expression, 0, p.block()});                        // expression
-            case 0x11: return offset(number, p.signed_number() * m_of.data_factor);                         // offset_extended_sf
-            case 0x14: return set(number, {rule_kind::value_offset, signed_of(p.unsigned_number())});       // val_offset
-            case 0x15: return set(number, {rule_kind::value_offset, p.signed_number() * m_of.data_factor}); // val_offset_sf
-            case 0x16: return set(number, {rule_kind::value_expression, 0, p.block()});                     // val_expression
-            case 0x2F: return offset(number, -signed_of(p.unsigned_number()));                              // negative_offset_extended
+            // expression
+            case 0x10: return set(number, {rule_kind::at_expression, 0, p.block()});
+            // offset_extended_sf
+            case 0x11: return offset(number, p.signed_number() * m_of.data_factor);
+            // val_offset
+            case 0x14:
+                return set(number, {rule_kind::value_offset, signed_of(p.unsigned_number())});
+            // val_offset_sf
+            case 0x15:
+                return set(number, {rule_kind::value_offset, p.signed_number() * m_of.data_factor});
+            // val_expression
+            case 0x16: return set(number, {rule_kind::value_expression, 0, p.block()});
+            // negative_offset_extended
+            case 0x2F: return offset(number, -signed_of(p.unsigned_number()));
             default: return false;
         }
     }
@@ -190,10 +221,13 @@ private:
     bool set_location(dwarf_reader& p) noexcept { return p.skip(m_of.pointer_bytes), false; }
     bool set(std::uint64_t number, rule const& how) noexcept {
         std::uint64_t const slot = arch::slot_of(number);
-        if (slot < k_register_count) m_row.registers[slot] = how; // others, vector registers say, are not followed
+        // others, vector registers say, are not followed
+        if (slot < k_register_count) m_row.registers[slot] = how;
         return true;
     }
-    bool offset(std::uint64_t number, std::int64_t by) noexcept { return set(number, {rule_kind::at_offset, by}); }
+    bool offset(std::uint64_t number, std::int64_t by) noexcept {
+        return set(number, {rule_kind::at_offset, by});
+    }
     bool restore(std::uint64_t number) noexcept {
         std::uint64_t const slot = arch::slot_of(number);
         return slot >= k_register_count || set(number, m_initial.registers[slot]);
@@ -209,7 +243,8 @@ private:
         return true;
     }
     bool frame_register(dwarf_reader& p) noexcept {
-        m_row.frame = {rule_kind::in_register, slot_operand(static_cast<std::int64_t>(p.unsigned_number()))};
+        m_row.frame = {rule_kind::in_register,
+                       slot_operand(static_cast<std::int64_t>(p.unsigned_number()))};
         return true;
     }
     bool frame_offset(std::int64_t by) noexcept {
@@ -229,12 +264,13 @@ private:
     std::size_t m_depth = 0;
 };
 
-// --- from the row to the caller's registers ---------------------------------------------------------------------------------
+// --- from the row to the caller's registers ------------------------------------------------------
 
 // A location expression over the registers of this frame.
 class expression {
 public:
-    expression(arch::registers const& r, stack_range const& stack) noexcept : m_registers(r), m_stack(stack) {}
+    expression(arch::registers const& r, stack_range const& stack) noexcept
+        : m_registers(r), m_stack(stack) {}
 
     [[nodiscard]] bool evaluate(dwarf_reader code, std::uintptr_t& result) noexcept {
         while (!code.at_end()) {
@@ -255,18 +291,27 @@ private:
         return true;
     }
     bool push_register(std::size_t number, std::int64_t offset) noexcept {
-        return m_registers.has(number) && push(m_registers.value[number] + static_cast<std::uintptr_t>(offset));
+        return m_registers.has(number) &&
+               push(m_registers.value[number] + static_cast<std::uintptr_t>(offset));
     }
     bool run_one(dwarf_reader& p) noexcept {
         std::uint8_t const code = p.byte();
-        if (code >= 0x30 && code < 0x50) return push(code - 0x30U);                             // lit0 to lit31
-        if (code >= 0x70 && code < 0x90) return push_register(code - 0x70U, p.signed_number()); // breg0 to breg31
+        // lit0 to lit31
+        if (code >= 0x30 && code < 0x50) return push(code - 0x30U);
+        // breg0 to breg31
+        if (code >= 0x70 && code < 0x90) return push_register(code - 0x70U, p.signed_number());
         switch (code) {
             case 0x06: return dereference();
-            case 0x08: return push(p.byte());                                                                       // const1u
-            case 0x09: return push(static_cast<std::uintptr_t>(std::intptr_t{static_cast<std::int8_t>(p.byte())})); // const1s
-            case 0x0A: return push(p.fixed<std::uint16_t>());                                                       // const2u
-            case 0x23: return push(p.unsigned_number()) && binary(0x22);                                            // plus_uconst
+            // const1u
+            case 0x08: return push(p.byte());
+            // const1s
+            case 0x09:
+                return push(
+                    static_cast<std::uintptr_t>(std::intptr_t{static_cast<std::int8_t>(p.byte())}));
+            // const2u
+            case 0x0A: return push(p.fixed<std::uint16_t>());
+            // plus_uconst
+            case 0x23: return push(p.unsigned_number()) && binary(0x22);
             default: return binary(code);
         }
     }
@@ -284,7 +329,8 @@ private:
             case 0x22: return push(a + b);
             case 0x24: return push(a << (b & 63U));
             case 0x25: return push(a >> (b & 63U));
-            case 0x2A: return push(static_cast<std::intptr_t>(a) >= static_cast<std::intptr_t>(b) ? 1 : 0);
+            case 0x2A:
+                return push(static_cast<std::intptr_t>(a) >= static_cast<std::intptr_t>(b) ? 1 : 0);
             default: return false;
         }
     }
@@ -302,7 +348,8 @@ struct frame_view {
 };
 
 bool find_frame_address(row const& at, frame_view& f) noexcept {
-    if (at.frame.kind == rule_kind::value_expression) return expression(f.registers, f.stack).evaluate(at.frame.expression, f.address);
+    if (at.frame.kind == rule_kind::value_expression)
+        return expression(f.registers, f.stack).evaluate(at.frame.expression, f.address);
     auto const number = static_cast<std::size_t>(at.frame.number);
     if (at.frame.kind != rule_kind::in_register || !f.registers.has(number)) return false;
     f.address = f.registers.value[number] + static_cast<std::uintptr_t>(at.frame_offset);
@@ -315,7 +362,8 @@ bool evaluate_from_frame(frame_view const& f, dwarf_reader code, std::uintptr_t&
 }
 
 // The caller's value of a register; false: not known.
-bool apply(rule const& how, std::size_t number, frame_view const& f, std::uintptr_t& word) noexcept {
+bool apply(rule const& how, std::size_t number, frame_view const& f,
+           std::uintptr_t& word) noexcept {
     std::uintptr_t const shifted = f.address + static_cast<std::uintptr_t>(how.number);
     switch (how.kind) {
         case rule_kind::undefined: return false;
@@ -326,7 +374,8 @@ bool apply(rule const& how, std::size_t number, frame_view const& f, std::uintpt
             if (!f.registers.has(static_cast<std::size_t>(how.number))) return false;
             word = f.registers.value[static_cast<std::size_t>(how.number)];
             return true;
-        case rule_kind::at_expression: return evaluate_from_frame(f, how.expression, word) && f.stack.read(word, word);
+        case rule_kind::at_expression:
+            return evaluate_from_frame(f, how.expression, word) && f.stack.read(word, word);
         case rule_kind::value_expression: return evaluate_from_frame(f, how.expression, word);
     }
     return false;
@@ -334,8 +383,11 @@ bool apply(rule const& how, std::size_t number, frame_view const& f, std::uintpt
 
 } // namespace
 
-TULLE_NO_SANITIZE bool stack_range::read(std::uintptr_t address, std::uintptr_t& word) const noexcept {
-    if (address < low || address % alignof(std::uintptr_t) != 0 || high < sizeof word || address > high - sizeof word) return false;
+TULLE_NO_SANITIZE bool stack_range::read(std::uintptr_t address,
+                                         std::uintptr_t& word) const noexcept {
+    if (address < low || address % alignof(std::uintptr_t) != 0 || high < sizeof word ||
+        address > high - sizeof word)
+        return false;
     word = *reinterpret_cast<std::uintptr_t const volatile*>(address);
     return true;
 }
@@ -353,10 +405,12 @@ frame_step to_caller(arch::registers& r, stack_range const& stack, bool is_call)
     arch::registers caller;
     for (std::size_t number = 0; number < k_register_count; ++number) {
         std::uintptr_t word = 0;
-        if (apply(program.result().registers[number], number, frame, word)) caller.set(number, word);
+        if (apply(program.result().registers[number], number, frame, word))
+            caller.set(number, word);
     }
     rule const& own = program.result().registers[arch::k_stack_pointer];
-    if (own.kind == rule_kind::same) caller.set(arch::k_stack_pointer, frame.address); // unless said otherwise
+    // Unless said otherwise.
+    if (own.kind == rule_kind::same) caller.set(arch::k_stack_pointer, frame.address);
     if (!caller.has(d.return_register)) return frame_step::end;
     caller.pc = arch::code_address(caller.value[d.return_register]);
     r = caller;

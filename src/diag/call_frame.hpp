@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unwinds one frame of a stack that does not run, by the call frame information that compilers emit for exceptions. Unlike the unwinder of the
-// C++ run time it reads nothing outside of the given stack, starts from any set of registers, and takes no lock and no memory: it may
-// be used on a stack that changes meanwhile (the result is nonsense then, but it ends), and in a signal handler.
+// Unwinds one frame of a stack that does not run, by the call frame information that compilers emit
+// for exceptions. Unlike the unwinder of the C++ run time it reads nothing outside of the given
+// stack, starts from any set of registers, and takes no lock and no memory: it may be used on a
+// stack that changes meanwhile (the result is nonsense then, but it ends), and in a signal handler.
 // Sources: DWARF 5, section 6.4; Linux Standard Base 5, section 10.6 (.eh_frame).
 #pragma once
 
@@ -22,8 +23,11 @@ struct stack_range {
 
 enum class frame_step : std::uint8_t { call, interrupted, end };
 
-// From a frame to its caller's. `is_call`: the pc is a return address, so the call before it is what counts.
-// end: this was the last frame, or nothing is known of this pc. interrupted: the caller's frame was interrupted by a signal.
-[[nodiscard]] frame_step to_caller(arch::registers& r, stack_range const& stack, bool is_call) noexcept;
+// From a frame to its caller's. `is_call`: the pc is a return address, so the call before it is
+// what counts.
+// end: this was the last frame, or nothing is known of this pc. interrupted: the caller's frame was
+// interrupted by a signal.
+[[nodiscard]] frame_step to_caller(arch::registers& r, stack_range const& stack,
+                                   bool is_call) noexcept;
 
 } // namespace tulle::diag

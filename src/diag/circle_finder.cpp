@@ -10,7 +10,8 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr std::size_t k_most_waiting = 4096; // a program with more that wait for holders is not looked at
+// A program with more that wait for holders is not looked at.
+constexpr std::size_t k_most_waiting = 4096;
 constexpr std::size_t k_most_circles = 8;
 
 bool may_have_holder(wait::wait_reason waits) noexcept {
@@ -34,7 +35,8 @@ std::uint64_t mix(std::uint64_t word) noexcept {
 // The same wherever the walk has begun.
 std::uint64_t signature_of(std::pmr::vector<wait_graph::node> const& circle) noexcept {
     std::uint64_t sum = 0;
-    for (wait_graph::node const& n : circle) sum += mix(mix(n.id) + reinterpret_cast<std::uintptr_t>(n.waits.object));
+    for (wait_graph::node const& n : circle)
+        sum += mix(mix(n.id) + reinterpret_cast<std::uintptr_t>(n.waits.object));
     return sum;
 }
 
@@ -67,7 +69,9 @@ sched::circle_search circle_finder::look(sched::scheduler& of) noexcept try {
 }
 
 circle_finder::sighting& circle_finder::find(std::uint64_t signature) {
-    auto const at = std::find_if(m_seen.begin(), m_seen.end(), [signature](sighting const& s) { return s.signature == signature; });
+    auto const at = std::find_if(m_seen.begin(), m_seen.end(), [signature](sighting const& s) {
+        return s.signature == signature;
+    });
     return at != m_seen.end() ? *at : m_seen.emplace_back(sighting{signature});
 }
 
@@ -77,7 +81,8 @@ sched::circle_search circle_finder::judge(std::pmr::vector<circle> const& circle
     for (circle const& c : circles) {
         sighting& seen = find(signature_of(c));
         seen.is_now = true;
-        if (++seen.times < k_sightings && result == sched::circle_search::none) result = sched::circle_search::doubtful;
+        if (++seen.times < k_sightings && result == sched::circle_search::none)
+            result = sched::circle_search::doubtful;
         if (seen.times != k_sightings) continue;
         result = sched::circle_search::found;
         m_members.insert(m_members.end(), c.begin(), c.end());
@@ -89,7 +94,8 @@ sched::circle_search circle_finder::judge(std::pmr::vector<circle> const& circle
 
 bool circle_finder::is_member(sched::thread_view const& seen) const noexcept {
     return std::any_of(m_members.begin(), m_members.end(), [&seen](wait_graph::node const& n) {
-        return n.id == seen.id && n.waits.kind == seen.waits.kind && n.waits.object == seen.waits.object;
+        return n.id == seen.id && n.waits.kind == seen.waits.kind &&
+               n.waits.object == seen.waits.object;
     });
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds threads that wait for each other in a circle while others go on. The process is not stopped for it, so a look may see threads one
-// after the other in states that they have never been in at one time; and what they wait for may be gone, so it is read with care. Such a
-// circle needs locks that are taken in two orders, and has to be seen at several looks, as the same threads at the same objects, before
-// it counts: those that are real are still there.
+// Finds threads that wait for each other in a circle while others go on. The process is not stopped
+// for it, so a look may see threads one after the other in states that they have never been in at
+// one time; and what they wait for may be gone, so it is read with care. Such a circle needs locks
+// that are taken in two orders, and has to be seen at several looks, as the same threads at the
+// same objects, before it counts: those that are real are still there.
 #pragma once
 
 #include "diag/wait_graph.hpp"

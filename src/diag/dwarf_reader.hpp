@@ -55,7 +55,9 @@ struct dwarf_reader {
     }
 
 private:
-    [[nodiscard]] std::size_t left() const noexcept { return at_end() ? 0 : static_cast<std::size_t>(end - begin); }
+    [[nodiscard]] std::size_t left() const noexcept {
+        return at_end() ? 0 : static_cast<std::size_t>(end - begin);
+    }
     std::uint64_t groups(unsigned& shift) noexcept {
         std::uint64_t value = 0;
         for (bool more = true; more && shift < 64; shift += 7) {

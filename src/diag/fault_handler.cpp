@@ -46,11 +46,12 @@ void explain(request& r) noexcept {
 bool may_be_overflow(sched::worker const& w, fault const& f) noexcept {
     if (stands_on_system_stack(w)) return is_near_stack_pointer(f);
     stack::span const own = w.current == nullptr ? stack::span{} : w.current->stack;
-    return suspect(f, own, own.size <= stack::k_compact_bytes ? 0 : os::page_size()) != overflow_kind::none;
+    return suspect(f, own, own.size <= stack::k_compact_bytes ? 0 : os::page_size()) !=
+           overflow_kind::none;
 }
 
-// The same signal, with the default action, when the handler returns: the instruction faults again; or, if no instruction was the cause, the
-// signal is sent again as it came.
+// The same signal, with the default action, when the handler returns: the instruction faults again;
+// or, if no instruction was the cause, the signal is sent again as it came.
 void end_as_without_us(int signal, siginfo_t* info) noexcept {
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
@@ -65,10 +66,13 @@ void on_fault(int signal, siginfo_t* info, void* interrupted) {
     sched::worker const* const w = sched::this_worker();
     bool const is_fault = info->si_code > 0 && info->si_code != SI_KERNEL;
     if (w != nullptr && is_fault) {
-        request r{w, {reinterpret_cast<std::uintptr_t>(info->si_addr), 0, arch::registers_of(where)}, ::getpid()};
+        request r{w,
+                  {reinterpret_cast<std::uintptr_t>(info->si_addr), 0, arch::registers_of(where)},
+                  ::getpid()};
         if (may_be_overflow(*w, r.what)) {
             r.what.probe_target = arch::probe_target(where);
-            while (g_busy.exchange(true, std::memory_order_relaxed)) ::pause(); // relaxed: guards no data; the other one ends the process
+            // relaxed: guards no data; the other one ends the process
+            while (g_busy.exchange(true, std::memory_order_relaxed)) ::pause();
             explain(r);
         }
     }
@@ -76,13 +80,17 @@ void on_fault(int signal, siginfo_t* info, void* interrupted) {
     errno = kept;
 }
 
-bool is_ours(struct sigaction const& action) noexcept { return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_fault; }
+bool is_ours(struct sigaction const& action) noexcept {
+    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_fault;
+}
 
 } // namespace
 
 void explain_overflows() noexcept {
     struct sigaction present {};
-    if (::sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present) || present.sa_handler != SIG_DFL) return;
+    if (::sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present) ||
+        present.sa_handler != SIG_DFL)
+        return;
     struct sigaction wanted {};
     wanted.sa_sigaction = &on_fault;
     wanted.sa_flags = SA_SIGINFO | SA_ONSTACK;

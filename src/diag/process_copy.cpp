@@ -23,7 +23,8 @@ struct task {
     void* argument;
 };
 
-// Not by the C library's function, to which sanitizers have added what they do at the end of a program.
+// Not by the C library's function, to which sanitizers have added what they do at the end of a
+// program.
 [[noreturn]] void end(int code) noexcept {
     for (;;) ::syscall(SYS_exit_group, code);
 }

@@ -32,8 +32,10 @@ phrase target_of(wait::wait_reason waits, bool same_object) noexcept {
     sync::wait_facts const facts = sync::inspect(waits);
     if (waits.kind == stolen_child) return phrase::make("a %s", kind);
     if (waits.kind == spawned_thread) return name_of(facts.holder);
-    if (facts.holder != 0) return phrase::make("%s %p, held by %s", kind, waits.object, name_of(facts.holder).text);
-    if (facts.numbers[0] != '\0') return phrase::make("%s %p (%s)", kind, waits.object, facts.numbers);
+    if (facts.holder != 0)
+        return phrase::make("%s %p, held by %s", kind, waits.object, name_of(facts.holder).text);
+    if (facts.numbers[0] != '\0')
+        return phrase::make("%s %p (%s)", kind, waits.object, facts.numbers);
     return phrase::make("%s %p", kind, waits.object);
 }
 
@@ -59,7 +61,8 @@ public:
     report_reserve(report_reserve const&) = delete;
     report_reserve& operator=(report_reserve const&) = delete;
 
-    [[nodiscard]] std::pmr::monotonic_buffer_resource memory_upon(std::pmr::memory_resource& rest) const noexcept {
+    [[nodiscard]] std::pmr::monotonic_buffer_resource
+    memory_upon(std::pmr::memory_resource& rest) const noexcept {
         using memory = std::pmr::monotonic_buffer_resource;
         return m_is_ours ? memory(g_bytes, sizeof g_bytes, &rest) : memory(sizeof g_bytes, &rest);
     }
@@ -74,7 +77,11 @@ private:
 class writer {
 public:
     writer(sched::scheduler& of, report_reason const& why, int process, int output) noexcept
-        : m_of(of), m_why(why), m_process(process), m_out(output), m_memory(m_reserve.memory_upon(m_pages)) {}
+        : m_of(of),
+          m_why(why),
+          m_process(process),
+          m_out(output),
+          m_memory(m_reserve.memory_upon(m_pages)) {}
 
     void write() noexcept {
         print_head();
@@ -89,13 +96,17 @@ public:
             print_group(g);
         }
         if (m_threads.groups().size() > k_most_groups)
-            m_out.print("\nand %zu more kinds of threads\n", m_threads.groups().size() - k_most_groups);
-        if (!m_is_complete) m_out.print("\nmemory was short: threads, circles or names are missing here\n");
+            m_out.print("\nand %zu more kinds of threads\n",
+                        m_threads.groups().size() - k_most_groups);
+        if (!m_is_complete)
+            m_out.print("\nmemory was short: threads, circles or names are missing here\n");
         m_out.flush();
     }
 
 private:
-    void find_circles() noexcept try { m_circles = m_threads.graph().circles(k_most_circles_told); } catch (std::bad_alloc const&) {
+    void find_circles() noexcept try {
+        m_circles = m_threads.graph().circles(k_most_circles_told);
+    } catch (std::bad_alloc const&) {
         m_is_complete = false;
     }
     void find_names() noexcept try {
@@ -120,21 +131,29 @@ private:
         std::uint64_t const unstarted = sched::census(m_of).unstarted().all();
         switch (m_why.found) {
             case sched::standstill::deadlock:
-                m_out.print("tulle: deadlock: %zu %s, and nothing is left that could wake one (process %d", waiting, wait, m_process);
+                m_out.print(
+                    "tulle: deadlock: %zu %s, and nothing is left that could wake one (process %d",
+                    waiting, wait, m_process);
                 break;
             case sched::standstill::no_stack:
-                m_out.print("tulle: deadlock: %zu %s, %" PRIu64 " more %s not started, and there is no stack for another one (process %d",
-                            waiting, wait, unstarted, unstarted == 1 ? "has" : "have", m_process);
+                m_out.print(
+                    "tulle: deadlock: %zu %s, %" PRIu64
+                    " more %s not started, and there is no stack for another one (process %d",
+                    waiting, wait, unstarted, unstarted == 1 ? "has" : "have", m_process);
                 break;
             case sched::standstill::awaits_signal:
-                m_out.print("tulle: warning: %zu %s, and nothing is left that could wake one but a handler of %s (process %d", waiting,
-                            wait, signal_names().text, m_process);
+                m_out.print("tulle: warning: %zu %s, and nothing is left that could wake one but a "
+                            "handler of %s (process %d",
+                            waiting, wait, signal_names().text, m_process);
                 break;
             case sched::standstill::circle:
-                m_out.print("tulle: warning: some threads wait for each other in a circle, while others go on (process %d", m_process);
+                m_out.print("tulle: warning: some threads wait for each other in a circle, while "
+                            "others go on (process %d",
+                            m_process);
                 break;
         }
-        if (m_of.chosen().seed != 0) m_out.print("; TULLE_SEED=%" PRIu64 " repeats this run", m_of.chosen().seed);
+        if (m_of.chosen().seed != 0)
+            m_out.print("; TULLE_SEED=%" PRIu64 " repeats this run", m_of.chosen().seed);
         m_out.print(")\n");
         if (m_why.found == sched::standstill::no_stack) print_stack_limit(m_out, m_of);
         m_out.flush();
@@ -144,38 +163,44 @@ private:
             if ((m_why.signals & os::signal_bit(signal)) == 0) continue;
             bool const is_only = m_why.signals == os::signal_bit(signal);
             char const* const name = os::name_of_signal(signal);
-            if (name == nullptr) return phrase::make("signal %d%s", signal, is_only ? "" : " or of others");
+            if (name == nullptr)
+                return phrase::make("signal %d%s", signal, is_only ? "" : " or of others");
             return phrase::make("%s%s", name, is_only ? "" : " or of others");
         }
         return phrase::make("%s", "a signal");
     }
     void print_counts() noexcept {
         sched::unstarted_counts const more = sched::census(m_of).unstarted();
-        m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d workers; %" PRIu64 " in queues%s\n", m_process,
-                    m_threads.count(), m_threads.running(), m_of.chosen().workers, more.all(),
-                    more.starving != 0 ? ", some of which find no stack" : "");
+        m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d "
+                    "workers; %" PRIu64 " in queues%s\n",
+                    m_process, m_threads.count(), m_threads.running(), m_of.chosen().workers,
+                    more.all(), more.starving != 0 ? ", some of which find no stack" : "");
         print_substitutes(m_of.watching().view());
     }
     void print_substitutes(sched::watcher_view const& seen) noexcept {
         if (seen.in_kernel + seen.computing == 0) return;
         char const* const call = os::name_of_call(seen.last_call);
-        m_out.print("    %d substitutes run; workers were found in the kernel %" PRIu64 " times%s%s, computing for long %" PRIu64
+        m_out.print("    %d substitutes run; workers were found in the kernel %" PRIu64
+                    " times%s%s, computing for long %" PRIu64
                     " times, and substitutes were added %" PRIu64 " times\n",
-                    seen.substitutes, seen.in_kernel, call != nullptr ? ", last in " : "", call != nullptr ? call : "", seen.computing,
-                    seen.substituted);
+                    seen.substitutes, seen.in_kernel, call != nullptr ? ", last in " : "",
+                    call != nullptr ? call : "", seen.computing, seen.substituted);
     }
     void print_circle(std::pmr::vector<wait_graph::node> const& circle) noexcept {
         m_out.print("\nin a circle:\n");
-        for (wait_graph::node const& n : circle) m_out.print("  %s waits for %s\n", name_of(n.id).text, target_of(n.waits, true).text);
+        for (wait_graph::node const& n : circle)
+            m_out.print("  %s waits for %s\n", name_of(n.id).text, target_of(n.waits, true).text);
     }
 
     void print_group(thread_group const& g) noexcept {
         m_out.print("\n");
         print_who(g);
         if (g.first.waits.kind != wait::wait_kind::nothing)
-            m_out.print(g.count == 1 ? " waits for %s\n" : " wait for %s\n", target_of(g.first.waits, g.same_object).text);
+            m_out.print(g.count == 1 ? " waits for %s\n" : " wait for %s\n",
+                        target_of(g.first.waits, g.same_object).text);
         else if (g.first.worker >= 0)
-            m_out.print(g.count == 1 ? " runs on worker %d%s\n" : " run on worker %d%s\n", g.first.worker, stuck_in(g.first).text);
+            m_out.print(g.count == 1 ? " runs on worker %d%s\n" : " run on worker %d%s\n",
+                        g.first.worker, stuck_in(g.first).text);
         else if (g.first.stack_kind == sched::fiber_kind::guest)
             m_out.print(" (OS thread %d) does something else\n", g.first.tid);
         else
@@ -199,15 +224,18 @@ private:
     void print_origin(sched::thread_view const& seen) noexcept {
         if (seen.site != nullptr) return print_site(m_out, m_symbols.at(call_before(seen.site)));
         if (seen.stolen != nullptr)
-            m_out.print("    forked as %s\n", m_symbols.at(reinterpret_cast<std::uintptr_t>(seen.stolen->run)).back().function.c_str());
+            m_out.print("    forked as %s\n",
+                        m_symbols.at(reinterpret_cast<std::uintptr_t>(seen.stolen->run))
+                            .back()
+                            .function.c_str());
     }
     void print_stack(thread_group const& g) noexcept {
         int number = 0;
         for (std::uintptr_t const pc : g.pcs) {
             for (symbol const& s : m_symbols.at(pc)) {
                 if (!is_internal(s))
-                    m_out.print("    #%-2d %s%s%s\n", number++, s.function.c_str(), s.source_line.empty() ? "" : " at ",
-                                s.source_line.c_str());
+                    m_out.print("    #%-2d %s%s%s\n", number++, s.function.c_str(),
+                                s.source_line.empty() ? "" : " at ", s.source_line.c_str());
             }
         }
         if (g.cut) m_out.print("    ...\n");
@@ -228,7 +256,8 @@ private:
 
 } // namespace
 
-void write_report(sched::scheduler& of, report_reason const& why, int process, int output) noexcept {
+void write_report(sched::scheduler& of, report_reason const& why, int process,
+                  int output) noexcept {
     writer(of, why, process, output).write();
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says in text which threads there are, what each waits for, where it was spawned and where it stands. Threads that look alike are one
-// paragraph. Threads that wait for each other in a circle come first, where it is known who holds what.
-// Takes no lock for long and no memory of the C library's heap, so it may be written by a copy of the process (report_request.cpp).
+// Says in text which threads there are, what each waits for, where it was spawned and where it
+// stands. Threads that look alike are one paragraph. Threads that wait for each other in a circle
+// come first, where it is known who holds what.
+// Takes no lock for long and no memory of the C library's heap, so it may be written by a copy of
+// the process (report_request.cpp).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,8 @@ class circle_finder;
 struct report_reason {
     bool is_request = false; // somebody has asked; else:
     sched::standstill found{};
-    std::uint64_t signals = 0;              // of awaits_signal: those that the program handles, as os::handled_signals
+    // Of awaits_signal: those that the program handles, as os::handled_signals.
+    std::uint64_t signals = 0;
     circle_finder const* circles = nullptr; // of a circle: only the threads in it are told of
 };
 

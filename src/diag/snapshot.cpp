@@ -21,7 +21,8 @@ constexpr std::uint64_t k_patience_ns = 200'000'000;
 // Odd: workers are to stand still. Changes with each request.
 std::atomic<std::uint32_t> g_round{0};
 
-void leave_registers(sched::worker_remote& w, ucontext_t const& interrupted, std::uint32_t round) noexcept {
+void leave_registers(sched::worker_remote& w, ucontext_t const& interrupted,
+                     std::uint32_t round) noexcept {
     w.stopped_at = arch::registers_of(interrupted);
     w.stopped_in.store(round, std::memory_order_release); // pairs with has_stopped
 }
@@ -33,7 +34,8 @@ bool has_stopped(sched::worker_remote const& w, std::uint32_t round) noexcept {
 void pass_on(sched::scheduler& of, int signal, std::uint32_t round) noexcept {
     for (sched::worker_remote const* const w : of.workers()) {
         int const tid = w->tid.load(std::memory_order_relaxed); // relaxed: 0 until it has started
-        if (tid != 0 && !has_stopped(*w, round)) static_cast<void>(::syscall(SYS_tgkill, ::getpid(), tid, signal));
+        if (tid != 0 && !has_stopped(*w, round))
+            static_cast<void>(::syscall(SYS_tgkill, ::getpid(), tid, signal));
     }
 }
 

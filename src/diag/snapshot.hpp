@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads that run are doing, when a report is asked for: the signal that asks is passed on to every worker, and each leaves the
-// registers that it has interrupted and waits until the copy of the process has been made. All in signal handlers.
+// What the threads that run are doing, when a report is asked for: the signal that asks is passed
+// on to every worker, and each leaves the registers that it has interrupted and waits until the
+// copy of the process has been made. All in signal handlers.
 #pragma once
 
 #include "arch/registers.hpp"
@@ -10,11 +11,13 @@
 
 namespace tulle::diag {
 
-// By the first handler: passes `signal` on, and returns when all workers stand still or have had their time.
+// By the first handler: passes `signal` on, and returns when all workers stand still or have had
+// their time.
 void stop_workers(sched::scheduler& of, int signal, ucontext_t const& own) noexcept;
 void let_workers_go() noexcept;
 
-// By every handler of that signal. False: nobody is stopping this worker, so the signal is a request of its own.
+// By every handler of that signal. False: nobody is stopping this worker, so the signal is a
+// request of its own.
 [[nodiscard]] bool stand_still_if_asked(ucontext_t const& interrupted) noexcept;
 
 } // namespace tulle::diag

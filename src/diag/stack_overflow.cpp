@@ -22,10 +22,14 @@ constexpr std::size_t k_margin = std::size_t{64} << 10U;
 
 std::uintptr_t low_of(stack::span s) noexcept { return reinterpret_cast<std::uintptr_t>(s.low); }
 std::uintptr_t end_of(stack::span s) noexcept { return reinterpret_cast<std::uintptr_t>(s.end()); }
-std::uintptr_t stack_pointer(arch::registers const& r) noexcept { return r.value[arch::k_stack_pointer]; }
+std::uintptr_t stack_pointer(arch::registers const& r) noexcept {
+    return r.value[arch::k_stack_pointer];
+}
 // Where an architecture's registers are not known, the address that was touched tells how deep the
 // stack was.
-std::uintptr_t depth(fault const& f) noexcept { return f.from.has(arch::k_stack_pointer) ? stack_pointer(f.from) : f.address; }
+std::uintptr_t depth(fault const& f) noexcept {
+    return f.from.has(arch::k_stack_pointer) ? stack_pointer(f.from) : f.address;
+}
 
 // What the unwinder may read: the stack, and what lies below it down to the stack pointer, where
 // the thread has written itself.
@@ -57,7 +61,8 @@ frame_size largest_frame(fault const& f, stack::span own) noexcept {
 // "64K", as options are written
 phrase size_text(std::size_t bytes) noexcept {
     constexpr std::size_t k_kibi = 1024;
-    if (bytes % (k_kibi * k_kibi * k_kibi) == 0) return phrase::make("%zuG", bytes / (k_kibi * k_kibi * k_kibi));
+    if (bytes % (k_kibi * k_kibi * k_kibi) == 0)
+        return phrase::make("%zuG", bytes / (k_kibi * k_kibi * k_kibi));
     if (bytes % (k_kibi * k_kibi) == 0) return phrase::make("%zuM", bytes / (k_kibi * k_kibi));
     return phrase::make("%zuK", bytes / k_kibi);
 }
@@ -70,7 +75,8 @@ overflow_kind suspect(fault const& f, stack::span own, std::size_t guard_bytes) 
     if (!own || sp >= low_of(own) + k_near) return overflow_kind::none;
     bool const in_guard = low_of(own) - f.address <= guard_bytes && f.address < low_of(own);
     if (in_guard) return overflow_kind::into_guard;
-    return sp < low_of(own) && f.from.has(arch::k_stack_pointer) ? overflow_kind::past_guard : overflow_kind::none;
+    return sp < low_of(own) && f.from.has(arch::k_stack_pointer) ? overflow_kind::past_guard
+                                                                 : overflow_kind::none;
 }
 
 bool stands_on_system_stack(sched::worker const& w) noexcept {
@@ -90,7 +96,8 @@ bool began_on(stack::span own, arch::registers from) noexcept {
     bool is_call = false;
     for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_looked_at; ++k) {
         std::uintptr_t const before = stack_pointer(from);
-        if (to_caller(from, range, is_call) != frame_step::call || stack_pointer(from) <= before) return false;
+        if (to_caller(from, range, is_call) != frame_step::call || stack_pointer(from) <= before)
+            return false;
         if (stack_pointer(from) > low_of(own)) return stack_pointer(from) <= end_of(own);
         is_call = true;
     }
@@ -133,14 +140,16 @@ public:
     // In this order, so that something is said even when the rest fails.
     void write() {
         overflow_kind const kind = suspect(m_fault, m_own, guard_bytes());
-        if (kind == overflow_kind::none || (kind == overflow_kind::past_guard && !is_certain())) return;
-        m_out.print("tulle: %s overflowed its stack of %zu bytes (process %d)\n", name_of(m_seen.id).text, class_bytes(), m_process);
+        if (kind == overflow_kind::none || (kind == overflow_kind::past_guard && !is_certain()))
+            return;
+        m_out.print("tulle: %s overflowed its stack of %zu bytes (process %d)\n",
+                    name_of(m_seen.id).text, class_bytes(), m_process);
         if (m_seen.outer_count != 0)
             m_out.print("    in the place of %s, which joins it and whose stack it is\n",
                         name_of(m_seen.outer[m_seen.outer_count - 1]).text);
         if (kind == overflow_kind::past_guard) {
-            m_out.print(
-                "    past its end, into what belongs to others; compile with -fstack-clash-protection to have that found at once\n");
+            m_out.print("    past its end, into what belongs to others; compile with "
+                        "-fstack-clash-protection to have that found at once\n");
         }
         print_advice();
         m_out.flush();
@@ -153,27 +162,35 @@ public:
 
 private:
     [[nodiscard]] std::size_t class_bytes() const noexcept {
-        return m_is_systems || m_own.size > stack::k_largest_bytes ? m_own.size : stack::class_for(m_own.size).bytes();
+        return m_is_systems || m_own.size > stack::k_largest_bytes
+                   ? m_own.size
+                   : stack::class_for(m_own.size).bytes();
     }
-    [[nodiscard]] std::size_t guard_bytes() const noexcept { return m_is_systems ? k_system_gap : class_bytes() - m_own.size; }
+    [[nodiscard]] std::size_t guard_bytes() const noexcept {
+        return m_is_systems ? k_system_gap : class_bytes() - m_own.size;
+    }
     // It came from this stack, or a neighbour's stack is where it is now.
     [[nodiscard]] bool is_certain() const noexcept {
-        stack::span const here{reinterpret_cast<std::byte*>(stack_pointer(m_fault.from)), m_own.size};
+        stack::span const here{reinterpret_cast<std::byte*>(stack_pointer(m_fault.from)),
+                               m_own.size};
         return began_on(m_own, m_fault.from) || (m_of.has_stacks() && m_of.stacks().owns(here));
     }
 
     // Its size is not the library's to choose.
     void print_advice_for_system() noexcept {
         if (m_seen.stack_kind == sched::fiber_kind::guest)
-            m_out.print("    it is the stack of an OS thread of the program's own: give that a larger one (pthread_attr_setstacksize, "
+            m_out.print("    it is the stack of an OS thread of the program's own: give that a "
+                        "larger one (pthread_attr_setstacksize, "
                         "ulimit -s)\n");
         else
-            m_out.print("    it is the stack of the OS thread that started the library: raise its limit (ulimit -s)\n");
-        std::size_t const size = size_to_set(stack::class_for(m_of.chosen().stack_size).bytes(), m_own.size);
+            m_out.print("    it is the stack of the OS thread that started the library: raise its "
+                        "limit (ulimit -s)\n");
+        std::size_t const size =
+            size_to_set(stack::class_for(m_of.chosen().stack_size).bytes(), m_own.size);
         if (m_seen.outer_count != 0 && size != 0)
-            m_out.print(
-                "    or give the thread one of its own, on which it runs wherever it is joined: stack_size=%s where it is spawned\n",
-                size_text(size).text);
+            m_out.print("    or give the thread one of its own, on which it runs wherever it is "
+                        "joined: stack_size=%s where it is spawned\n",
+                        size_text(size).text);
     }
 
     void print_advice() noexcept {
@@ -184,7 +201,8 @@ private:
         if (!m_seen.has_own_stack) m_out.print("TULLE_STACK_SIZE=%s", size_text(size).text);
         bool const by_attribute = m_seen.site != nullptr && m_seen.outer_count == 0;
         if (by_attribute || m_seen.has_own_stack)
-            m_out.print("%sstack_size=%s where it is spawned", m_seen.has_own_stack ? "" : ", or ", size_text(size).text);
+            m_out.print("%sstack_size=%s where it is spawned", m_seen.has_own_stack ? "" : ", or ",
+                        size_text(size).text);
         m_out.print("\n");
     }
 
@@ -203,7 +221,10 @@ private:
         if (m_seen.site != nullptr)
             print_site(m_out, m_symbols.at(call_before(m_seen.site)));
         else if (m_seen.stolen != nullptr)
-            m_out.print("    forked as %s\n", m_symbols.at(reinterpret_cast<std::uintptr_t>(m_seen.stolen->run)).back().function.c_str());
+            m_out.print("    forked as %s\n",
+                        m_symbols.at(reinterpret_cast<std::uintptr_t>(m_seen.stolen->run))
+                            .back()
+                            .function.c_str());
     }
 
     void print_frames() noexcept {
@@ -215,8 +236,8 @@ private:
             for (symbol const& s : m_symbols.at(m_trace.pcs[k])) {
                 if (is_internal(s)) continue;
                 if (number == k_most_frames_shown) return m_out.print("    ...\n");
-                m_out.print("    #%-2zu %s%s%s\n", number++, s.function.c_str(), s.source_line.empty() ? "" : " at ",
-                            s.source_line.c_str());
+                m_out.print("    #%-2zu %s%s%s\n", number++, s.function.c_str(),
+                            s.source_line.empty() ? "" : " at ", s.source_line.c_str());
             }
         }
     }

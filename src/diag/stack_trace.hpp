@@ -11,7 +11,8 @@
 
 namespace tulle::diag {
 
-// Innermost first. Each address lies inside of the call instruction, or is where the frame was stopped.
+// Innermost first. Each address lies inside of the call instruction, or is where the frame was
+// stopped.
 struct stack_trace {
     static constexpr std::size_t k_most = 64;
 

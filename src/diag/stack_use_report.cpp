@@ -26,12 +26,13 @@ std::uintptr_t call_site_of(sched::stack_user const& user) noexcept {
     return user.is_forked ? reinterpret_cast<std::uintptr_t>(user.site) : call_before(user.site);
 }
 
-void print_user(text_output& out, sched::stack_user const& user, symbol_table const& symbols) noexcept {
+void print_user(text_output& out, sched::stack_user const& user,
+                symbol_table const& symbols) noexcept {
     auto const inlined = symbols.at(call_site_of(user));
     symbol const& shown = user.is_forked ? inlined.back() : site_of(inlined);
     bool const has_source_line = !user.is_forked && !shown.source_line.empty();
-    out.print("%s %s%s%s\n", user.is_forked ? "forked as" : "spawned in", shown.function.c_str(), has_source_line ? " at " : "",
-              has_source_line ? shown.source_line.c_str() : "");
+    out.print("%s %s%s%s\n", user.is_forked ? "forked as" : "spawned in", shown.function.c_str(),
+              has_source_line ? " at " : "", has_source_line ? shown.source_line.c_str() : "");
 }
 
 class table_writer {
@@ -40,8 +41,13 @@ public:
 
     void write() {
         m_rows.reserve(sched::stack_uses::k_most_users); // not under the lock
-        m_uses.visit([](void* self, sched::stack_use const& seen) { static_cast<table_writer*>(self)->m_rows.push_back(seen); }, this);
-        std::stable_sort(m_rows.begin(), m_rows.end(), [](auto const& a, auto const& b) { return a.most_bytes > b.most_bytes; });
+        m_uses.visit(
+            [](void* self, sched::stack_use const& seen) {
+                static_cast<table_writer*>(self)->m_rows.push_back(seen);
+            },
+            this);
+        std::stable_sort(m_rows.begin(), m_rows.end(),
+                         [](auto const& a, auto const& b) { return a.most_bytes > b.most_bytes; });
         for (auto const& row : m_rows) m_symbols.want(call_site_of(row.user));
         m_symbols.resolve();
         print();
@@ -49,15 +55,19 @@ public:
 
 private:
     void print() noexcept {
-        m_out.print("tulle: bytes of stack that threads have used, deepest first (process %d)\n", ::getpid());
+        m_out.print("tulle: bytes of stack that threads have used, deepest first (process %d)\n",
+                    ::getpid());
         if (m_rows.empty()) return m_out.print("no thread has begun on a stack of its own\n");
-        m_out.print("%12s %12s %12s %12s %12s\n", "most", "mean", "threads", "stack_size", "enough");
+        m_out.print("%12s %12s %12s %12s %12s\n", "most", "mean", "threads", "stack_size",
+                    "enough");
         for (auto const& row : m_rows) {
-            m_out.print("%12zu %12" PRIu64 " %12" PRIu64 " %12zu %12zu  ", row.most_bytes, row.sum_of_bytes / row.threads, row.threads,
-                        row.user.stack_bytes, enough_for(row.most_bytes, row.user.stack_bytes));
+            m_out.print("%12zu %12" PRIu64 " %12" PRIu64 " %12zu %12zu  ", row.most_bytes,
+                        row.sum_of_bytes / row.threads, row.threads, row.user.stack_bytes,
+                        enough_for(row.most_bytes, row.user.stack_bytes));
             print_user(m_out, row.user, m_symbols);
         }
-        if (std::uint64_t const more = m_uses.left_out(); more != 0) m_out.print("and %" PRIu64 " threads of other places\n", more);
+        if (std::uint64_t const more = m_uses.left_out(); more != 0)
+            m_out.print("and %" PRIu64 " threads of other places\n", more);
         m_out.flush();
     }
 
@@ -71,7 +81,9 @@ private:
     static constexpr std::size_t k_first_bytes = std::size_t{1} << 18U;
 };
 
-void write_table(sched::stack_uses& uses) noexcept try { table_writer(uses).write(); } catch (std::exception const& e) {
+void write_table(sched::stack_uses& uses) noexcept try {
+    table_writer(uses).write();
+} catch (std::exception const& e) {
     base::warn("no report of stacks: %s", e.what());
 }
 
@@ -95,7 +107,8 @@ void write_overflow_found_late(sched::stack_user const& user, thread_id id) noex
     symbols.want(call_site_of(user));
     symbols.resolve();
     text_output out(STDERR_FILENO);
-    out.print("tulle: %s overflowed its stack of %zu bytes, which has no guard; give it %zu or more (option stack_size)\n    ",
+    out.print("tulle: %s overflowed its stack of %zu bytes, which has no guard; give it %zu or "
+              "more (option stack_size)\n    ",
               name_of(id).text, user.stack_bytes, 2 * user.stack_bytes);
     print_user(out, user, symbols);
 } catch (std::exception const& e) {

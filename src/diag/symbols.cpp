@@ -26,7 +26,8 @@ constexpr int k_most_seconds = 30;
 bool contains(dl_phdr_info const& info, std::uintptr_t pc) noexcept {
     for (int k = 0; k < info.dlpi_phnum; ++k) {
         auto const& part = info.dlpi_phdr[k];
-        if (part.p_type == PT_LOAD && pc - info.dlpi_addr - part.p_vaddr < part.p_memsz) return true;
+        if (part.p_type == PT_LOAD && pc - info.dlpi_addr - part.p_vaddr < part.p_memsz)
+            return true;
     }
     return false;
 }
@@ -108,8 +109,10 @@ void symbol_table::ask(module const& of) {
         question.write(line, static_cast<std::size_t>(length));
     }
     question.rewind();
-    char const* const arguments[] = {"addr2line", "-a", "-f", "-i", "-C", "-e", of.path.c_str(), nullptr};
-    if (os::run_program(arguments, question.descriptor(), answer.descriptor(), k_most_seconds)) read_answer(of, answer.descriptor());
+    char const* const arguments[] = {"addr2line",     "-a",   "-f", "-i", "-C", "-e",
+                                     of.path.c_str(), nullptr};
+    if (os::run_program(arguments, question.descriptor(), answer.descriptor(), k_most_seconds))
+        read_answer(of, answer.descriptor());
 }
 
 // For each address: itself, then function and source line, innermost first.
@@ -117,7 +120,8 @@ void symbol_table::read_answer(module const& of, int answer) {
     std::pmr::string content(&m_memory);
     char part[4096];
     ::lseek(answer, 0, SEEK_SET);
-    for (ssize_t got = 0; (got = ::read(answer, part, sizeof part)) > 0;) content.append(part, static_cast<std::size_t>(got));
+    for (ssize_t got = 0; (got = ::read(answer, part, sizeof part)) > 0;)
+        content.append(part, static_cast<std::size_t>(got));
     std::pmr::vector<symbol>* current = nullptr;
     for (std::string_view text = content; !text.empty();) {
         std::string_view const line = next_line(text);
@@ -128,7 +132,8 @@ void symbol_table::read_answer(module const& of, int answer) {
         }
         std::string_view const source_line = next_line(text);
         if (current == nullptr || line == "??") continue;
-        symbol& s = current->emplace_back(symbol{std::pmr::string(line, &m_memory), std::pmr::string(&m_memory)});
+        symbol& s = current->emplace_back(
+            symbol{std::pmr::string(line, &m_memory), std::pmr::string(&m_memory)});
         set_source_line(s.source_line, source_line);
     }
 }
@@ -139,15 +144,19 @@ void symbol_table::guess(std::uintptr_t pc, module const* of) {
     if (::dladdr(reinterpret_cast<void*>(pc), &info) != 0 && info.dli_sname != nullptr) {
         int status = 0;
         std::unique_ptr<char, decltype(&std::free)> const plain(
-            m_may_use_heap ? abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status) : nullptr, &std::free);
-        std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR, plain != nullptr ? plain.get() : info.dli_sname,
+            m_may_use_heap ? abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status)
+                           : nullptr,
+            &std::free);
+        std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR,
+                      plain != nullptr ? plain.get() : info.dli_sname,
                       pc - reinterpret_cast<std::uintptr_t>(info.dli_saddr));
     } else if (of != nullptr) {
         std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR, of->path.c_str(), pc - of->bias);
     } else {
         std::snprintf(text, sizeof text, "0x%" PRIxPTR, pc);
     }
-    m_found.at(pc).emplace_back(symbol{std::pmr::string(text, &m_memory), std::pmr::string(&m_memory)});
+    m_found.at(pc).emplace_back(
+        symbol{std::pmr::string(text, &m_memory), std::pmr::string(&m_memory)});
 }
 
 } // namespace tulle::diag

@@ -24,7 +24,10 @@ class symbol_table {
 public:
     // Without the heap of the C library names are not demangled where addr2line does not do it.
     symbol_table(std::pmr::memory_resource& memory, bool may_use_heap)
-        : m_memory(memory), m_may_use_heap(may_use_heap), m_found(&memory), m_unknown{{"?", &memory}, std::pmr::string(&memory)} {}
+        : m_memory(memory),
+          m_may_use_heap(may_use_heap),
+          m_found(&memory),
+          m_unknown{{"?", &memory}, std::pmr::string(&memory)} {}
 
     void want(std::uintptr_t pc) { m_found.try_emplace(pc); }
     // For all that are wanted. Throws std::bad_alloc, and then some are not known.

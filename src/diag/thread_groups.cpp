@@ -11,9 +11,12 @@ namespace tulle::diag {
 
 namespace {
 
-// The stack of a guest, or of the thread that was adopted, is the system's: what may be read is the mapping around it.
+// The stack of a guest, or of the thread that was adopted, is the system's: what may be read is the
+// mapping around it.
 stack_range range_of(sched::thread_view const& seen) noexcept {
-    if (seen.stack) return {reinterpret_cast<std::uintptr_t>(seen.stack.low), reinterpret_cast<std::uintptr_t>(seen.stack.end())};
+    if (seen.stack)
+        return {reinterpret_cast<std::uintptr_t>(seen.stack.low),
+                reinterpret_cast<std::uintptr_t>(seen.stack.end())};
     auto const mapped = os::mapping_around(seen.from.value[arch::k_stack_pointer]);
     return {mapped.low, mapped.high};
 }
@@ -26,7 +29,8 @@ stack_trace trace_of(sched::thread_view const& seen) noexcept {
 
 // Why it is there: by spawn, by a fork with this function, or by the system.
 std::uintptr_t origin(sched::thread_view const& seen) noexcept {
-    if (seen.site != nullptr || seen.stolen == nullptr) return reinterpret_cast<std::uintptr_t>(seen.site);
+    if (seen.site != nullptr || seen.stolen == nullptr)
+        return reinterpret_cast<std::uintptr_t>(seen.site);
     return reinterpret_cast<std::uintptr_t>(seen.stolen->run);
 }
 
@@ -41,9 +45,12 @@ std::uint64_t hash_of(sched::thread_view const& seen, stack_trace const& trace) 
     return hash;
 }
 
-bool are_alike(thread_group const& group, sched::thread_view const& seen, stack_trace const& trace) noexcept {
-    return group.first.waits.kind == seen.waits.kind && group.first.worker == seen.worker && origin(group.first) == origin(seen) &&
-           std::equal(group.pcs.begin(), group.pcs.end(), trace.pcs.begin(), trace.pcs.begin() + static_cast<std::ptrdiff_t>(trace.count));
+bool are_alike(thread_group const& group, sched::thread_view const& seen,
+               stack_trace const& trace) noexcept {
+    return group.first.waits.kind == seen.waits.kind && group.first.worker == seen.worker &&
+           origin(group.first) == origin(seen) &&
+           std::equal(group.pcs.begin(), group.pcs.end(), trace.pcs.begin(),
+                      trace.pcs.begin() + static_cast<std::ptrdiff_t>(trace.count));
 }
 
 void keep_smallest(thread_group& group, thread_id id) noexcept {
@@ -51,7 +58,8 @@ void keep_smallest(thread_group& group, thread_id id) noexcept {
     auto const end = group.ids.begin() + static_cast<std::ptrdiff_t>(used);
     auto const at = std::upper_bound(group.ids.begin(), end, id);
     if (at == group.ids.end()) return;
-    std::move_backward(at, used < thread_group::k_most_ids ? end : end - 1, used < thread_group::k_most_ids ? end + 1 : end);
+    std::move_backward(at, used < thread_group::k_most_ids ? end : end - 1,
+                       used < thread_group::k_most_ids ? end + 1 : end);
     *at = id;
 }
 
@@ -64,9 +72,11 @@ thread_group& thread_groups::group_of(sched::thread_view const& seen, stack_trac
     }
     thread_group& made = m_groups.emplace_back(&m_memory);
     made.first = seen;
-    made.pcs.assign(trace.pcs.begin(), trace.pcs.begin() + static_cast<std::ptrdiff_t>(trace.count));
+    made.pcs.assign(trace.pcs.begin(),
+                    trace.pcs.begin() + static_cast<std::ptrdiff_t>(trace.count));
     made.cut = trace.cut;
-    m_index.emplace(hash, m_groups.size() - 1); // last: what fails before leaves a group without threads, which collect() drops
+    // last: what fails before leaves a group without threads, which collect() drops
+    m_index.emplace(hash, m_groups.size() - 1);
     return made;
 }
 
@@ -75,7 +85,8 @@ void thread_groups::add(sched::thread_view const& seen) {
     keep_smallest(group, seen.id);
     group.same_object = group.same_object && group.first.waits.object == seen.waits.object;
     ++group.count;
-    std::size_t const standing = std::max(seen.nested, std::size_t{1}); // in the places of their joiners, the others
+    // In the places of their joiners, the others.
+    std::size_t const standing = std::max(seen.nested, std::size_t{1});
     m_count += standing;
     if (seen.worker >= 0) m_running += standing;
     sync::wait_facts const facts = sync::inspect(seen.waits);
@@ -98,7 +109,8 @@ bool thread_groups::collect(sched::scheduler& from, circle_finder const* members
     };
     sched::census(from).visit(add_chosen, &chosen);
     std::erase_if(m_groups, [](thread_group const& g) { return g.count == 0; });
-    std::sort(m_groups.begin(), m_groups.end(), [](auto const& a, auto const& b) { return a.ids[0] < b.ids[0]; });
+    std::sort(m_groups.begin(), m_groups.end(),
+              [](auto const& a, auto const& b) { return a.ids[0] < b.ids[0]; });
     return chosen.is_complete;
 }
 

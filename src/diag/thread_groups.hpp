@@ -32,11 +32,13 @@ struct thread_group {
 
 class thread_groups {
 public:
-    explicit thread_groups(std::pmr::memory_resource& memory) : m_memory(memory), m_groups(&memory), m_index(&memory), m_graph(memory) {}
+    explicit thread_groups(std::pmr::memory_resource& memory)
+        : m_memory(memory), m_groups(&memory), m_index(&memory), m_graph(memory) {}
 
     // Null: all threads; else those of the circles that were found last. False: memory was short,
     // so something is missing.
-    [[nodiscard]] bool collect(sched::scheduler& from, circle_finder const* members = nullptr) noexcept;
+    [[nodiscard]] bool collect(sched::scheduler& from,
+                               circle_finder const* members = nullptr) noexcept;
     [[nodiscard]] std::pmr::vector<thread_group> const& groups() const noexcept { return m_groups; }
     [[nodiscard]] wait_graph& graph() noexcept { return m_graph; }
     [[nodiscard]] std::size_t count() const noexcept { return m_count; }

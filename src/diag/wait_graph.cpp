@@ -7,8 +7,10 @@ namespace tulle::diag {
 
 namespace {
 
-template <class Entries, class Key> std::uint32_t find(Entries const& sorted, Key key, std::uint32_t none) noexcept {
-    auto const at = std::lower_bound(sorted.begin(), sorted.end(), typename Entries::value_type{key, 0});
+template <class Entries, class Key>
+std::uint32_t find(Entries const& sorted, Key key, std::uint32_t none) noexcept {
+    auto const at =
+        std::lower_bound(sorted.begin(), sorted.end(), typename Entries::value_type{key, 0});
     return at != sorted.end() && at->key == key ? at->node : none;
 }
 
@@ -19,18 +21,22 @@ void wait_graph::add(sched::thread_view const& seen, node const& n) {
     auto const index = static_cast<std::uint32_t>(m_nodes.size());
     m_nodes.push_back(n);
     if (seen.id != 0) m_by_id.push_back({seen.id, index});
-    for (std::size_t k = 0; k < seen.outer_count; ++k) m_by_id.push_back({seen.outer[k], index}); // those wait with it
-    if (seen.stolen != nullptr) m_by_word.push_back({reinterpret_cast<std::uintptr_t>(&seen.stolen->state), index});
+    // Those wait with it.
+    for (std::size_t k = 0; k < seen.outer_count; ++k) m_by_id.push_back({seen.outer[k], index});
+    if (seen.stolen != nullptr)
+        m_by_word.push_back({reinterpret_cast<std::uintptr_t>(&seen.stolen->state), index});
 }
 
 std::uint32_t wait_graph::next(std::uint32_t from) const noexcept {
     node const& n = m_nodes[from];
     if (n.holder != 0) return find(m_by_id, n.holder, k_none);
-    if (n.stolen_word != nullptr) return find(m_by_word, reinterpret_cast<std::uintptr_t>(n.stolen_word), k_none);
+    if (n.stolen_word != nullptr)
+        return find(m_by_word, reinterpret_cast<std::uintptr_t>(n.stolen_word), k_none);
     return k_none;
 }
 
-// Along the waits, until nothing is known, somebody else's way is met, or the own one: then the circle is what follows from there.
+// Along the waits, until nothing is known, somebody else's way is met, or the own one: then the
+// circle is what follows from there.
 std::pmr::vector<wait_graph::node> wait_graph::walk(std::uint32_t from) {
     std::pmr::vector<node> circle(&m_memory);
     std::uint32_t const own = from + 1;

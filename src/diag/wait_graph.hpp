@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom, as far as that is known: each thread waits for one other at most, so a walk along the waits ends or goes in a circle.
+// Who waits for whom, as far as that is known: each thread waits for one other at most, so a walk
+// along the waits ends or goes in a circle.
 #pragma once
 
 #include "sched/census.hpp"
@@ -21,7 +22,11 @@ public:
     };
 
     explicit wait_graph(std::pmr::memory_resource& memory)
-        : m_nodes(&memory), m_by_id(&memory), m_by_word(&memory), m_seen_in(&memory), m_memory(memory) {}
+        : m_nodes(&memory),
+          m_by_id(&memory),
+          m_by_word(&memory),
+          m_seen_in(&memory),
+          m_memory(memory) {}
 
     // One of which it is not known whom it waits for is left out: it is in no circle.
     void add(sched::thread_view const& seen, node const& n);

@@ -36,7 +36,8 @@ circle_finder& circles() noexcept {
 }
 
 void write_finding(standstill found) noexcept {
-    report_reason const why{false, found, foreign_signals(), found == standstill::circle ? &circles() : nullptr};
+    report_reason const why{false, found, foreign_signals(),
+                            found == standstill::circle ? &circles() : nullptr};
     write_report(sched::scheduler::instance(), why, ::getpid(), STDERR_FILENO);
 }
 

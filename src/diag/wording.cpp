@@ -31,19 +31,23 @@ namespace {
 // Templates have the type that they return in front of their names.
 std::string_view without_type(std::string_view name) noexcept {
     std::size_t const at = name.find("tulle::");
-    bool const is_its_scope = at != std::string_view::npos && at > 0 && name[at - 1] == ' ' && name.find_first_of("(<") > at;
+    bool const is_its_scope = at != std::string_view::npos && at > 0 && name[at - 1] == ' ' &&
+                              name.find_first_of("(<") > at;
     return is_its_scope ? name.substr(at) : name;
 }
 
 // As the linker knows it, scopes and parameters included; what is told of inlined functions may be
 // less.
-bool is_whole(std::string_view name) noexcept { return name.ends_with(')') && name != "operator()"; }
+bool is_whole(std::string_view name) noexcept {
+    return name.ends_with(')') && name != "operator()";
+}
 
 } // namespace
 
 bool is_internal(symbol const& s) noexcept {
     std::string_view const name = without_type(s.function);
-    for (std::string_view const hidden : {"sched::", "wait::", "sync::", "arch::", "detail::", "diag::", "group::", "compat::"}) {
+    for (std::string_view const hidden :
+         {"sched::", "wait::", "sync::", "arch::", "detail::", "diag::", "group::", "compat::"}) {
         if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
     }
     if (s.source_line.find("/tulle/detail/") != std::string_view::npos) return true;
@@ -57,7 +61,8 @@ bool is_internal(symbol const& s) noexcept {
 
 symbol const& site_of(std::span<symbol const> inlined) noexcept {
     auto const is_template = [](symbol const& s) {
-        for (std::string_view const header : {"tulle/thread.hpp:", "tulle/spawn_group.hpp:", "tulle/future.hpp:"})
+        for (std::string_view const header :
+             {"tulle/thread.hpp:", "tulle/spawn_group.hpp:", "tulle/future.hpp:"})
             if (s.source_line.find(header) != std::string_view::npos) return true;
         return false;
     };
@@ -69,7 +74,8 @@ symbol const& site_of(std::span<symbol const> inlined) noexcept {
 
 void print_site(text_output& out, std::span<symbol const> inlined) noexcept {
     symbol const& shown = site_of(inlined);
-    out.print("    spawned in %s%s%s\n", shown.function.c_str(), shown.source_line.empty() ? "" : " at ", shown.source_line.c_str());
+    out.print("    spawned in %s%s%s\n", shown.function.c_str(),
+              shown.source_line.empty() ? "" : " at ", shown.source_line.c_str());
 }
 
 } // namespace tulle::diag

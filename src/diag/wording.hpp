@@ -30,9 +30,12 @@ struct phrase {
 [[nodiscard]] bool is_internal(symbol const& s) noexcept;
 
 // A site is an address behind the call of spawn.
-[[nodiscard]] inline std::uintptr_t call_before(void const* site) noexcept { return reinterpret_cast<std::uintptr_t>(site) - 1; }
+[[nodiscard]] inline std::uintptr_t call_before(void const* site) noexcept {
+    return reinterpret_cast<std::uintptr_t>(site) - 1;
+}
 
-// Of the functions that were inlined at a site, the one that the user wrote: the templates of <tulle/thread.hpp> and its like are inlined into it.
+// Of the functions that were inlined at a site, the one that the user wrote: the templates of
+// <tulle/thread.hpp> and its like are inlined into it.
 [[nodiscard]] symbol const& site_of(std::span<symbol const> inlined) noexcept;
 
 // A line: "    spawned in FUNCTION at FILE:LINE"

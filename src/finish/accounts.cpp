@@ -38,15 +38,19 @@ void stop_by_exception(finish_root& root) noexcept {
 
 batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
 
-bool is_at_home(finish_scope const& of) noexcept { return of.at == nullptr || of.home == of.at->here(); }
+bool is_at_home(finish_scope const& of) noexcept {
+    return of.at == nullptr || of.home == of.at->here();
+}
 
 } // namespace
 
 finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new) {
     auto& found = m_parts[{home, root}];
     is_new = found == nullptr;
-    if (is_new) found = std::make_unique<finish_part>(*this, home, root, ++m_epochs, m_deaths_known);
-    if (is_new && (root & finish_scope::k_can_stop) != 0) found->stop = cancellation_reference(detail::open_cancellation(nullptr));
+    if (is_new)
+        found = std::make_unique<finish_part>(*this, home, root, ++m_epochs, m_deaths_known);
+    if (is_new && (root & finish_scope::k_can_stop) != 0)
+        found->stop = cancellation_reference(detail::open_cancellation(nullptr));
     return *found;
 }
 
@@ -54,7 +58,8 @@ finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new
 finish_scope& finish_service::arrive(packet const& head) {
     finish_scope& of = count_arrival(head, message_tag::decode(head.kind));
     bool const is_orphan = of.stop.get() != nullptr && m_carrier.is_dead(of.home);
-    if (is_orphan || (head.b & finish_scope::k_is_stopped) != 0) detail::request_cancellation(*of.stop.get());
+    if (is_orphan || (head.b & finish_scope::k_is_stopped) != 0)
+        detail::request_cancellation(*of.stop.get());
     return of;
 }
 
@@ -78,7 +83,9 @@ finish_part& finish_service::arrive_at_part(packet const& head, rank home, packe
     std::lock_guard const held(m_parts_lock);
     finish_part& part = part_of(home, head.b & ~finish_scope::k_is_stopped, is_new);
     part.share.arrive(batch_of(head, m_here));
-    if (!is_new || (head.b & finish_scope::k_is_stopped) != 0 || part.stop.get() == nullptr || m_carrier.is_dead(home)) return part;
+    if (!is_new || (head.b & finish_scope::k_is_stopped) != 0 || part.stop.get() == nullptr ||
+        m_carrier.is_dead(home))
+        return part;
     part.share.send(m_here, home);
     begun.b = part.root;
     begun.c = part.share.epoch();
@@ -88,7 +95,9 @@ finish_part& finish_service::arrive_at_part(packet const& head, rank home, packe
 std::uint64_t finish_service::account_send(finish_scope& of, rank to) {
     if (is_at_home(of)) {
         finish_root& root = root_of(of);
-        if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed)) enroll(root); // relaxed: enroll looks again
+        // relaxed: enroll looks again
+        if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed))
+            enroll(root);
         std::lock_guard const held(root.lock);
         if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
         root.count.send(m_here, to);
@@ -131,7 +140,8 @@ void finish_service::begin_here(finish_part& of) noexcept {
 
 // The last one here ends the epoch; a part that begins later is another one.
 void finish_service::end_here(finish_part& of) noexcept try {
-    endpoint::in_use const stay(m_carrier); // the report may be the last thing that anybody waits for
+    // The report may be the last thing that anybody waits for.
+    endpoint::in_use const stay(m_carrier);
     std::unique_ptr<finish_part> ended;
     packet head;
     {
@@ -152,13 +162,17 @@ void finish_service::end_here(finish_part& of) noexcept try {
 }
 
 void finish_service::take_report(packet const& head, std::byte const* payload) noexcept {
-    if (!message_tag::decode(head.kind).by_reference) return apply_report(head, {payload, head.size});
-    m_carrier.start_thread(head, payload, [](arrived& message) noexcept { finishes_of(message.at).fetch_report(message); });
+    if (!message_tag::decode(head.kind).by_reference)
+        return apply_report(head, {payload, head.size});
+    m_carrier.start_thread(head, payload, [](arrived& message) noexcept {
+        finishes_of(message.at).fetch_report(message);
+    });
 }
 
 // One that is too large for a message.
 void finish_service::fetch_report(arrived const& message) noexcept try {
-    detail::remote_result const told = m_carrier.fetch(message.head.from, reference_in(message.payload()));
+    detail::remote_result const told =
+        m_carrier.fetch(message.head.from, reference_in(message.payload()));
     apply_report(message.head, told.bytes());
 } catch (dead_place const&) { // nobody counts on it any more
 } catch (std::bad_alloc const&) {
@@ -166,11 +180,13 @@ void finish_service::fetch_report(arrived const& message) noexcept try {
 }
 
 // As a whole: what it says is true together.
-void finish_service::apply_report(packet const& head, std::span<std::byte const> told) noexcept try {
+void finish_service::apply_report(packet const& head, std::span<std::byte const> told) noexcept
+    try {
     part_age const age = part_age::decode(head.c);
     finish_root& root = root_at(head.b);
     auto const apply = [&](finish_root& of) {
-        for (auto left = told; left.size() >= sizeof(batch_change); left = left.subspan(sizeof(batch_change))) {
+        for (auto left = told; left.size() >= sizeof(batch_change);
+             left = left.subspan(sizeof(batch_change))) {
             batch_change one;
             std::memcpy(&one, left.data(), sizeof one);
             of.count.apply(one);
@@ -190,7 +206,8 @@ void finish_service::apply_report(packet const& head, std::span<std::byte const>
 void finish_service::send_exception(finish_part& of, std::exception_ptr const& e) {
     wire_writer text;
     put_exception(text, e, static_cast<int>(m_here));
-    if (text.size() > m_carrier.most_bytes()) return send_exception(of, shortened(e, static_cast<int>(m_here)));
+    if (text.size() > m_carrier.most_bytes())
+        return send_exception(of, shortened(e, static_cast<int>(m_here)));
     packet head;
     head.b = of.root;
     head.c = account_send(of, of.home);

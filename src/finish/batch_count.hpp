@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a finish over places knows that nothing of it is left. The time in which activities of the finish live at a place is an epoch of that
-// place; what it sends during one to another place is a batch. At the end of an epoch, when none lives there any more, the place tells home, in one
-// message, how large its batches are, and how many messages of which batches have arrived. The finish is over when no activity lives at home and
-// every batch that it has heard of has arrived as a whole: docs/protocols/finish.md has the argument.
-// Batches are what makes it right when messages overtake each other: with one number for each pair of places, or for each place, the size
-// of a batch that is told late is mistaken for that of another (tests/model/finish_test.cpp finds it).
+// How a finish over places knows that nothing of it is left. The time in which activities of the
+// finish live at a place is an epoch of that place; what it sends during one to another place is a
+// batch. At the end of an epoch, when none lives there any more, the place tells home, in one
+// message, how large its batches are, and how many messages of which batches have arrived. The
+// finish is over when no activity lives at home and every batch that it has heard of has arrived as
+// a whole: docs/protocols/finish.md has the argument.
+// Batches are what makes it right when messages overtake each other: with one number for each pair
+// of places, or for each place, the size of a batch that is told late is mistaken for that of
+// another (tests/model/finish_test.cpp finds it).
 // Both classes are plain data; their users lock.
-// Source: X10's counting finish (Tardieu and others, "X10 and APGAS at petascale", PPoPP 2014); the batches are ours.
+// Source: X10's counting finish (Tardieu and others, "X10 and APGAS at petascale", PPoPP 2014); the
+// batches are ours.
 #pragma once
 
 #include "finish/batch.hpp"
@@ -57,10 +61,13 @@ private:
     std::map<batch, std::int32_t> m_changes;
 };
 
-// The finish itself, at its home. Its body counts as one activity from the start. All that throws is std::bad_alloc, with nothing changed.
+// The finish itself, at its home. Its body counts as one activity from the start. All that throws
+// is std::bad_alloc, with nothing changed.
 class finish_count {
 public:
-    [[nodiscard]] bool is_over() const noexcept { return m_live == 0 && m_counts.empty() && m_losses.is_settled(); }
+    [[nodiscard]] bool is_over() const noexcept {
+        return m_live == 0 && m_counts.empty() && m_losses.is_settled();
+    }
 
     void begin() noexcept { ++m_live; }
     void end() noexcept { --m_live; }

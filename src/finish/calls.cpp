@@ -22,7 +22,8 @@ constexpr auto k_slot = attachment_of::activity;
 
 // A standing_frame begins with a messenger::standing.
 void enter(standing_frame& frame, messenger::endpoint* at, finish_scope& of) noexcept {
-    static_assert(offsetof(standing_frame, of) == offsetof(messenger::standing, of) && sizeof(void*) == sizeof(messenger::endpoint*));
+    static_assert(offsetof(standing_frame, of) == offsetof(messenger::standing, of) &&
+                  sizeof(void*) == sizeof(messenger::endpoint*));
     frame = {at, &of, attachment(k_slot)};
     set_attachment(k_slot, &frame);
 }
@@ -67,7 +68,8 @@ finish_frame::finish_frame(limit const* until) : m_standing{} {
     finish_scope const* const outer = current_finish_scope();
     finish_service* const counted_by = here != nullptr ? &finishes::finishes_of(*here) : nullptr;
     auto made = std::make_unique<finish_root>(counted_by, here != nullptr ? here->here() : 0);
-    if (until != nullptr || (outer != nullptr && outer->stop.get() != nullptr)) made->make_cancellable(until, outer);
+    if (until != nullptr || (outer != nullptr && outer->stop.get() != nullptr))
+        made->make_cancellable(until, outer);
     m_scope = made.release();
     enter(m_standing, here, *m_scope);
 }
@@ -75,11 +77,14 @@ finish_frame::finish_frame(limit const* until) : m_standing{} {
 finish_frame::~finish_frame() {
     auto* const root = static_cast<finish_root*>(m_scope);
     set_attachment(k_slot, m_standing.outer);
-    if (root->is_enrolled.load(std::memory_order_relaxed)) root->at->withdraw(*root); // relaxed: all activities have ended
+    // relaxed: all activities have ended
+    if (root->is_enrolled.load(std::memory_order_relaxed)) root->at->withdraw(*root);
     delete root;
 }
 
-void finish_frame::add_exception(std::exception_ptr const& e) noexcept { finishes::add_exception(*m_scope, e); }
+void finish_frame::add_exception(std::exception_ptr const& e) noexcept {
+    finishes::add_exception(*m_scope, e);
+}
 
 void finish_frame::end() {
     auto& root = static_cast<finish_root&>(*m_scope);
@@ -88,7 +93,8 @@ void finish_frame::end() {
     root.end_watch();
     add_losses(root);
     if (root.thrown.empty()) return;
-    if (root.thrown.size() == 1) std::rethrow_exception(std::exchange(root.thrown.front(), nullptr));
+    if (root.thrown.size() == 1)
+        std::rethrow_exception(std::exchange(root.thrown.front(), nullptr));
     throw exception_list(std::move(root.thrown));
 }
 
@@ -120,6 +126,8 @@ local_activity::~local_activity() {
     cancel_local(*m_standing.of);
 }
 
-void local_activity::add_exception(std::exception_ptr const& e) noexcept { finishes::add_exception(*m_standing.of, e); }
+void local_activity::add_exception(std::exception_ptr const& e) noexcept {
+    finishes::add_exception(*m_standing.of, e);
+}
 
 } // namespace tulle::detail

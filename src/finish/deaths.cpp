@@ -34,7 +34,8 @@ void finish_service::enroll(finish_root& root) {
         for (auto const& [dead, number] : m_accounts.numbers()) root.count.lose(dead, 0);
     }
     root.born = m_accounts.deaths();
-    root.is_enrolled.store(true, std::memory_order_relaxed); // relaxed: set and read by threads of the finish, in order of its messages
+    // relaxed: set and read by threads of the finish, in order of its messages
+    root.is_enrolled.store(true, std::memory_order_relaxed);
 }
 
 void finish_service::withdraw(finish_root& root) noexcept {
@@ -48,7 +49,8 @@ void finish_service::mourn(rank dead) {
     for (rank r = 0; r < m_carrier.count(); ++r)
         if (r != m_here && !m_carrier.is_dead(r)) survivors.push_back(r);
     m_accounts.die(dead, survivors);
-    for (finish_root* const root : m_roots) change(*root, [&](finish_root& of) { of.count.lose(dead, survivors.size()); });
+    for (finish_root* const root : m_roots)
+        change(*root, [&](finish_root& of) { of.count.lose(dead, survivors.size()); });
     settle_accounts();
 }
 
@@ -57,7 +59,8 @@ void finish_service::settle_accounts() {
     while (auto const done = m_accounts.take_complete()) {
         std::uint32_t const number = m_accounts.numbers().at(done->dead);
         for (finish_root* const root : m_roots)
-            if (root->born <= number) change(*root, [&](finish_root& of) { add_account(of, *done); });
+            if (root->born <= number)
+                change(*root, [&](finish_root& of) { add_account(of, *done); });
     }
 }
 
@@ -68,20 +71,26 @@ void finish_service::add_account(finish_root& root, account_book::entry const& o
 }
 
 void finish_service::take_account(packet const& head, std::byte const* payload) noexcept {
-    if (!message_tag::decode(head.kind).by_reference) return apply_account(head, {payload, head.size});
-    m_carrier.start_thread(head, payload, [](arrived& message) noexcept { finishes_of(message.at).fetch_account(message); });
+    if (!message_tag::decode(head.kind).by_reference)
+        return apply_account(head, {payload, head.size});
+    m_carrier.start_thread(head, payload, [](arrived& message) noexcept {
+        finishes_of(message.at).fetch_account(message);
+    });
 }
 
 // One that is too large for a message.
 void finish_service::fetch_account(arrived const& message) noexcept try {
-    detail::remote_result const parts = m_carrier.fetch(message.head.from, reference_in(message.payload()));
+    detail::remote_result const parts =
+        m_carrier.fetch(message.head.from, reference_in(message.payload()));
     apply_account(message.head, parts.bytes());
 } catch (dead_place const&) { // its account is not needed any more
 } catch (std::bad_alloc const&) {
-    base::fatal("no memory for what place %u tells of its activities", static_cast<unsigned>(message.head.from));
+    base::fatal("no memory for what place %u tells of its activities",
+                static_cast<unsigned>(message.head.from));
 }
 
-void finish_service::apply_account(packet const& head, std::span<std::byte const> parts) noexcept try {
+void finish_service::apply_account(packet const& head, std::span<std::byte const> parts) noexcept
+    try {
     account told{static_cast<rank>(head.a), static_cast<std::uint32_t>(head.c), head.b, {}};
     told.alive.resize(parts.size() / sizeof(account::part));
     if (!parts.empty()) std::memcpy(told.alive.data(), parts.data(), parts.size());
@@ -89,7 +98,8 @@ void finish_service::apply_account(packet const& head, std::span<std::byte const
     m_accounts.receive(head.from, std::move(told));
     settle_accounts();
 } catch (std::bad_alloc const&) {
-    base::fatal("no memory for what place %u tells of its activities", static_cast<unsigned>(head.from));
+    base::fatal("no memory for what place %u tells of its activities",
+                static_cast<unsigned>(head.from));
 }
 
 // --- parts of other places' finishes -------------------------------------------------------------
@@ -101,14 +111,17 @@ void finish_service::tell_accounts(rank dead) {
     head.a = dead;
     {
         std::lock_guard const held(m_parts_lock);
-        head.c = ++m_deaths_known; // with what follows: tells the reports before from those after it
+        // With what follows: tells the reports before from those after it.
+        head.c = ++m_deaths_known;
         reports = m_reports;
-        for (auto const& [key, part] : m_parts) alive[key.first].push_back({part->root, part->share.epoch()});
+        for (auto const& [key, part] : m_parts)
+            alive[key.first].push_back({part->root, part->share.epoch()});
     }
     for (rank home = 0; home < m_carrier.count(); ++home) {
         if (home == m_here || m_carrier.is_dead(home)) continue;
         head.b = reports[home];
-        m_carrier.send_copy(home, {message_kind::account}, head, std::as_bytes(std::span(alive[home])));
+        m_carrier.send_copy(home, {message_kind::account}, head,
+                            std::as_bytes(std::span(alive[home])));
     }
 }
 

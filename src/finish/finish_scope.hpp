@@ -29,16 +29,19 @@ class finish_service;
 namespace tulle::detail {
 
 struct finish_scope {
-    finish_scope(finishes::finish_service* of, net::rank its_home, std::uint64_t root_address) noexcept
+    finish_scope(finishes::finish_service* of, net::rank its_home,
+                 std::uint64_t root_address) noexcept
         : at(of), home(its_home), root(root_address) {}
 
     finishes::finish_service* at; // of the place that this object is at; null: there is only one
     net::rank home;
-    std::uint64_t root;          // address of the finish_root there; k_can_stop is added if the finish can be cancelled
+    // Address of the finish_root there; k_can_stop is added if the finish can be cancelled.
+    std::uint64_t root;
     cancellation_reference stop; // then: what its activities here see
 
     static constexpr std::uint64_t k_can_stop = 1;
-    static constexpr std::uint64_t k_is_stopped = 2; // in a message besides: to the knowledge of the sender
+    // In a message besides: to the knowledge of the sender.
+    static constexpr std::uint64_t k_is_stopped = 2;
 };
 
 } // namespace tulle::detail
@@ -50,7 +53,8 @@ using detail::finish_scope;
 
 // In the frame of whoever waits for it.
 struct finish_root : finish_scope {
-    finish_root(finish_service* of, rank here) noexcept : finish_scope(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
+    finish_root(finish_service* of, rank here) noexcept
+        : finish_scope(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
     finish_root(finish_root const&) = delete;
     finish_root& operator=(finish_root const&) = delete;
     ~finish_root();
@@ -70,8 +74,9 @@ struct finish_root : finish_scope {
     std::vector<std::exception_ptr> thrown;
     std::atomic<bool> is_enrolled{false}; // by the service, and then
     std::uint32_t born = 0;               // how many deaths its place knew of
-    signal over{1};                       // notified by whoever makes the count zero, outside the lock
-    cancellation_reference watch;         // part of `stop`; requested alone, it ends the watch
+    // Notified by whoever makes the count zero, outside the lock.
+    signal over{1};
+    cancellation_reference watch; // part of `stop`; requested alone, it ends the watch
     signal watch_has_ended{1};
     bool is_limited = false; // by itself, not only as a part
 
@@ -86,7 +91,8 @@ private:
 // Lives in its service's table while an activity of the finish lives there; guarded by the table's
 // lock.
 struct finish_part : finish_scope {
-    finish_part(finish_service& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch, std::uint32_t deaths)
+    finish_part(finish_service& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch,
+                std::uint32_t deaths)
         : finish_scope(&of, its_home, root_address), share(epoch), born(deaths) {}
 
     finish_share share;

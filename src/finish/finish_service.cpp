@@ -11,7 +11,8 @@ namespace tulle::finishes {
 using messenger::name_of;
 using messenger::no_memory_for;
 
-finish_service::finish_service(endpoint& carrier) : m_carrier(carrier), m_here(carrier.here()), m_reports(carrier.count()) {
+finish_service::finish_service(endpoint& carrier)
+    : m_carrier(carrier), m_here(carrier.here()), m_reports(carrier.count()) {
     carrier.handle<&finish_service::take_call>(message_kind::counted_call, *this);
     carrier.handle<&finish_service::take_activity>(message_kind::activity, *this);
     carrier.handle<&finish_service::take_report>(message_kind::report, *this);
@@ -24,7 +25,8 @@ finish_service::finish_service(endpoint& carrier) : m_carrier(carrier), m_here(c
 
 // --- calls and activities ------------------------------------------------------------------------
 
-detail::remote_result finish_service::call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within) {
+detail::remote_result finish_service::call(rank to, detail::remote_code code,
+                                           wire_writer& arguments, call_limit* within) {
     finish_scope* const of = detail::current_finish_scope();
     if (of == nullptr) return m_carrier.call(to, code, arguments, within);
     call_stamp stamp{message_kind::counted_call, of->home, word_of(*of), 0};
@@ -57,20 +59,23 @@ void finish_service::take_activity(packet const& head, std::byte const* payload)
     no_memory_for(head);
 }
 
-void finish_service::start_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments) {
+void finish_service::start_activity(finish_scope& of, rank to, detail::remote_code code,
+                                    wire_writer& arguments) {
     send_activity(of, to, code, arguments);
     m_carrier.let_others_catch_up();
 }
 
 // It ends here only when it is counted as one that comes there.
-void finish_service::pass_on(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments) {
+void finish_service::pass_on(finish_scope& of, rank to, detail::remote_code code,
+                             wire_writer& arguments) {
     send_activity(of, to, code, arguments);
     end(of);
 }
 
 // Counted only when nothing can fail any more: what is counted and not sent would keep the finish
 // for ever.
-void finish_service::send_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments) {
+void finish_service::send_activity(finish_scope& of, rank to, detail::remote_code code,
+                                   wire_writer& arguments) {
     message_tag tag{message_kind::activity, false, of.home};
     endpoint::enclosure const enclosed = m_carrier.enclose(to, tag, arguments);
     packet head;

@@ -41,8 +41,10 @@ public:
 
     // --- by threads; they throw std::bad_alloc, dead_place ---------------------------------------
     // The calling thread's finish scope goes with it.
-    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within = nullptr);
-    void start_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
+    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code,
+                                             wire_writer& arguments, call_limit* within = nullptr);
+    void start_activity(finish_scope& of, rank to, detail::remote_code code,
+                        wire_writer& arguments);
     // An activity that lives here goes there instead; `of` may be gone then. If it throws, nothing
     // is done.
     void pass_on(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
@@ -66,7 +68,8 @@ private:
     void take_stop(packet const& head, std::byte const* payload) noexcept;
     void place_died(rank which);
 
-    void send_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments); // throws std::bad_alloc
+    // Throws std::bad_alloc.
+    void send_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
     void fetch_report(arrived const& message) noexcept;
     void fetch_account(arrived const& message) noexcept;
     void apply_report(packet const& head, std::span<std::byte const> told) noexcept;
@@ -80,7 +83,8 @@ private:
 
     [[nodiscard]] finish_scope& arrive(packet const& head);
     [[nodiscard]] finish_scope& count_arrival(packet const& head, message_tag tag);
-    [[nodiscard]] std::uint64_t account_send(finish_scope& of, rank to); // the epoch that the message belongs to
+    // The epoch that the message belongs to.
+    [[nodiscard]] std::uint64_t account_send(finish_scope& of, rank to);
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
     [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
     void stop_part(packet const& head, rank home);
@@ -96,7 +100,8 @@ private:
     std::vector<std::uint64_t> m_reports; // by their homes, so far
     std::uint32_t m_deaths_known = 0;     // when parts begin and end
     base::spin_lock m_roots_lock;         // guards the next two; before the lock of a root
-    std::set<finish_root*> m_roots;       // finishes of this place that have sent messages; only if deaths are survived
+    // Finishes of this place that have sent messages; only if deaths are survived.
+    std::set<finish_root*> m_roots;
     account_book m_accounts;
 };
 

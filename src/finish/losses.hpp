@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finish whose places die. Of the messages to and from a dead place home cannot know any more which have arrived. It does without their
-// numbers, and asks the survivors instead: each tells, once it has all that the dead place had sent, which parts of finishes live with it and how
-// many reports it has sent so far (an account). When these reports and those of these parts have come, nothing that the dead place may have started is unknown:
-// docs/protocols/place_death.md has the argument, tests/model/place_death_test.cpp tries all orders.
+// A finish whose places die. Of the messages to and from a dead place home cannot know any more
+// which have arrived. It does without their numbers, and asks the survivors instead: each tells,
+// once it has all that the dead place had sent, which parts of finishes live with it and how many
+// reports it has sent so far (an account). When these reports and those of these parts have come,
+// nothing that the dead place may have started is unknown:
+// docs/protocols/place_death.md has the argument, tests/model/place_death_test.cpp tries all
+// orders.
 // All are plain data; their users lock. All that throws is std::bad_alloc.
-// Idea: the parts of a dead place's activities are adopted, as in resilient X10 (Cunningham and others, PPoPP 2014); without a store of its own.
+// Idea: the parts of a dead place's activities are adopted, as in resilient X10 (Cunningham and
+// others, PPoPP 2014); without a store of its own.
 #pragma once
 
 #include "finish/batch.hpp"
@@ -27,15 +31,20 @@ struct part_name {
     friend auto operator<=>(part_name const&, part_name const&) = default;
 };
 
-// How many deaths the place of a part knew of when the part began, and when its report left. If these differ, accounts name the part in between.
+// How many deaths the place of a part knew of when the part began, and when its report left. If
+// these differ, accounts name the part in between.
 struct part_age {
     std::uint32_t born = 0;
     std::uint32_t told = 0;
-    [[nodiscard]] std::uint64_t encode() const noexcept { return std::uint64_t{told} << 32U | born; }
+    [[nodiscard]] std::uint64_t encode() const noexcept {
+        return std::uint64_t{told} << 32U | born;
+    }
     [[nodiscard]] static part_age decode(std::uint64_t word) noexcept {
         return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32U)};
     }
-    [[nodiscard]] std::int32_t accounts() const noexcept { return static_cast<std::int32_t>(told - born); }
+    [[nodiscard]] std::int32_t accounts() const noexcept {
+        return static_cast<std::int32_t>(told - born);
+    }
 };
 
 // What a survivor tells a home of one death.
@@ -55,14 +64,17 @@ struct account {
 // What one finish has lost.
 class finish_losses {
 public:
-    [[nodiscard]] bool concern(batch const& of) const noexcept { return !m_dead.empty() && (has(of.from) || has(of.to)); }
+    [[nodiscard]] bool concern(batch const& of) const noexcept {
+        return !m_dead.empty() && (has(of.from) || has(of.to));
+    }
     [[nodiscard]] std::vector<rank> const& dead() const noexcept { return m_dead; }
 
     // A place has died; so many survivors will tell of it.
     void begin(rank dead, std::size_t survivors) {
         m_dead.push_back(dead);
         m_untold += survivors;
-        std::erase_if(m_adopted, [dead](auto const& one) { return one.first.at == dead; }); // they will not report
+        // They will not report.
+        std::erase_if(m_adopted, [dead](auto const& one) { return one.first.at == dead; });
     }
     // A message that does not count any more: sent (1), arrived (-1).
     void add(batch const& of, std::int32_t by) { change(m_missing, of, by); }
@@ -84,22 +96,27 @@ public:
     [[nodiscard]] std::uint64_t lost_by(rank dead) const noexcept {
         std::uint64_t sum = 0;
         for (auto const& [of, by] : m_missing)
-            if (by > 0 && (of.to == dead || (of.from == dead && !has(of.to)))) sum += static_cast<std::uint64_t>(by);
+            if (by > 0 && (of.to == dead || (of.from == dead && !has(of.to))))
+                sum += static_cast<std::uint64_t>(by);
         return sum;
     }
     friend auto operator<=>(finish_losses const&, finish_losses const&) = default;
 
 private:
-    [[nodiscard]] bool has(rank place) const noexcept { return std::find(m_dead.begin(), m_dead.end(), place) != m_dead.end(); }
-    template <class Key> static void change(std::map<Key, std::int32_t>& of, Key const& key, std::int32_t by) {
+    [[nodiscard]] bool has(rank place) const noexcept {
+        return std::find(m_dead.begin(), m_dead.end(), place) != m_dead.end();
+    }
+    template <class Key>
+    static void change(std::map<Key, std::int32_t>& of, Key const& key, std::int32_t by) {
         auto const found = of.try_emplace(key, 0).first;
         if ((found->second += by) == 0) of.erase(found);
     }
 
     std::vector<rank> m_dead;
-    std::size_t m_untold = 0;                    // accounts
-    std::map<batch, std::int32_t> m_missing;     // messages less arrivals that were told
-    std::map<part_name, std::int32_t> m_adopted; // accounts that name it; less, once it has reported, how many will
+    std::size_t m_untold = 0;                // accounts
+    std::map<batch, std::int32_t> m_missing; // messages less arrivals that were told
+    // Accounts that name it; less, once it has reported, how many will.
+    std::map<part_name, std::int32_t> m_adopted;
 };
 
 // What a home knows of the survivors' accounts.
@@ -116,21 +133,31 @@ public:
     void die(rank dead, std::vector<rank> const& survivors) {
         for (rank const r : survivors) m_missing.insert({r, dead});
         m_numbers.emplace(dead, static_cast<std::uint32_t>(m_numbers.size()));
-        for (auto const& [from, of] : std::vector(m_missing.begin(), m_missing.end())) // that one will not tell any more
+        // That one will not tell any more.
+        for (auto const& [from, of] : std::vector(m_missing.begin(), m_missing.end()))
             if (from == dead) m_void.push_back({from, of, {}});
     }
-    [[nodiscard]] std::uint32_t deaths() const noexcept { return static_cast<std::uint32_t>(m_numbers.size()); }
-    [[nodiscard]] std::map<rank, std::uint32_t> const& numbers() const noexcept { return m_numbers; } // of the dead, in order
-    [[nodiscard]] bool is_settled() const noexcept { return m_missing.empty() && m_waiting.empty(); }
+    [[nodiscard]] std::uint32_t deaths() const noexcept {
+        return static_cast<std::uint32_t>(m_numbers.size());
+    }
+    // Of the dead, in order.
+    [[nodiscard]] std::map<rank, std::uint32_t> const& numbers() const noexcept {
+        return m_numbers;
+    }
+    [[nodiscard]] bool is_settled() const noexcept {
+        return m_missing.empty() && m_waiting.empty();
+    }
 
     void count_report(rank from, part_age const& age) { ++m_reports[{from, age.told}]; }
     void receive(rank from, account told) { m_waiting.emplace_back(from, std::move(told)); }
 
-    // One that all reports before it have come of, and that this place knows the death of; each once.
+    // One that all reports before it have come of, and that this place knows the death of; each
+    // once.
     [[nodiscard]] std::optional<entry> take_complete() {
         for (auto at = m_waiting.begin(); at != m_waiting.end(); ++at) {
             auto const& [from, told] = *at;
-            if (!m_numbers.contains(told.dead) || reports_before(from, told.deaths) != told.reports) continue;
+            if (!m_numbers.contains(told.dead) || reports_before(from, told.deaths) != told.reports)
+                continue;
             entry done{from, told.dead, std::move(at->second.alive)};
             m_waiting.erase(at);
             if (m_missing.erase({done.from, done.dead}) != 0) return done;
@@ -148,8 +175,8 @@ public:
 private:
     [[nodiscard]] std::uint64_t reports_before(rank from, std::uint32_t deaths) const {
         std::uint64_t sum = 0;
-        for (auto at = m_reports.lower_bound({from, 0}); at != m_reports.end() && at->first.first == from && at->first.second < deaths;
-             ++at)
+        for (auto at = m_reports.lower_bound({from, 0});
+             at != m_reports.end() && at->first.first == from && at->first.second < deaths; ++at)
             sum += at->second;
         return sum;
     }
@@ -158,7 +185,8 @@ private:
     std::set<std::pair<rank, rank>> m_missing; // whose account of whose death
     std::vector<std::pair<rank, account>> m_waiting;
     std::vector<entry> m_void;
-    std::map<std::pair<rank, std::uint32_t>, std::uint64_t> m_reports; // by sender and deaths that it knew of
+    // By sender and deaths that it knew of.
+    std::map<std::pair<rank, std::uint32_t>, std::uint64_t> m_reports;
 };
 
 } // namespace tulle::finishes

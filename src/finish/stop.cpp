@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancellation of a finish over places. A part that begins tells home so; home tells the parts that it knows of when it is cancelled, and those that begin later
-// at once. All of these messages are counted like activities, so the finish is not over before they have come: docs/protocols/finish.md.
+// Cancellation of a finish over places. A part that begins tells home so; home tells the parts that
+// it knows of when it is cancelled, and those that begin later at once. All of these messages are
+// counted like activities, so the finish is not over before they have come:
+// docs/protocols/finish.md.
 #include "base/error.hpp"
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
@@ -22,14 +24,17 @@ using messenger::object_at;
 
 namespace {
 
-finish_root& root_named(std::uint64_t word) noexcept { return object_at<finish_root>(word & ~finish_scope::k_can_stop); }
+finish_root& root_named(std::uint64_t word) noexcept {
+    return object_at<finish_root>(word & ~finish_scope::k_can_stop);
+}
 
 } // namespace
 
-// --- the finish ------------------------------------------------------------------------------------------------------------
+// --- the finish ----------------------------------------------------------------------------------
 
 void finish_root::make_cancellable(detail::limit const* until, finish_scope const* outer) {
-    stop = cancellation_reference(detail::open_cancellation(outer != nullptr ? outer->stop.get() : nullptr));
+    stop = cancellation_reference(
+        detail::open_cancellation(outer != nullptr ? outer->stop.get() : nullptr));
     watch = cancellation_reference(detail::open_cancellation(stop.get()));
     root |= k_can_stop;
     is_limited = until != nullptr;
@@ -38,7 +43,9 @@ void finish_root::make_cancellable(detail::limit const* until, finish_scope cons
     detail::share_cancellation(until->token);
     m_limit = cancellation_reference(until->token);
     m_link.to = stop.get();
-    m_link.cancel = [](wait::cancellation_node<os::machine>& n) noexcept { detail::request_cancellation(*static_cast<link&>(n).to); };
+    m_link.cancel = [](wait::cancellation_node<os::machine>& n) noexcept {
+        detail::request_cancellation(*static_cast<link&>(n).to);
+    };
     m_limit.get()->insert(m_link);
 }
 
@@ -53,13 +60,15 @@ void finish_root::end_watch() noexcept {
     watch_has_ended.wait();
 }
 
-// --- by threads --------------------------------------------------------------------------------------------------------------
+// --- by threads ----------------------------------------------------------------------------------
 
 bool request_stop(finish_scope& of) {
-    if (of.stop.get() == nullptr) throw std::logic_error("tulle::finish: it cannot be cancelled: it has no limit");
+    if (of.stop.get() == nullptr)
+        throw std::logic_error("tulle::finish: it cannot be cancelled: it has no limit");
     if (is_stopped(of)) return false;
     bool const is_part = of.at != nullptr && of.home != of.at->here();
-    // First, as it may fail: of a part that is cancelled nobody would tell home any more. What home does then may come before the next line.
+    // First, as it may fail: of a part that is cancelled nobody would tell home any more. What home
+    // does then may come before the next line.
     if (is_part) of.at->send_stop(static_cast<finish_part&>(of));
     return detail::request_cancellation(*of.stop.get()) || is_part;
 }
@@ -72,9 +81,10 @@ void finish_service::send_stop(finish_part& of) try {
 } catch (dead_place const&) { // nobody waits for the others
 }
 
-// --- at home -----------------------------------------------------------------------------------------------------------------
+// --- at home -------------------------------------------------------------------------------------
 
-// Counted as an activity that comes and ends. Who is told later is counted in the same step, so that it is not over in between.
+// Counted as an activity that comes and ends. Who is told later is counted in the same step, so
+// that it is not over in between.
 void finish_service::take_begun(packet const& head, std::byte const* /*payload*/) noexcept try {
     finish_root& root = root_named(head.b);
     bool tells = false;
@@ -92,7 +102,8 @@ void finish_service::take_begun(packet const& head, std::byte const* /*payload*/
     if (tells) m_carrier.send(head.from, {message_kind::stop, false, m_here}, out, nullptr);
     if (is_first) watch(root);
 } catch (...) {
-    base::fatal("no memory to tell place %u that its activities are cancelled", static_cast<unsigned>(head.from));
+    base::fatal("no memory to tell place %u that its activities are cancelled",
+                static_cast<unsigned>(head.from));
 }
 
 void finish_service::watch(finish_root& root) {
@@ -107,7 +118,8 @@ void finish_service::watch(finish_root& root) {
 // Waits until it is cancelled, or over.
 void finish_service::tell_stop(finish_root& root) noexcept try {
     static_cast<void>(detail::wait_for_cancellation({detail::k_no_deadline, root.watch.get()}));
-    bool const stopped = is_stopped(root); // not under the lock: a deterministic run may go on with another thread here
+    // Not under the lock: a deterministic run may go on with another thread here.
+    bool const stopped = is_stopped(root);
     std::set<rank> parts;
     packet out;
     out.b = root.root;
@@ -126,7 +138,7 @@ void finish_service::tell_stop(finish_root& root) noexcept try {
     base::fatal("no memory to tell other places that their activities are cancelled");
 }
 
-// --- what arrives --------------------------------------------------------------------------------------------------------------
+// --- what arrives --------------------------------------------------------------------------------
 
 void finish_service::take_stop(packet const& head, std::byte const* /*payload*/) noexcept try {
     message_tag const tag = message_tag::decode(head.kind);
@@ -135,10 +147,12 @@ void finish_service::take_stop(packet const& head, std::byte const* /*payload*/)
     detail::request_cancellation(*root.stop.get()); // before it may be over
     change(root, [&](finish_root& of) { of.count.arrive_and_end({head.from, m_here, head.c}); });
 } catch (std::bad_alloc const&) {
-    base::fatal("no memory for the cancellation of activities by place %u", static_cast<unsigned>(head.from));
+    base::fatal("no memory for the cancellation of activities by place %u",
+                static_cast<unsigned>(head.from));
 }
 
-// Parts whose home has died: nobody can cancel them any more, nor waits for them. Those that begin later: arrive().
+// Parts whose home has died: nobody can cancel them any more, nor waits for them. Those that begin
+// later: arrive().
 void finish_service::stop_orphans(rank dead) {
     std::vector<cancellation_reference> orphans;
     {

@@ -8,9 +8,10 @@
 
 namespace tulle::gmem {
 
-// --- holes ---------------------------------------------------------------------------------------------------------------
+// --- holes ---------------------------------------------------------------------------------------
 
-fitting_heap::fitting_heap(std::uint64_t bytes, bool takes_smallest) : m_takes_smallest(takes_smallest) {
+fitting_heap::fitting_heap(std::uint64_t bytes, bool takes_smallest)
+    : m_takes_smallest(takes_smallest) {
     if (bytes != 0) m_holes.emplace(0, bytes);
 }
 
@@ -21,7 +22,8 @@ fitting_heap::holes::iterator fitting_heap::choose(std::uint64_t bytes, extent w
     if (at != m_holes.begin()) --at;
     for (; at != m_holes.end() && at->first < where.end && smallest != bytes; ++at) {
         extent const usable{std::max(at->first, where.begin), std::min(at->second, where.end)};
-        if (usable.begin >= usable.end || usable.size() < bytes || usable.size() >= smallest) continue;
+        if (usable.begin >= usable.end || usable.size() < bytes || usable.size() >= smallest)
+            continue;
         best = at;
         if (!m_takes_smallest) break;
         smallest = usable.size();
@@ -58,14 +60,16 @@ void fitting_heap::release(std::uint64_t offset, std::uint64_t bytes) {
 }
 
 std::uint64_t fitting_heap::free_bytes() const noexcept {
-    return std::accumulate(m_holes.begin(), m_holes.end(), std::uint64_t{0},
-                           [](std::uint64_t sum, auto const& hole) { return sum + (hole.second - hole.first); });
+    return std::accumulate(
+        m_holes.begin(), m_holes.end(), std::uint64_t{0},
+        [](std::uint64_t sum, auto const& hole) { return sum + (hole.second - hole.first); });
 }
 
-// --- buddies -------------------------------------------------------------------------------------------------------------
+// --- buddies -------------------------------------------------------------------------------------
 
 // A segment is cut into the largest blocks that are aligned in it.
-buddy_heap::buddy_heap(std::uint64_t segments, std::uint64_t bytes_of_each) : m_each(bytes_of_each) {
+buddy_heap::buddy_heap(std::uint64_t segments, std::uint64_t bytes_of_each)
+    : m_each(bytes_of_each) {
     for (std::uint64_t s = 0; s < segments; ++s) {
         std::uint64_t begin = 0;
         for (std::uint64_t left = bytes_of_each / k_grain; left != 0;) {
@@ -96,7 +100,8 @@ std::optional<std::uint64_t> buddy_heap::allocate(std::uint64_t bytes, extent wh
         blocks halves;
         for (unsigned o = wanted; o < order; ++o) halves.insert(begin + (k_grain << o));
         m_free[order].erase(found);
-        for (unsigned o = wanted; o < order; ++o) m_free[o].insert(halves.extract(begin + (k_grain << o)));
+        for (unsigned o = wanted; o < order; ++o)
+            m_free[o].insert(halves.extract(begin + (k_grain << o)));
         return begin;
     }
     return std::nullopt;
@@ -107,7 +112,8 @@ bool buddy_heap::merge(std::uint64_t& offset, unsigned order) {
     std::uint64_t const size = k_grain << order;
     std::uint64_t const segment = offset / m_each * m_each;
     std::uint64_t const buddy = segment + ((offset - segment) ^ size);
-    if (buddy - segment >= m_each || order + 1 >= m_free.size() || m_free[order].erase(buddy) == 0) return false;
+    if (buddy - segment >= m_each || order + 1 >= m_free.size() || m_free[order].erase(buddy) == 0)
+        return false;
     offset = std::min(offset, buddy);
     return true;
 }
@@ -123,17 +129,19 @@ void buddy_heap::release(std::uint64_t offset, std::uint64_t bytes) {
 
 std::uint64_t buddy_heap::free_bytes() const noexcept {
     std::uint64_t sum = 0;
-    for (unsigned order = 0; order < m_free.size(); ++order) sum += m_free[order].size() * (k_grain << order);
+    for (unsigned order = 0; order < m_free.size(); ++order)
+        sum += m_free[order].size() * (k_grain << order);
     return sum;
 }
 
-// --- in turn -------------------------------------------------------------------------------------------------------------
+// --- in turn -------------------------------------------------------------------------------------
 
 rotating_heap::rotating_heap(std::uint64_t segments, std::uint64_t bytes_of_each)
     : m_segments(segments), m_each(bytes_of_each), m_holes(segments * bytes_of_each, false) {}
 
 std::optional<std::uint64_t> rotating_heap::allocate(std::uint64_t bytes, extent where) {
-    if (where.size() < m_segments * m_each) return m_holes.allocate(bytes, where); // the caller has chosen
+    // The caller has chosen.
+    if (where.size() < m_segments * m_each) return m_holes.allocate(bytes, where);
     for (std::uint64_t tried = 0; tried < m_segments; ++tried) {
         std::uint64_t const segment = (m_next + tried) % m_segments;
         auto const found = m_holes.allocate(bytes, {segment * m_each, (segment + 1) * m_each});
@@ -144,7 +152,7 @@ std::optional<std::uint64_t> rotating_heap::allocate(std::uint64_t bytes, extent
     return m_holes.allocate(bytes, where);
 }
 
-// --- any -----------------------------------------------------------------------------------------------------------------
+// --- any -----------------------------------------------------------------------------------------
 
 heap::kind heap::make(algorithm chosen, std::uint64_t segments, std::uint64_t bytes_of_each) {
     switch (chosen) {
@@ -154,6 +162,7 @@ heap::kind heap::make(algorithm chosen, std::uint64_t segments, std::uint64_t by
     }
 }
 
-heap::heap(algorithm chosen, std::uint64_t segments, std::uint64_t bytes_of_each) : m_kind(make(chosen, segments, bytes_of_each)) {}
+heap::heap(algorithm chosen, std::uint64_t segments, std::uint64_t bytes_of_each)
+    : m_kind(make(chosen, segments, bytes_of_each)) {}
 
 } // namespace tulle::gmem

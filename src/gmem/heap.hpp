@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a memory manager finds room in the segments of its group. Offsets and sizes are in bytes from the beginning of the first segment, and multiples of
-// k_grain. A heap keeps nothing in the memory itself. One thread at a time. Errors: std::bad_alloc, with nothing changed.
+// How a memory manager finds room in the segments of its group. Offsets and sizes are in bytes from
+// the beginning of the first segment, and multiples of k_grain. A heap keeps nothing in the memory
+// itself. One thread at a time. Errors: std::bad_alloc, with nothing changed.
 // Sources: Knuth, The Art of Computer Programming 1, 2.5 (first fit, best fit, the buddy system).
 #pragma once
 
@@ -21,7 +22,9 @@ inline constexpr std::uint64_t k_grain = 64; // a cache line, so that two alloca
 // The words of the option global_algorithm, in their order.
 enum class algorithm : std::uint8_t { first_fit, best_fit, buddy, round_robin };
 
-inline constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept { return (bytes + to - 1) / to * to; }
+inline constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept {
+    return (bytes + to - 1) / to * to;
+}
 
 struct extent {
     std::uint64_t begin = 0;
@@ -101,7 +104,8 @@ public:
 
 private:
     using kind = std::variant<fitting_heap, buddy_heap, rotating_heap>;
-    [[nodiscard]] static kind make(algorithm chosen, std::uint64_t segments, std::uint64_t bytes_of_each);
+    [[nodiscard]] static kind make(algorithm chosen, std::uint64_t segments,
+                                   std::uint64_t bytes_of_each);
 
     kind m_kind;
 };

@@ -6,8 +6,13 @@
 
 namespace tulle::gmem {
 
-manager::manager(algorithm chosen, std::uint64_t low, rank first, rank places, std::uint64_t bytes_of_each)
-    : m_low(low), m_first(first), m_places(places), m_each(bytes_of_each), m_heap(chosen, places, bytes_of_each) {}
+manager::manager(algorithm chosen, std::uint64_t low, rank first, rank places,
+                 std::uint64_t bytes_of_each)
+    : m_low(low),
+      m_first(first),
+      m_places(places),
+      m_each(bytes_of_each),
+      m_heap(chosen, places, bytes_of_each) {}
 
 extent manager::extent_of(rank at) const noexcept {
     if (at == k_anywhere) return {0, m_places * m_each};
@@ -53,7 +58,8 @@ manager::answer manager::size_of(std::uint64_t address) noexcept {
 std::vector<allocation> manager::list() {
     std::lock_guard const held(m_lock);
     std::vector<allocation> all;
-    for (auto const& [address, about] : m_entries) all.push_back({address, about.bytes, about.owner});
+    for (auto const& [address, about] : m_entries)
+        all.push_back({address, about.bytes, about.owner});
     return all;
 }
 

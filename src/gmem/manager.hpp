@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory manager of a group of places: which parts of their segments are allocated, and by whom. At the group's leader, which others ask.
+// The memory manager of a group of places: which parts of their segments are allocated, and by
+// whom. At the group's leader, which others ask.
 // Any thread; no call waits for anything but the lock, which is held for a search of the heap.
 // Source: the memory manager of TNT (Ye and others: TiNy Threads on BlueGene/P, 3.3.2).
 #pragma once
@@ -28,14 +29,17 @@ enum class memory_status : std::uint8_t { done, no_room, unknown, no_memory };
 
 class manager {
 public:
-    // Of the segments of places `first`, `first` + 1, ..., the first of which lies at `low`. Throws std::bad_alloc.
-    manager(algorithm chosen, std::uint64_t low, rank first, rank places, std::uint64_t bytes_of_each);
+    // Of the segments of places `first`, `first` + 1, ..., the first of which lies at `low`. Throws
+    // std::bad_alloc.
+    manager(algorithm chosen, std::uint64_t low, rank first, rank places,
+            std::uint64_t bytes_of_each);
 
     struct answer {
         memory_status status;
         std::uint64_t value = 0;
     };
-    // value: the address. At the segment of place `at`, one of the group, or k_anywhere. no_room: there is no hole that is large enough;
+    // value: the address. At the segment of place `at`, one of the group, or k_anywhere. no_room:
+    // there is no hole that is large enough;
     // no_memory: none for the manager itself.
     [[nodiscard]] answer allocate(std::uint64_t bytes, rank owner, rank at) noexcept;
     // value: bytes that were asked for. unknown: no allocation begins there.

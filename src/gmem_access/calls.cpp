@@ -41,9 +41,11 @@ std::string hexadecimal(std::uint64_t address) {
     endpoint const& e = *endpoint_of_caller();
     rank first = e.count();
     if (address != 0)
-        memory_of_caller().table()->for_each_part(address, bytes, [&](rank at, std::uint64_t, std::uint64_t) {
-            if (first == e.count() && e.is_dead(at)) first = at;
-        });
+        memory_of_caller().table()->for_each_part(address, bytes,
+                                                  [&](rank at, std::uint64_t, std::uint64_t) {
+                                                      if (first == e.count() && e.is_dead(at))
+                                                          first = at;
+                                                  });
     for (rank r = 0; r < e.count() && first == e.count(); ++r)
         if (e.is_dead(r)) first = r;
     e.throw_death(first);
@@ -51,10 +53,14 @@ std::string hexadecimal(std::uint64_t address) {
 
 [[noreturn]] void refuse(int error, std::uint64_t address, std::uint64_t bytes) {
     if (error == EHOSTDOWN) refuse_for_death(address, bytes);
-    std::string const what = "tulle: global memory: " + std::to_string(bytes) + " bytes at " + hexadecimal(address);
-    if (error == EINVAL) throw std::invalid_argument(what + (address == 0 ? ": a null pointer" : ": there is not so much"));
+    std::string const what =
+        "tulle: global memory: " + std::to_string(bytes) + " bytes at " + hexadecimal(address);
+    if (error == EINVAL)
+        throw std::invalid_argument(what +
+                                    (address == 0 ? ": a null pointer" : ": there is not so much"));
     if (error == EFAULT) throw std::out_of_range(what + " are not all in it");
-    throw std::system_error(error, std::generic_category(), "tulle: global memory cannot be mapped");
+    throw std::system_error(error, std::generic_category(),
+                            "tulle: global memory cannot be mapped");
 }
 
 void check(int error, std::uint64_t address, std::uint64_t bytes) {
@@ -68,8 +74,8 @@ void check_mapped(global_memory& memory, std::uint64_t address, std::uint64_t by
 
 void check_alignment(std::uint64_t address, std::size_t alignment) {
     if (address % alignment != 0)
-        throw std::invalid_argument("tulle: global memory: " + hexadecimal(address) + " is not aligned to " + std::to_string(alignment) +
-                                    " bytes");
+        throw std::invalid_argument("tulle: global memory: " + hexadecimal(address) +
+                                    " is not aligned to " + std::to_string(alignment) + " bytes");
 }
 
 // At the end of the process; threads may be alive and use it.
@@ -96,7 +102,9 @@ memory_operation operation_of(detail::global_change what) noexcept {
 
 } // namespace
 
-global_memory& memory_of(endpoint const& e) noexcept { return *static_cast<global_memory*>(e.handler_of(message_kind::memory)); }
+global_memory& memory_of(endpoint const& e) noexcept {
+    return *static_cast<global_memory*>(e.handler_of(message_kind::memory));
+}
 
 global_memory& memory_of_caller() {
     endpoint const* const e = endpoint_of_caller();
@@ -120,16 +128,20 @@ void forget_memory_of_process() noexcept {
 }
 
 void global_memory::report() noexcept try {
-    if (!m_settings.reports || m_shown.load(std::memory_order_acquire) == nullptr || m_manager == nullptr) return; // pairs with map
+    // Pairs with map.
+    if (!m_settings.reports || m_shown.load(std::memory_order_acquire) == nullptr ||
+        m_manager == nullptr)
+        return;
     auto const left = m_manager->list();
     std::uint64_t bytes = 0;
     if (left.empty()) return;
     for (auto const& one : left) bytes += one.bytes;
-    base::warn("global memory: %zu allocations of %llu bytes together have not been freed", left.size(),
-               static_cast<unsigned long long>(bytes));
+    base::warn("global memory: %zu allocations of %llu bytes together have not been freed",
+               left.size(), static_cast<unsigned long long>(bytes));
     constexpr std::size_t k_most_lines = 20;
     for (std::size_t k = 0; k < std::min(left.size(), k_most_lines); ++k)
-        base::warn("global memory: %llu bytes at 0x%llx by place %u", static_cast<unsigned long long>(left[k].bytes),
+        base::warn("global memory: %llu bytes at 0x%llx by place %u",
+                   static_cast<unsigned long long>(left[k].bytes),
                    static_cast<unsigned long long>(left[k].address), left[k].owner);
 } catch (std::bad_alloc const&) {
     base::warn("no memory to report what is left of global memory");
@@ -143,29 +155,41 @@ using gmem_access::memory_of_caller;
 
 void* reach_global(std::uint64_t address, std::size_t bytes, std::size_t alignment) {
     std::byte* direct = nullptr;
-    if (int const error = memory_of_caller().locate(address, bytes, direct)) gmem_access::refuse(error, address, bytes);
+    if (int const error = memory_of_caller().locate(address, bytes, direct))
+        gmem_access::refuse(error, address, bytes);
     gmem_access::check_alignment(address, alignment);
     return direct;
 }
 
-void read_global(void* to, std::uint64_t from, std::size_t bytes) { read_global(memory_here(), to, from, bytes); }
-void write_global(void const* from, std::uint64_t to, std::size_t bytes) { write_global(memory_here(), from, to, bytes); }
+void read_global(void* to, std::uint64_t from, std::size_t bytes) {
+    read_global(memory_here(), to, from, bytes);
+}
+void write_global(void const* from, std::uint64_t to, std::size_t bytes) {
+    write_global(memory_here(), from, to, bytes);
+}
 
 // memory_of_place is a name for gmem_access::global_memory.
 memory_of_place* memory_here() { return reinterpret_cast<memory_of_place*>(&memory_of_caller()); }
 
 void read_global(memory_of_place* by, void* to, std::uint64_t from, std::size_t bytes) {
     if (bytes != 0)
-        gmem_access::check(reinterpret_cast<gmem_access::global_memory*>(by)->read(static_cast<std::byte*>(to), from, bytes), from, bytes);
+        gmem_access::check(reinterpret_cast<gmem_access::global_memory*>(by)->read(
+                               static_cast<std::byte*>(to), from, bytes),
+                           from, bytes);
 }
 void write_global(memory_of_place* by, void const* from, std::uint64_t to, std::size_t bytes) {
     auto* const memory = reinterpret_cast<gmem_access::global_memory*>(by);
-    if (bytes != 0) gmem_access::check(memory->write(static_cast<std::byte const*>(from), to, bytes), to, bytes);
+    if (bytes != 0)
+        gmem_access::check(memory->write(static_cast<std::byte const*>(from), to, bytes), to,
+                           bytes);
 }
 
-std::uint64_t change_global(global_change what, std::uint64_t address, unsigned width, std::uint64_t value, std::uint64_t expected) {
+std::uint64_t change_global(global_change what, std::uint64_t address, unsigned width,
+                            std::uint64_t value, std::uint64_t expected) {
     gmem_access::check_alignment(address, width);
-    gmem_access::check(memory_of_caller().change(gmem_access::operation_of(what), address, width, value, expected), address, width);
+    gmem_access::check(
+        memory_of_caller().change(gmem_access::operation_of(what), address, width, value, expected),
+        address, width);
     return value;
 }
 
@@ -173,9 +197,11 @@ std::uint64_t allocate_global(std::size_t bytes, int at, bool cleared) {
     gmem_access::global_memory& memory = memory_of_caller();
     std::uint64_t address = 0;
     gmem_access::check_mapped(memory, address, bytes);
-    int error = memory.allocate(bytes, at < 0 ? gmem::k_anywhere : static_cast<net::rank>(at), address);
+    int error =
+        memory.allocate(bytes, at < 0 ? gmem::k_anywhere : static_cast<net::rank>(at), address);
     if (error == ENOMEM) throw out_of_global_memory();
-    if (error == EINVAL) throw std::invalid_argument("tulle: global memory: an allocation of no bytes");
+    if (error == EINVAL)
+        throw std::invalid_argument("tulle: global memory: an allocation of no bytes");
     gmem_access::check(error, address, bytes);
     if (cleared) error = memory.clear(address, bytes);
     if (error != 0) static_cast<void>(memory.release(address));
@@ -206,7 +232,8 @@ namespace {
 
 void check_beginning(int error, std::uint64_t address) {
     if (error == EINVAL)
-        throw std::invalid_argument("tulle: global memory: no allocation begins at " + gmem_access::hexadecimal(address) +
+        throw std::invalid_argument("tulle: global memory: no allocation begins at " +
+                                    gmem_access::hexadecimal(address) +
                                     ": it has been freed, or this is inside of one");
     if (error == ENOMEM) throw std::bad_alloc();
     gmem_access::check(error, address, 1);
@@ -257,7 +284,9 @@ std::vector<global_allocation> allocations_here() {
 std::vector<global_allocation> global_allocations() {
     std::vector<global_allocation> all;
     for (place const p : places()) {
-        if (static_cast<net::rank>(p.index()) % gmem_access::memory_of_caller().places_of_group() != 0) continue;
+        if (static_cast<net::rank>(p.index()) % gmem_access::memory_of_caller().places_of_group() !=
+            0)
+            continue;
         auto const part = at(p, [] { return allocations_here(); });
         all.insert(all.end(), part.begin(), part.end());
     }

@@ -20,7 +20,8 @@ using messenger::object_at;
 
 namespace {
 
-constexpr std::uint64_t k_part = 64 * 1024; // segments are multiples of it: whole pages, whatever their size
+// Segments are multiples of it: whole pages, whatever their size.
+constexpr std::uint64_t k_part = 64 * 1024;
 
 } // namespace
 
@@ -34,7 +35,8 @@ global_memory::global_memory(endpoint* carrier, memory_settings const& chosen) n
     carrier->handle<&global_memory::serve>(message_kind::memory, *this);
     carrier->handle<&global_memory::take_answer>(message_kind::memory_answer, *this);
     carrier->set_common_addresses({[](void* memory, std::uint64_t address) noexcept {
-                                       auto const* const table = static_cast<global_memory*>(memory)->table();
+                                       auto const* const table =
+                                           static_cast<global_memory*>(memory)->table();
                                        return table != nullptr && table->contains(address, 1);
                                    },
                                    this});
@@ -42,18 +44,21 @@ global_memory::global_memory(endpoint* carrier, memory_settings const& chosen) n
 
 global_memory::~global_memory() = default;
 
-// --- mapping -------------------------------------------------------------------------------------------------------------
+// --- mapping -------------------------------------------------------------------------------------
 
 gmem::segments const* global_memory::map() noexcept {
     std::lock_guard const held(m_map_lock);
-    if (m_shown.load(std::memory_order_relaxed) != nullptr) return &m_table; // relaxed: under the lock
-    std::uint64_t const each = std::max(m_settings.bytes / m_count / k_part, std::uint64_t{1}) * k_part;
+    // relaxed: under the lock
+    if (m_shown.load(std::memory_order_relaxed) != nullptr) return &m_table;
+    std::uint64_t const each =
+        std::max(m_settings.bytes / m_count / k_part, std::uint64_t{1}) * k_part;
     try {
         m_error = m_transport != nullptr ? map_over(each) : map_alone(each);
         if (m_error != 0) return nullptr;
         if (leads())
-            m_manager = std::make_unique<gmem::manager>(m_settings.algorithm, m_table.begin_of(m_here), m_here,
-                                                        std::min(places_of_group(), m_count - m_here), each);
+            m_manager = std::make_unique<gmem::manager>(
+                m_settings.algorithm, m_table.begin_of(m_here), m_here,
+                std::min(places_of_group(), m_count - m_here), each);
     } catch (std::bad_alloc const&) {
         m_error = ENOMEM;
         return nullptr;
@@ -64,7 +69,8 @@ gmem::segments const* global_memory::map() noexcept {
 
 int global_memory::map_alone(std::uint64_t each) noexcept {
     if (!m_own.is_valid()) m_own = os::fixed_range::reserve(os::fixed_range::usual_address(), each);
-    if (!m_own.is_valid() && errno == EEXIST) m_own = os::fixed_range::reserve(0, each); // nobody else has to name it
+    // Nobody else has to name it.
+    if (!m_own.is_valid() && errno == EEXIST) m_own = os::fixed_range::reserve(0, each);
     if (!m_own.is_valid() || !m_own.fill(0, each)) return errno;
     m_table = gmem::segments(reinterpret_cast<std::uintptr_t>(m_own.low()), each, 1);
     m_reaches_all = true;
@@ -85,7 +91,9 @@ int global_memory::error() noexcept {
     return m_error;
 }
 
-rank global_memory::places_of_group() const noexcept { return m_settings.group == 0 ? m_count : std::min(m_settings.group, m_count); }
+rank global_memory::places_of_group() const noexcept {
+    return m_settings.group == 0 ? m_count : std::min(m_settings.group, m_count);
+}
 bool global_memory::leads() const noexcept { return leader_of(m_here) == m_here; }
 rank global_memory::next_leader(rank after) const noexcept {
     rank const next = leader_of(after) + places_of_group();
@@ -94,11 +102,13 @@ rank global_memory::next_leader(rank after) const noexcept {
 
 bool global_memory::reaches(std::uint64_t address, std::uint64_t bytes) const noexcept {
     bool all = true;
-    m_table.for_each_part(address, bytes, [&](rank at, std::uint64_t, std::uint64_t) { all = all && m_transport->reaches(at); });
+    m_table.for_each_part(address, bytes, [&](rank at, std::uint64_t, std::uint64_t) {
+        all = all && m_transport->reaches(at);
+    });
     return all;
 }
 
-// --- reading and writing -------------------------------------------------------------------------------------------------
+// --- reading and writing -------------------------------------------------------------------------
 
 int global_memory::locate(std::uint64_t address, std::uint64_t bytes, std::byte*& direct) noexcept {
     gmem::segments const* const all = table();
@@ -123,7 +133,8 @@ int global_memory::write(std::byte const* from, std::uint64_t to, std::uint64_t 
     if (int const error = locate(to, bytes, direct)) return error;
     if (bytes == 0) return 0;
     // Of a put nothing is stored at `local`.
-    if (direct == nullptr) return transfer(memory_operation::put, to, const_cast<std::byte*>(from), bytes); // NOLINT
+    if (direct == nullptr)
+        return transfer(memory_operation::put, to, const_cast<std::byte*>(from), bytes); // NOLINT
     std::memmove(direct, from, bytes);
     return 0;
 }
@@ -156,7 +167,9 @@ public:
         for (std::size_t k = 0; k < m_count; ++k) {
             piece& p = m_pieces[k];
             p.answer.of = &all;
-            m_at.send(p.at, {m_what, 0, p.address, p.bytes, reinterpret_cast<std::uintptr_t>(p.local), 0}, p.answer);
+            m_at.send(p.at,
+                      {m_what, 0, p.address, p.bytes, reinterpret_cast<std::uintptr_t>(p.local), 0},
+                      p.answer);
         }
         if (m_count != 0) all.answered.wait();
         m_count = 0;
@@ -174,29 +187,34 @@ private:
     int m_error = 0;
 };
 
-int global_memory::transfer(memory_operation what, std::uint64_t address, std::byte* local, std::uint64_t bytes) noexcept {
+int global_memory::transfer(memory_operation what, std::uint64_t address, std::byte* local,
+                            std::uint64_t bytes) noexcept {
     batch under_way(*this, what);
     m_table.for_each_part(address, bytes, [&](rank at, std::uint64_t begin, std::uint64_t size) {
-        std::uint64_t const most = what == memory_operation::fill ? k_most_filled : m_transport->most_bytes_to(at);
+        std::uint64_t const most =
+            what == memory_operation::fill ? k_most_filled : m_transport->most_bytes_to(at);
         for (std::uint64_t done = 0; done < size; done += most)
-            under_way.add(at, begin + done, local != nullptr ? local + (begin - address) + done : nullptr, std::min(most, size - done));
+            under_way.add(at, begin + done,
+                          local != nullptr ? local + (begin - address) + done : nullptr,
+                          std::min(most, size - done));
     });
     return under_way.finish();
 }
 
-// --- words ---------------------------------------------------------------------------------------------------------------
+// --- words ---------------------------------------------------------------------------------------
 
-int global_memory::change(memory_operation what, std::uint64_t address, unsigned width, std::uint64_t& value,
-                          std::uint64_t expected) noexcept {
+int global_memory::change(memory_operation what, std::uint64_t address, unsigned width,
+                          std::uint64_t& value, std::uint64_t expected) noexcept {
     std::byte* direct = nullptr;
     if (address % width != 0) return EINVAL;
     if (int const error = locate(address, width, direct)) return error;
-    if (direct == nullptr) return ask(m_table.place_of(address), {what, width, address, 0, value, expected}, value);
+    if (direct == nullptr)
+        return ask(m_table.place_of(address), {what, width, address, 0, value, expected}, value);
     value = operate(what, address, width, value, expected);
     return 0;
 }
 
-// --- allocation ----------------------------------------------------------------------------------------------------------
+// --- allocation ----------------------------------------------------------------------------------
 
 int global_memory::allocate(std::uint64_t bytes, rank at, std::uint64_t& address) noexcept {
     gmem::segments const* const all = table();
@@ -204,26 +222,31 @@ int global_memory::allocate(std::uint64_t bytes, rank at, std::uint64_t& address
     if (bytes == 0) return EINVAL;
     if (bytes > all->size()) return ENOMEM;
     rank leader = leader_of(at == gmem::k_anywhere ? m_here : at);
-    rank groups = at == gmem::k_anywhere ? (m_count + places_of_group() - 1) / places_of_group() : 1;
+    rank groups =
+        at == gmem::k_anywhere ? (m_count + places_of_group() - 1) / places_of_group() : 1;
     for (;; leader = next_leader(leader)) {
         int const error = allocate_by(leader, bytes, at, address);
         if ((error != ENOMEM && error != EHOSTDOWN) || --groups == 0) return error;
     }
 }
 
-int global_memory::allocate_by(rank leader, std::uint64_t bytes, rank at, std::uint64_t& address) noexcept {
-    if (leader != m_here) return ask(leader, {memory_operation::allocate, 0, at, 0, bytes, 0}, address);
+int global_memory::allocate_by(rank leader, std::uint64_t bytes, rank at,
+                               std::uint64_t& address) noexcept {
+    if (leader != m_here)
+        return ask(leader, {memory_operation::allocate, 0, at, 0, bytes, 0}, address);
     auto const own = m_manager->allocate(bytes, m_here, at);
     address = own.value;
     return errno_of(own.status);
 }
 
-int global_memory::ask_manager(memory_operation what, std::uint64_t address, std::uint64_t& value) noexcept {
+int global_memory::ask_manager(memory_operation what, std::uint64_t address,
+                               std::uint64_t& value) noexcept {
     std::byte* direct = nullptr;
     if (int const error = locate(address, 1, direct)) return error;
     rank const leader = leader_of(m_table.place_of(address));
     if (leader != m_here) return ask(leader, {what, 0, address, 0, 0, 0}, value);
-    auto const own = what == memory_operation::release ? m_manager->release(address) : m_manager->size_of(address);
+    auto const own = what == memory_operation::release ? m_manager->release(address)
+                                                       : m_manager->size_of(address);
     value = own.value;
     return errno_of(own.status);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global memory as one place sees it. What loads and stores reach is read and written by them. For the rest, and for allocations, places ask each other: one
-// message there and one back for each piece, served by whoever polls, so that they need no thread of a place that computes.
+// Global memory as one place sees it. What loads and stores reach is read and written by them. For
+// the rest, and for allocations, places ask each other: one message there and one back for each
+// piece, served by whoever polls, so that they need no thread of a place that computes.
 // It is mapped when it is used for the first time, at each place.
 #pragma once
 
@@ -36,7 +37,17 @@ struct memory_settings {
     bool reports = false; // at the end
 };
 
-enum class memory_operation : std::uint8_t { get, put, fill, add, exchange, compare_exchange, allocate, release, size_of };
+enum class memory_operation : std::uint8_t {
+    get,
+    put,
+    fill,
+    add,
+    exchange,
+    compare_exchange,
+    allocate,
+    release,
+    size_of
+};
 
 class global_memory {
 public:
@@ -54,16 +65,20 @@ public:
     [[nodiscard]] int error() noexcept;
     [[nodiscard]] memory_settings const& settings() const noexcept { return m_settings; }
 
-    // --- by threads; each an errno value, 0: done ----------------------------------------------------------------------
-    // EINVAL: null, or more than there is. EFAULT: not in global memory. Else: it cannot be mapped. `direct` null: loads and stores do not reach it all.
-    [[nodiscard]] int locate(std::uint64_t address, std::uint64_t bytes, std::byte*& direct) noexcept;
+    // --- by threads; each an errno value, 0: done ------------------------------------------------
+    // EINVAL: null, or more than there is. EFAULT: not in global memory. Else: it cannot be mapped.
+    // `direct` null: loads and stores do not reach it all.
+    [[nodiscard]] int locate(std::uint64_t address, std::uint64_t bytes,
+                             std::byte*& direct) noexcept;
     [[nodiscard]] int read(std::byte* to, std::uint64_t from, std::uint64_t bytes) noexcept;
     [[nodiscard]] int write(std::byte const* from, std::uint64_t to, std::uint64_t bytes) noexcept;
     [[nodiscard]] int clear(std::uint64_t address, std::uint64_t bytes) noexcept;
-    // On a word of `width` bytes (4, 8), aligned, which one place has. `value`: the operand, then what was there before.
-    [[nodiscard]] int change(memory_operation what, std::uint64_t address, unsigned width, std::uint64_t& value,
-                             std::uint64_t expected) noexcept;
-    // ENOMEM: no hole is large enough, in no group, or at that place. EINVAL: nothing is asked for. This and the others: EHOSTDOWN: a place that was asked has died.
+    // On a word of `width` bytes (4, 8), aligned, which one place has. `value`: the operand, then
+    // what was there before.
+    [[nodiscard]] int change(memory_operation what, std::uint64_t address, unsigned width,
+                             std::uint64_t& value, std::uint64_t expected) noexcept;
+    // ENOMEM: no hole is large enough, in no group, or at that place. EINVAL: nothing is asked for.
+    // This and the others: EHOSTDOWN: a place that was asked has died.
     [[nodiscard]] int allocate(std::uint64_t bytes, rank at, std::uint64_t& address) noexcept;
     // EINVAL: no allocation begins there. EFAULT: not in global memory. `size`: that was asked for.
     [[nodiscard]] int release(std::uint64_t address) noexcept;
@@ -86,23 +101,29 @@ private:
     [[nodiscard]] int map_alone(std::uint64_t each) noexcept;
     [[nodiscard]] int map_over(std::uint64_t each);
     [[nodiscard]] bool leads() const noexcept;
-    [[nodiscard]] rank leader_of(rank place) const noexcept { return place / places_of_group() * places_of_group(); }
+    [[nodiscard]] rank leader_of(rank place) const noexcept {
+        return place / places_of_group() * places_of_group();
+    }
     [[nodiscard]] rank next_leader(rank after) const noexcept;
     [[nodiscard]] bool reaches(std::uint64_t address, std::uint64_t bytes) const noexcept;
     [[nodiscard]] int ask(rank whom, request const& what, std::uint64_t& value) noexcept;
-    [[nodiscard]] int allocate_by(rank leader, std::uint64_t bytes, rank at, std::uint64_t& address) noexcept;
-    [[nodiscard]] int ask_manager(memory_operation what, std::uint64_t address, std::uint64_t& value) noexcept;
-    [[nodiscard]] int transfer(memory_operation what, std::uint64_t address, std::byte* local, std::uint64_t bytes) noexcept;
+    [[nodiscard]] int allocate_by(rank leader, std::uint64_t bytes, rank at,
+                                  std::uint64_t& address) noexcept;
+    [[nodiscard]] int ask_manager(memory_operation what, std::uint64_t address,
+                                  std::uint64_t& value) noexcept;
+    [[nodiscard]] int transfer(memory_operation what, std::uint64_t address, std::byte* local,
+                               std::uint64_t bytes) noexcept;
     void send(rank to, request const& what, asked& answer) noexcept;
-    [[nodiscard]] std::uint64_t operate(memory_operation what, std::uint64_t address, unsigned width, std::uint64_t value,
+    [[nodiscard]] std::uint64_t operate(memory_operation what, std::uint64_t address,
+                                        unsigned width, std::uint64_t value,
                                         std::uint64_t expected) noexcept;
     // Handlers of messages.
     void serve(packet const& head, std::byte const* payload) noexcept;
     void take_answer(packet const& head, std::byte const* payload) noexcept;
     void serve_memory(packet const& head, std::byte const* payload) noexcept;
     void serve_manager(packet const& head) noexcept;
-    void answer(rank to, packet const& head, int error, std::uint64_t value, std::byte const* bytes = nullptr,
-                std::uint32_t size = 0) noexcept;
+    void answer(rank to, packet const& head, int error, std::uint64_t value,
+                std::byte const* bytes = nullptr, std::uint32_t size = 0) noexcept;
 
     endpoint* m_carrier;
     net::transport* m_transport;

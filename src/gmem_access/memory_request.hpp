@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What places ask each other for about global memory.
-//   memory         handler: operation, width of the word, bytes; a: address, or where to allocate; b: the asked; c: local address of a get or put, operand, or
-//                  bytes to allocate; payload: bytes of a put, or what is expected
-//   memory_answer  handler: errno value; a: value; b: the asked; c: local address; payload: bytes of a get
+//   memory         handler: operation, width of the word, bytes; a: address, or where to allocate;
+//                  b: the asked; c: local address of a get or put, operand, or bytes to allocate;
+//                  payload: bytes of a put, or what is expected
+//   memory_answer  handler: errno value; a: value; b: the asked; c: local address; payload: bytes
+//                  of a get
 #pragma once
 
 #include "gmem_access/memory.hpp"
@@ -18,7 +20,8 @@ namespace tulle::gmem_access {
 
 using messenger::awaited;
 
-inline constexpr std::uint64_t k_most_filled = std::uint64_t{1} << 20U; // by one message, as it holds up those that follow
+// By one message, as it holds up those that follow.
+inline constexpr std::uint64_t k_most_filled = std::uint64_t{1} << 20U;
 
 struct global_memory::request {
     memory_operation what;
@@ -73,11 +76,12 @@ struct memory_word {
     std::uint32_t bytes;
 
     [[nodiscard]] std::uint64_t encode() const noexcept {
-        return static_cast<std::uint64_t>(what) | std::uint64_t{width} << 8U | std::uint64_t{bytes} << 32U;
+        return static_cast<std::uint64_t>(what) | std::uint64_t{width} << 8U |
+               std::uint64_t{bytes} << 32U;
     }
     [[nodiscard]] static memory_word decode(std::uint64_t word) noexcept {
-        return {static_cast<memory_operation>(word & 0xffU), static_cast<unsigned>(word >> 8U & 0xffU),
-                static_cast<std::uint32_t>(word >> 32U)};
+        return {static_cast<memory_operation>(word & 0xffU),
+                static_cast<unsigned>(word >> 8U & 0xffU), static_cast<std::uint32_t>(word >> 32U)};
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of other places for this one's part of global memory, and the answers. Called by who polls: nothing here waits.
+// Requests of other places for this one's part of global memory, and the answers. Called by who
+// polls: nothing here waits.
 #include "base/error.hpp"
 #include "gmem_access/memory_request.hpp"
 #include "messenger/calls.hpp"
@@ -21,19 +22,23 @@ template <class T> T operate_on(memory_operation what, T& word, T value, T expec
     switch (what) {
         case memory_operation::add: return there.fetch_add(value, std::memory_order_seq_cst);
         case memory_operation::exchange: return there.exchange(value, std::memory_order_seq_cst);
-        default: there.compare_exchange_strong(expected, value, std::memory_order_seq_cst); return expected;
+        default:
+            there.compare_exchange_strong(expected, value, std::memory_order_seq_cst);
+            return expected;
     }
 }
 
 } // namespace
 
-std::uint64_t global_memory::operate(memory_operation what, std::uint64_t address, unsigned width, std::uint64_t value,
-                                     std::uint64_t expected) noexcept {
-    if (width == sizeof(std::uint64_t)) return operate_on(what, object_at<std::uint64_t>(address), value, expected);
-    return operate_on(what, object_at<std::uint32_t>(address), static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(expected));
+std::uint64_t global_memory::operate(memory_operation what, std::uint64_t address, unsigned width,
+                                     std::uint64_t value, std::uint64_t expected) noexcept {
+    if (width == sizeof(std::uint64_t))
+        return operate_on(what, object_at<std::uint64_t>(address), value, expected);
+    return operate_on(what, object_at<std::uint32_t>(address), static_cast<std::uint32_t>(value),
+                      static_cast<std::uint32_t>(expected));
 }
 
-// --- asking --------------------------------------------------------------------------------------------------------------
+// --- asking --------------------------------------------------------------------------------------
 
 void global_memory::send(rank to, request const& what, asked& answer) noexcept {
     packet head;
@@ -77,10 +82,10 @@ void global_memory::take_answer(packet const& head, std::byte const* payload) no
     to.answered.notify(); // it may be gone then
 }
 
-// --- serving -------------------------------------------------------------------------------------------------------------
+// --- serving -------------------------------------------------------------------------------------
 
-void global_memory::answer(rank to, packet const& head, int error, std::uint64_t value, std::byte const* bytes,
-                           std::uint32_t size) noexcept {
+void global_memory::answer(rank to, packet const& head, int error, std::uint64_t value,
+                           std::byte const* bytes, std::uint32_t size) noexcept {
     packet back;
     back.handler = static_cast<std::uint64_t>(error);
     back.a = value;
@@ -106,9 +111,15 @@ void global_memory::serve_memory(packet const& head, std::byte const* payload) n
     std::uint64_t expected = 0;
     switch (what) {
         case memory_operation::get: return answer(head.from, head, 0, 0, there, bytes);
-        case memory_operation::put: std::memcpy(there, payload, bytes); return answer(head.from, head, 0, 0);
-        case memory_operation::fill: std::memset(there, 0, bytes); return answer(head.from, head, 0, 0);
-        case memory_operation::compare_exchange: std::memcpy(&expected, payload, sizeof expected); break;
+        case memory_operation::put:
+            std::memcpy(there, payload, bytes);
+            return answer(head.from, head, 0, 0);
+        case memory_operation::fill:
+            std::memset(there, 0, bytes);
+            return answer(head.from, head, 0, 0);
+        case memory_operation::compare_exchange:
+            std::memcpy(&expected, payload, sizeof expected);
+            break;
         default: break;
     }
     answer(head.from, head, 0, operate(what, head.a, width, head.c, expected));
@@ -118,7 +129,8 @@ void global_memory::serve_manager(packet const& head) noexcept {
     auto const what = memory_word::decode(head.handler).what;
     if (m_manager == nullptr) return answer(head.from, head, EINVAL, 0); // another grouping there
     if (what != memory_operation::allocate) {
-        auto const done = what == memory_operation::release ? m_manager->release(head.a) : m_manager->size_of(head.a);
+        auto const done = what == memory_operation::release ? m_manager->release(head.a)
+                                                            : m_manager->size_of(head.a);
         return answer(head.from, head, errno_of(done.status), done.value);
     }
     auto const made = m_manager->allocate(head.c, head.from, static_cast<rank>(head.a));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What <tulle/spawn_group.hpp> stands on: the places, the records that were kept, and what becomes of them. A thread notifies `outstanding` as
-// its last access.
+// What <tulle/spawn_group.hpp> stands on: the places, the records that were kept, and what becomes
+// of them. A thread notifies `outstanding` as its last access.
 #pragma once
 
 #include "group/places.hpp"
@@ -25,11 +25,13 @@ public:
     explicit kept_records(std::size_t columns) : m_of_column(columns) {}
 
     void push(std::size_t wanted, sched::runnable& r) noexcept { list_of(wanted).push_back(r); }
-    // The oldest that may have a place of this column: in turn one that wants this column, and one that takes any.
+    // The oldest that may have a place of this column: in turn one that wants this column, and one
+    // that takes any.
     [[nodiscard]] sched::runnable* pop(std::size_t column) noexcept {
         m_any_first = !m_any_first;
         for (bool const any : {m_any_first, !m_any_first})
-            if (sched::runnable* const r = list_of(any ? k_any_column : column).pop_front()) return r;
+            if (sched::runnable* const r = list_of(any ? k_any_column : column).pop_front())
+                return r;
         return nullptr;
     }
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places for threads, in columns: of each column at most so many are taken. A thread holds one from when it is admitted until it ends. Who finds
-// none waits; who holds one itself lends it to the thread that it wants to start, and waits until it has one again.
+// Places for threads, in columns: of each column at most so many are taken. A thread holds one from
+// when it is admitted until it ends. Who finds none waits; who holds one itself lends it to the
+// thread that it wants to start, and waits until it has one again.
 // A place that comes free goes
-//   1. back to who has lent it, if that one still waits for it: else all places could end up with parents whose children wait for a place
-//   2. to the first that waits for one of this column, be it a newcomer or one that has lent its own
+//   1. back to who has lent it, if that one still waits for it: else all places could end up with
+//      parents whose children wait for a place
+//   2. to the first that waits for one of this column, be it a newcomer or one that has lent its
+//      own
 //   3. to whoever comes next
-// A lender is served by 2 only when its child has begun, so that the child knows that it has no lender any more.
-//   INV-1  taken <= most in each column; while somebody waits for a column, all its places are taken
+// A lender is served by 2 only when its child has begun, so that the child knows that it has no
+// lender any more.
+//   INV-1  taken <= most in each column; while somebody waits for a column, all its places are
+//          taken
 #pragma once
 
 #include "wait/wait_list.hpp"
@@ -57,8 +62,10 @@ public:
         return all;
     }
 
-    // The column of a free place, which is the caller's now, or k_any_column: none. `otherwise` then runs under the lock.
-    template <class F> [[nodiscard]] std::size_t try_take(std::size_t wanted, F otherwise) noexcept {
+    // The column of a free place, which is the caller's now, or k_any_column: none. `otherwise`
+    // then runs under the lock.
+    template <class F>
+    [[nodiscard]] std::size_t try_take(std::size_t wanted, F otherwise) noexcept {
         std::lock_guard const held(m_lock);
         std::size_t const found = take_free(wanted);
         if (found == k_any_column) otherwise();
@@ -120,7 +127,9 @@ private:
         wait::wait_list<Parking> waiting;
     };
 
-    [[nodiscard]] wait::wait_reason reason() const noexcept { return {wait::wait_kind::group_place, this}; }
+    [[nodiscard]] wait::wait_reason reason() const noexcept {
+        return {wait::wait_kind::group_place, this};
+    }
     [[nodiscard]] wait::wait_list<Parking>& list_of(std::size_t wanted) noexcept {
         return wanted == k_any_column ? m_waiting_for_any : m_columns[wanted].waiting;
     }
@@ -184,7 +193,8 @@ private:
             if (first->try_wake()) return static_cast<request*>(first);
         }
     }
-    [[nodiscard]] static wait::wait_list<Parking>& older(wait::wait_list<Parking>& a, wait::wait_list<Parking>& b) noexcept {
+    [[nodiscard]] static wait::wait_list<Parking>& older(wait::wait_list<Parking>& a,
+                                                         wait::wait_list<Parking>& b) noexcept {
         if (b.empty()) return a;
         return a.empty() || b.first()->since < a.first()->since ? b : a;
     }

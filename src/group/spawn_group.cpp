@@ -21,21 +21,28 @@ namespace {
 using group::k_any_column;
 
 // Only these policies treat threads of the group differently.
-bool knows_members(group_core const& g) noexcept { return g.policy == when_full::record || g.policy == when_full::block; }
+bool knows_members(group_core const& g) noexcept {
+    return g.policy == when_full::record || g.policy == when_full::block;
+}
 
-// The innermost thread of the group that stands on the caller's stack, and so has not ended. Or null.
+// The innermost thread of the group that stands on the caller's stack, and so has not ended. Or
+// null.
 group_member* member_here(group_core const& g) noexcept {
     group_member* m = sched::this_fiber().member;
     while (m != nullptr && m->of != &g) m = m->outer;
     return m;
 }
 
-[[noreturn]] void refuse(std::string const& why) { throw std::system_error(EINVAL, std::generic_category(), "tulle::spawn_group: " + why); }
+[[noreturn]] void refuse(std::string const& why) {
+    throw std::system_error(EINVAL, std::generic_category(), "tulle::spawn_group: " + why);
+}
 
 std::size_t column_of(group_core const& g, int shepherd) {
-    if (shepherd < -1 || (shepherd >= 0 && shepherd >= shepherd_count())) refuse("the shepherd does not exist");
+    if (shepherd < -1 || (shepherd >= 0 && shepherd >= shepherd_count()))
+        refuse("the shepherd does not exist");
     if (!g.is_by_shepherd) return 0;
-    if (g.places.columns() != static_cast<std::size_t>(shepherd_count())) refuse("made for another number of shepherds");
+    if (g.places.columns() != static_cast<std::size_t>(shepherd_count()))
+        refuse("made for another number of shepherds");
     return shepherd < 0 ? k_any_column : static_cast<std::size_t>(shepherd);
 }
 
@@ -53,7 +60,8 @@ void admit(group_core& g, group_ticket& t, std::size_t column, group_place at) {
 
 // The group is full.
 void enter_full(group_core& g, group_ticket& t, std::size_t wanted) {
-    if (g.policy == when_full::create) throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: full");
+    if (g.policy == when_full::create)
+        throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: full");
     if (g.policy == when_full::run_inline) return;
     group_member const* const here = member_here(g);
     if (g.policy == when_full::record) {
@@ -69,9 +77,12 @@ void enter_full(group_core& g, group_ticket& t, std::size_t wanted) {
     }
 }
 
-group_lender& lender_in(group_ticket& t) noexcept { return *std::launder(reinterpret_cast<group_lender*>(t.lender)); }
+group_lender& lender_in(group_ticket& t) noexcept {
+    return *std::launder(reinterpret_cast<group_lender*>(t.lender));
+}
 
-// A record takes a place that has come free. Under the lock of the places; the record starts without it.
+// A record takes a place that has come free. Under the lock of the places; the record starts
+// without it.
 struct pass_on {
     group_core& g;
     thread_core* next = nullptr;
@@ -90,13 +101,15 @@ struct pass_on {
 
 // One may have ended meanwhile: then it starts.
 void keep(group_core& g, thread_core* t, std::size_t wanted) noexcept {
-    std::size_t const column = g.places.try_take(wanted, [&g, t, wanted] { g.kept.push(wanted, *static_cast<sched::thread_record*>(t)); });
+    std::size_t const column = g.places.try_take(
+        wanted, [&g, t, wanted] { g.kept.push(wanted, *static_cast<sched::thread_record*>(t)); });
     if (column == k_any_column) return;
     place_at(*t, g, column);
     start_thread(t, true, false);
 }
 
-// The place goes from the caller to the new thread. If nobody has started that one yet, it runs on the caller's stack.
+// The place goes from the caller to the new thread. If nobody has started that one yet, it runs on
+// the caller's stack.
 void lend(group_core& g, thread_core* t, group_lender& self) noexcept {
     start_thread(t, false, false); // not detached: the caller has a reference
     static_cast<void>(sched::try_run_in_place(*static_cast<sched::thread_record*>(t)));
@@ -137,11 +150,13 @@ void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until
     wait::limit<sync::parking> const bounds(until);
     if (column == k_any_column && bounds.is_none()) column = g.places.take(wanted);
     if (column == k_any_column && !bounds.is_over()) column = g.places.take_until(wanted, bounds);
-    column != k_any_column ? admit(g, t, column, group_place::own) : void(t.at = group_place::refused);
+    column != k_any_column ? admit(g, t, column, group_place::own)
+                           : void(t.at = group_place::refused);
 }
 
 std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept {
-    return t.at == group_place::lent ? reinterpret_cast<std::uintptr_t>(&lender_in(t)) | 1U : reinterpret_cast<std::uintptr_t>(&g);
+    return t.at == group_place::lent ? reinterpret_cast<std::uintptr_t>(&lender_in(t)) | 1U
+                                     : reinterpret_cast<std::uintptr_t>(&g);
 }
 
 void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept {
@@ -160,14 +175,17 @@ void leave_group(group_core& g, group_ticket& ticket) noexcept {
 }
 
 void refuse_in_group(group_core const& g) {
-    if (g.policy == when_full::create) throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: no memory");
+    if (g.policy == when_full::create)
+        throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: no memory");
 }
 
 void begin_member(std::uintptr_t of, group_member& self, int shepherd) noexcept {
     auto* const from = (of & 1U) != 0 ? reinterpret_cast<group_lender*>(of - 1) : nullptr;
     group_core& g = from != nullptr ? from->of : *reinterpret_cast<group_core*>(of);
     self.of = &g;
-    self.column = from != nullptr ? from->wanted : g.is_by_shepherd ? static_cast<std::size_t>(shepherd) : 0;
+    self.column = from != nullptr    ? from->wanted
+                  : g.is_by_shepherd ? static_cast<std::size_t>(shepherd)
+                                     : 0;
     if (!knows_members(g)) return;
     sched::fiber& here = sched::this_fiber();
     self.outer = std::exchange(here.member, &self);
@@ -193,6 +211,8 @@ void join_group(group_core& g) {
     if (g.exception != nullptr) std::rethrow_exception(std::exchange(g.exception, nullptr));
 }
 
-std::size_t group_size(group_core const& g) noexcept { return const_cast<group_core&>(g).places.taken(); }
+std::size_t group_size(group_core const& g) noexcept {
+    return const_cast<group_core&>(g).places.taken();
+}
 
 } // namespace tulle::detail

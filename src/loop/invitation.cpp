@@ -13,11 +13,13 @@ namespace tulle::loop {
 
 namespace {
 
-// Some microseconds: what the last chunk of a loop takes, which is less than to suspend a thread and to look for other work.
+// Some microseconds: what the last chunk of a loop takes, which is less than to suspend a thread
+// and to look for other work.
 constexpr int k_pauses_before_wait = 128;
 
-// Where stacks are short, a thread that is about to wait runs its records first (sched/shortage.cpp): here, the invitation of a participant
-// whose iteration waits. If that one began another iteration, which waits, too, the stack would grow with each.
+// Where stacks are short, a thread that is about to wait runs its records first
+// (sched/shortage.cpp): here, the invitation of a participant whose iteration waits. If that one
+// began another iteration, which waits, too, the stack would grow with each.
 bool is_on_top_of_one_that_waits() noexcept {
     sched::record_deque const* const records = sched::this_worker()->current->records;
     return records != nullptr && records->is_floor;
@@ -31,7 +33,8 @@ invitation::invitation(job& to) noexcept : m_job(to), m_deque(detail::current_de
     ::new (static_cast<void*>(m_slot->body)) job*(&to);
     m_slot->run = &come_in;
     if (TULLE_UNLIKELY(!m_deque->publish(m_slot))) detail::published_cold(m_deque);
-    if (m_job.width() > 1) sched::record_owner(*static_cast<sched::record_deque*>(m_deque)).share_all();
+    if (m_job.width() > 1)
+        sched::record_owner(*static_cast<sched::record_deque*>(m_deque)).share_all();
 }
 
 invitation::~invitation() {
@@ -39,23 +42,30 @@ invitation::~invitation() {
 }
 
 void invitation::come_in(detail::record* slot) noexcept {
-    if (TULLE_LIKELY(!is_on_top_of_one_that_waits())) (*std::launder(reinterpret_cast<job**>(slot->body)))->help();
+    if (TULLE_LIKELY(!is_on_top_of_one_that_waits()))
+        (*std::launder(reinterpret_cast<job**>(slot->body)))->help();
 }
 
 // A guess: the deque's lock decides, in join_cold.
-bool invitation::is_stolen() const noexcept { return m_slot < static_cast<sched::record_deque*>(m_deque)->stolen_end(); }
+bool invitation::is_stolen() const noexcept {
+    return m_slot < static_cast<sched::record_deque*>(m_deque)->stolen_end();
+}
 
 void invitation::wait_a_little() const noexcept {
     if (m_job.width() == 1) return;
     // relaxed: join_cold looks again, with acquire.
-    for (int k = 0; k < k_pauses_before_wait && m_slot->state.load(std::memory_order_relaxed) != detail::k_done; ++k) os::machine::pause();
+    for (int k = 0; k < k_pauses_before_wait &&
+                    m_slot->state.load(std::memory_order_relaxed) != detail::k_done;
+         ++k)
+        os::machine::pause();
 }
 
 void invitation::withdraw_cold() noexcept {
     if (is_stolen()) wait_a_little();
     if (detail::join_cold(m_deque, m_slot)) return;
     // Only in a process that was forked off meanwhile, where who came in is not there.
-    if (TULLE_UNLIKELY(m_slot->exception != nullptr)) m_job.fail(std::exchange(m_slot->exception, nullptr));
+    if (TULLE_UNLIKELY(m_slot->exception != nullptr))
+        m_job.fail(std::exchange(m_slot->exception, nullptr));
 }
 
 } // namespace tulle::loop

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A forked thread that helps with a loop, if it is stolen. If it is not, it costs what any fork costs that is joined first.
+// A forked thread that helps with a loop, if it is stolen. If it is not, it costs what any fork
+// costs that is joined first.
 #pragma once
 
 #include "sched/record_deque.hpp"

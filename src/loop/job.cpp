@@ -18,8 +18,10 @@ namespace {
 constexpr std::uint64_t k_brief_ns = 4'000; // what takes less is followed by more
 constexpr std::uint64_t k_long_ns = 16'000; // and what takes longer, by less
 constexpr std::uint64_t k_guided_share = 4; // of what is left: a guided chunk
-constexpr std::uint64_t k_few_chunks = 8;   // so many more of the present size: not worth a look at the clock
-constexpr int k_patience = 128;             // rounds before a fence is paid: until an owner that runs has used up its own part
+// So many more of the present size: not worth a look at the clock.
+constexpr std::uint64_t k_few_chunks = 8;
+// Rounds before a fence is paid: until an owner that runs has used up its own part.
+constexpr int k_patience = 128;
 constexpr int k_rounds_per_yield = 64;
 
 // Between two rounds of looking for something to steal. Who has it may have been preempted.
@@ -30,8 +32,8 @@ void pause_a_little(int round) noexcept {
 
 } // namespace
 
-job::job(detail::loop_body const& body, void* context, std::uint64_t count, loop_options const& options, bool asymmetric,
-         std::uint64_t width) noexcept
+job::job(detail::loop_body const& body, void* context, std::uint64_t count,
+         loop_options const& options, bool asymmetric, std::uint64_t width) noexcept
     : m_body(body),
       m_context(context),
       m_count(options.how.kind() == detail::schedule_kind::even ? std::min(count, width) : count),
@@ -53,11 +55,13 @@ void job::help() noexcept {
     if (!found.empty()) take_part(found);
 }
 
-// While iterations are left, each participant has an invitation out, so that a worker whose thread waits in an iteration can come in anew.
+// While iterations are left, each participant has an invitation out, so that a worker whose thread
+// waits in an iteration can come in anew.
 void job::take_part(iterations first) noexcept {
     participant self(m_asymmetric, m_chunk);
     m_participants.enter(self);
-    bool some = m_participants.begin(self, first); // before the invitations: who comes in by one shall find it
+    // Before the invitations: who comes in by one shall find it.
+    bool some = m_participants.begin(self, first);
     for (std::uint64_t k = 0; k < invitations_of(self); ++k) self.out[k].emplace(*this);
     try {
         for (; some; some = m_participants.begin(self, steal())) run_range(self);
@@ -68,8 +72,11 @@ void job::take_part(iterations first) noexcept {
     for (auto last = self.out.rbegin(); last != self.out.rend(); ++last) last->reset();
 }
 
-// As in a binary tree of as many participants as there are workers; and one more always, for those whose iterations wait.
-std::uint64_t job::invitations_of(participant const& self) const noexcept { return 2 * self.number + 2 < m_width ? 2 : 1; }
+// As in a binary tree of as many participants as there are workers; and one more always, for those
+// whose iterations wait.
+std::uint64_t job::invitations_of(participant const& self) const noexcept {
+    return 2 * self.number + 2 < m_width ? 2 : 1;
+}
 
 void job::fail(std::exception_ptr thrown) noexcept {
     {
@@ -79,19 +86,20 @@ void job::fail(std::exception_ptr thrown) noexcept {
     m_participants.end_early();
 }
 
-// --- stealing -----------------------------------------------------------------------------------------------------------
+// --- stealing ------------------------------------------------------------------------------------
 
 iterations job::steal() noexcept {
     int const patience = m_width > 1 && m_asymmetric ? k_patience : 0;
     for (int round = 0;; ++round) {
         bool some_left = false;
-        iterations const found = m_participants.steal(round < patience ? steal_effort::shared_only : steal_effort::with_fence, some_left);
+        iterations const found = m_participants.steal(
+            round < patience ? steal_effort::shared_only : steal_effort::with_fence, some_left);
         if (!found.empty() || !some_left) return found;
         pause_a_little(round);
     }
 }
 
-// --- running -------------------------------------------------------------------------------------------------------------
+// --- running -------------------------------------------------------------------------------------
 
 void job::run_range(participant& self) {
     using enum detail::schedule_kind;
@@ -102,7 +110,8 @@ void job::run_range(participant& self) {
 }
 
 std::uint64_t job::chunk_of(participant const& self) const noexcept {
-    if (m_kind == detail::schedule_kind::guided) return std::max(m_chunk, self.range.size_hint() / k_guided_share);
+    if (m_kind == detail::schedule_kind::guided)
+        return std::max(m_chunk, self.range.size_hint() / k_guided_share);
     return self.chunk;
 }
 
@@ -122,7 +131,8 @@ std::uint64_t job::part_begin(std::uint64_t part) const noexcept {
 void job::run_chunk(std::uint64_t begin, std::uint64_t end) {
     schedule_point();
     if (m_kind != detail::schedule_kind::even) return m_body.run(m_context, begin, end);
-    for (std::uint64_t part = begin; part != end; ++part) m_body.run(m_context, part_begin(part), part_begin(part + 1));
+    for (std::uint64_t part = begin; part != end; ++part)
+        m_body.run(m_context, part_begin(part), part_begin(part + 1));
 }
 
 // Doubles what the clock calls brief.

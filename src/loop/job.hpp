@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop while it runs. Each thread that takes part has a range of iterations in its frame; all ranges are on the job's list, where who has
-// none left steals from the others. Others come in by a record that each participant keeps forked (the invitation): to the scheduler a
-// loop is nothing but a few forked threads. The loop has ended when the caller has joined its invitations: who came in by one has ended,
-// and joined its own. docs/protocols/loop.md
+// A loop while it runs. Each thread that takes part has a range of iterations in its frame; all
+// ranges are on the job's list, where who has none left steals from the others. Others come in by a
+// record that each participant keeps forked (the invitation): to the scheduler a loop is nothing
+// but a few forked threads. The loop has ended when the caller has joined its invitations: who came
+// in by one has ended, and joined its own. docs/protocols/loop.md
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -25,20 +26,23 @@ class job;
 
 // A thread that runs iterations of a job; in its frame.
 struct participant {
-    participant(bool asymmetric, std::uint64_t first_chunk) noexcept : range(asymmetric), chunk(first_chunk) {}
+    participant(bool asymmetric, std::uint64_t first_chunk) noexcept
+        : range(asymmetric), chunk(first_chunk) {}
 
     loop_range<os::machine> range;
-    std::array<std::optional<invitation>, 2> out; // its invitations: others come in as a binary tree
-    std::uint64_t chunk;                          // iterations to begin at a time, or to make its own, as the clock decides
-    std::uint64_t number = 0;                     // in the order in which they came
-    participant* next = nullptr;                  // in the list (participants.hpp), like `prev`
+    // Its invitations: others come in as a binary tree.
+    std::array<std::optional<invitation>, 2> out;
+    // Iterations to begin at a time, or to make its own, as the clock decides.
+    std::uint64_t chunk;
+    std::uint64_t number = 0;    // in the order in which they came
+    participant* next = nullptr; // in the list (participants.hpp), like `prev`
     participant* prev = nullptr;
 };
 
 class job {
 public:
-    job(detail::loop_body const& body, void* context, std::uint64_t count, loop_options const& options, bool asymmetric,
-        std::uint64_t width) noexcept;
+    job(detail::loop_body const& body, void* context, std::uint64_t count,
+        loop_options const& options, bool asymmetric, std::uint64_t width) noexcept;
     job(job const&) = delete;
     job& operator=(job const&) = delete;
 
@@ -46,7 +50,8 @@ public:
     void help() noexcept;                          // by a thread that has come in by an invitation
     void fail(std::exception_ptr thrown) noexcept; // ends it early
 
-    // By the caller: runs all iterations, with the help of others. Whether none was left out. Throws what an iteration threw.
+    // By the caller: runs all iterations, with the help of others. Whether none was left out.
+    // Throws what an iteration threw.
     bool run();
 
 private:

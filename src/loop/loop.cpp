@@ -32,18 +32,25 @@ namespace tulle::detail {
 
 namespace {
 
-constexpr std::uint64_t k_most_iterations = std::uint64_t{1} << 63U; // so that the end of a chunk is always a number
+// So that the end of a chunk is always a number.
+constexpr std::uint64_t k_most_iterations = std::uint64_t{1} << 63U;
 
 } // namespace
 
-bool run_loop(loop_body const& body, void* context, std::uint64_t count, loop_options const& options) {
-    if (count > k_most_iterations) throw std::length_error("tulle: a loop of more than 2^63 iterations");
+bool run_loop(loop_body const& body, void* context, std::uint64_t count,
+              loop_options const& options) {
+    if (count > k_most_iterations)
+        throw std::length_error("tulle: a loop of more than 2^63 iterations");
     static_cast<void>(sched::this_fiber()); // starts the run time if need be
-    if (count == 1 && options.how.kind() != schedule_kind::threads) return loop::run_alone(body, context, options.until);
-    if (options.how.kind() == schedule_kind::threads) return loop::thread_each(body, context, count, options.until).run();
+    if (count == 1 && options.how.kind() != schedule_kind::threads)
+        return loop::run_alone(body, context, options.until);
+    if (options.how.kind() == schedule_kind::threads)
+        return loop::thread_each(body, context, count, options.until).run();
     sched::scheduler const& s = sched::scheduler::instance();
     bool const asymmetric = s.is_asymmetric() && !s.is_deterministic();
-    return loop::job(body, context, count, options, asymmetric, static_cast<std::uint64_t>(s.active_workers())).run();
+    return loop::job(body, context, count, options, asymmetric,
+                     static_cast<std::uint64_t>(s.active_workers()))
+        .run();
 }
 
 std::uint64_t loop_width() {
@@ -51,6 +58,8 @@ std::uint64_t loop_width() {
     return static_cast<std::uint64_t>(sched::scheduler::instance().active_workers());
 }
 
-void sort_descending(std::vector<std::uint64_t>& numbers) noexcept { std::sort(numbers.begin(), numbers.end(), std::greater<>()); }
+void sort_descending(std::vector<std::uint64_t>& numbers) noexcept {
+    std::sort(numbers.begin(), numbers.end(), std::greater<>());
+}
 
 } // namespace tulle::detail

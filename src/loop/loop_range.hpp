@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A range of iterations that one thread runs, in order, and others may take the end of.
 //   [position, border) the owner's own   [border, end) shared
-// The owner begins iterations of its own part with a store and a load (detail/loop_range.hpp). When that part is used up it takes some more
-// of the shared one, under the lock. A thief takes from the shared part under the lock; if it is empty, it lowers `border`, makes every thread
-// pass a full fence (membarrier), and reads `position` again, as a thief of the split deque does (deque/split_deque.hpp, with the papers).
+// The owner begins iterations of its own part with a store and a load (detail/loop_range.hpp). When
+// that part is used up it takes some more of the shared one, under the lock. A thief takes from the
+// shared part under the lock; if it is empty, it lowers `border`, makes every thread pass a full
+// fence (membarrier), and reads `position` again, as a thief of the split deque does
+// (deque/split_deque.hpp, with the papers).
 // open, take, take_cold: the owner. The others: anyone. docs/protocols/loop.md has the argument.
 #pragma once
 
@@ -29,37 +31,49 @@ enum class steal_effort {
     with_fence   // interrupts the owner
 };
 
-// INV-1 under the lock, outside a thief's fence: what the owner has begun ends at or below `border`, and border <= end; or all is closed.
-// INV-2 `border` rises only by its owner's hand. INV-3 an iteration leaves the range once: at the front by take, or at the end by steal.
-template <class Machine> class loop_range : public detail::basic_loop_front<typename deque::front_machine_of<Machine>::type> {
+// INV-1 under the lock, outside a thief's fence: what the owner has begun ends at or below
+// `border`, and border <= end; or all is closed.
+// INV-2 `border` rises only by its owner's hand. INV-3 an iteration leaves the range once: at the
+// front by take, or at the end by steal.
+template <class Machine>
+class loop_range
+    : public detail::basic_loop_front<typename deque::front_machine_of<Machine>::type> {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
 public:
-    // `asymmetric`: the machine has heavy_fence(). If not, the owner's own part is only what it begins at once.
+    // `asymmetric`: the machine has heavy_fence(). If not, the owner's own part is only what it
+    // begins at once.
     explicit loop_range(bool asymmetric) noexcept : m_asymmetric(asymmetric) {}
 
     // By the owner, of an empty range. All is shared at first.
     void open(iterations all) noexcept {
         m_lock.lock();
-        this->position.store(all.begin, std::memory_order_relaxed); // relaxed: published by the lock, as all below
+        // relaxed: published by the lock, as all below
+        this->position.store(all.begin, std::memory_order_relaxed);
         this->border.store(all.begin, std::memory_order_relaxed);
         m_end.store(all.end, std::memory_order_relaxed);
         m_lock.unlock();
     }
 
     // By the owner: the first iteration that it has not begun. relaxed: its own.
-    [[nodiscard]] std::uint64_t begun() const noexcept { return this->position.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t begun() const noexcept {
+        return this->position.load(std::memory_order_relaxed);
+    }
 
-    // By the owner, after take(first, count) has failed: the end of what it has begun now, at most first + count; `first`: there is nothing.
+    // By the owner, after take(first, count) has failed: the end of what it has begun now, at most
+    // first + count; `first`: there is nothing.
     // `own`: so many from `first` on become its own, but not more than half of what is left.
-    // relaxed, here and below: whoever writes border and end has the lock; the owner alone writes the position.
-    [[nodiscard]] std::uint64_t take_cold(std::uint64_t first, std::uint64_t count, std::uint64_t own = 0) noexcept {
+    // relaxed, here and below: whoever writes border and end has the lock; the owner alone writes
+    // the position.
+    [[nodiscard]] std::uint64_t take_cold(std::uint64_t first, std::uint64_t count,
+                                          std::uint64_t own = 0) noexcept {
         m_lock.lock();
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);
         std::uint64_t split = this->border.load(std::memory_order_relaxed);
         std::uint64_t const wanted = first + count;
         if (wanted > split && split < end) {
-            std::uint64_t const batch = m_asymmetric ? first + std::min(own, (end - first + 1) / 2) : 0;
+            std::uint64_t const batch =
+                m_asymmetric ? first + std::min(own, (end - first + 1) / 2) : 0;
             split = std::min(end, std::max(wanted, batch));
             this->border.store(split, std::memory_order_relaxed);
         }
@@ -69,12 +83,14 @@ public:
         return last;
     }
 
-    // By anyone but the owner: pins the range, so that it stays where it is, if nobody else does at this moment. steal() releases it, and
-    // returns nothing where nothing was to be had in this way.
+    // By anyone but the owner: pins the range, so that it stays where it is, if nobody else does at
+    // this moment. steal() releases it, and returns nothing where nothing was to be had in this
+    // way.
     [[nodiscard]] bool try_pin() noexcept { return m_lock.try_lock(); }
     [[nodiscard]] iterations steal(steal_effort effort) noexcept {
         iterations taken = steal_shared();
-        if (taken.empty() && effort == steal_effort::with_fence && m_asymmetric) taken = steal_own();
+        if (taken.empty() && effort == steal_effort::with_fence && m_asymmetric)
+            taken = steal_own();
         m_lock.unlock();
         return taken;
     }
@@ -108,7 +124,8 @@ private:
         std::uint64_t const split = this->border.load(std::memory_order_relaxed);
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);
         if (split >= end) return {};
-        std::uint64_t const next = std::min(split, this->position.load(std::memory_order_relaxed)); // a guess is enough
+        // A guess is enough.
+        std::uint64_t const next = std::min(split, this->position.load(std::memory_order_relaxed));
         std::uint64_t const count = std::min(end - split, (end - next + 1) / 2);
         m_end.store(end - count, std::memory_order_relaxed);
         return {end - count, end};
@@ -116,12 +133,15 @@ private:
     // Half of the owner's own part.
     [[nodiscard]] iterations steal_own() noexcept {
         std::uint64_t const split = this->border.load(std::memory_order_relaxed);
-        std::uint64_t const next = this->position.load(std::memory_order_relaxed); // relaxed: a guess, read again below
+        // relaxed: a guess, read again below
+        std::uint64_t const next = this->position.load(std::memory_order_relaxed);
         if (next >= split) return {};
         std::uint64_t const wanted = next + (split - next) / 2;
         this->border.store(wanted, std::memory_order_relaxed); // D1
-        Machine::heavy_fence(); // the owner either has stored a higher position, seen at D2, or will see the split, at C2
-        std::uint64_t const seen = this->position.load(std::memory_order_relaxed); // D2; relaxed: ordered by the fence
+        // The owner either has stored a higher position, seen at D2, or will see the split, at C2.
+        Machine::heavy_fence();
+        // D2; relaxed: ordered by the fence.
+        std::uint64_t const seen = this->position.load(std::memory_order_relaxed);
         std::uint64_t const kept = std::clamp(seen, wanted, split);
         this->border.store(kept, std::memory_order_relaxed);
         m_end.store(kept, std::memory_order_relaxed);

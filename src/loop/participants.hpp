@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in a loop: the list on which whoever has no iterations left finds the ranges of the others, and the early end, which closes
-// all of them. Pieces that have been stolen and are in nobody's range yet are counted, so that nobody takes the loop to be over meanwhile.
+// Who takes part in a loop: the list on which whoever has no iterations left finds the ranges of
+// the others, and the early end, which closes all of them. Pieces that have been stolen and are in
+// nobody's range yet are counted, so that nobody takes the loop to be over meanwhile.
 //
-// Participant, in the frame of its thread: a `range`, and `next`, `prev` and `number`, which are guarded by the lock.
-// INV-1 a range that is on the list, or pinned by who found it there, is in a frame that stays. INV-2 after end_early() no range on the list
-// has iterations left, and none is opened.
-// Why leave() waits for nobody (INV-1): whoever leaves has found under the lock that nothing is in flight and nothing is left, and who has a
-// range pinned is in flight; or the loop has ended early, and end_early() has closed its range, for which it took the pin. After either its
-// range is empty for whoever takes the lock, and is not pinned any more.
+// Participant, in the frame of its thread: a `range`, and `next`, `prev` and `number`, which are
+// guarded by the lock.
+// INV-1 a range that is on the list, or pinned by who found it there, is in a frame that stays.
+// INV-2 after end_early() no range on the list has iterations left, and none is opened.
+// Why leave() waits for nobody (INV-1): whoever leaves has found under the lock that nothing is in
+// flight and nothing is left, and who has a range pinned is in flight; or the loop has ended early,
+// and end_early() has closed its range, for which it took the pin. After either its range is empty
+// for whoever takes the lock, and is not pinned any more.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -42,8 +45,8 @@ public:
         if (self.next != nullptr) self.next->prev = self.prev;
     }
 
-    // By a participant, of the whole at first, then of what it has stolen: makes it its range. False: there is nothing, or it is left out
-    // because the loop has ended early (INV-2).
+    // By a participant, of the whole at first, then of what it has stolen: makes it its range.
+    // False: there is nothing, or it is left out because the loop has ended early (INV-2).
     [[nodiscard]] bool begin(Participant& self, iterations some) noexcept {
         if (some.empty()) return false;
         section const held(m_lock);
@@ -61,7 +64,8 @@ public:
     // By the caller of the loop, at its end.
     [[nodiscard]] bool has_ended_early() const noexcept { return m_ended_early.load(); }
 
-    // One try to take iterations of another participant, for begin(). `some_left`: it may be worth another one; else all have begun.
+    // One try to take iterations of another participant, for begin(). `some_left`: it may be worth
+    // another one; else all have begun.
     [[nodiscard]] iterations steal(steal_effort effort, bool& some_left) noexcept {
         Participant* const victim = choose_victim(effort, some_left);
         if (victim == nullptr) return {};
@@ -74,7 +78,8 @@ public:
     }
 
 private:
-    // The one that shares most, pinned; with the fence, the one that has most left. Null: there is none, or somebody else has it pinned.
+    // The one that shares most, pinned; with the fence, the one that has most left. Null: there is
+    // none, or somebody else has it pinned.
     [[nodiscard]] Participant* choose_victim(steal_effort effort, bool& some_left) noexcept {
         section const held(m_lock);
         Participant* chosen = nullptr;
@@ -83,7 +88,8 @@ private:
         for (Participant* p = m_first.load(); p != nullptr; p = p->next) {
             std::uint64_t const left = p->range.size_hint();
             some_left = some_left || left != 0;
-            std::uint64_t const size = effort == steal_effort::shared_only ? p->range.shared_hint() : left;
+            std::uint64_t const size =
+                effort == steal_effort::shared_only ? p->range.shared_hint() : left;
             if (size <= most) continue;
             most = size;
             chosen = p;
@@ -96,7 +102,8 @@ private:
     base::basic_spin_lock<Machine> m_lock; // guards all below
     plain<Participant*> m_first{nullptr};
     plain<std::uint64_t> m_arrivals{0};
-    plain<std::uint64_t> m_in_flight{1}; // pieces that are in nobody's range, on their way from one to another; at first the whole
+    // Pieces that are in nobody's range, on their way from one to another; at first the whole.
+    plain<std::uint64_t> m_in_flight{1};
     plain<bool> m_ended_early{false};
 };
 

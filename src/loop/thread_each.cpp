@@ -13,11 +13,14 @@
 namespace tulle::loop {
 
 bool thread_each::run() {
-    if (m_count > std::numeric_limits<std::int32_t>::max()) throw std::length_error("tulle: a loop of more than 2^31 - 1 threads");
-    detail::run_chunks(m_count, {}, [this](std::uint64_t begin, std::uint64_t end) { spawn_all(begin, end); });
+    if (m_count > std::numeric_limits<std::int32_t>::max())
+        throw std::length_error("tulle: a loop of more than 2^31 - 1 threads");
+    detail::run_chunks(m_count, {},
+                       [this](std::uint64_t begin, std::uint64_t end) { spawn_all(begin, end); });
     m_alive.wait();
     if (m_exception != nullptr) std::rethrow_exception(std::exchange(m_exception, nullptr));
-    return !m_stopped.load(std::memory_order_relaxed); // relaxed: all that might set it happens before the end of the wait
+    // relaxed: all that might set it happens before the end of the wait
+    return !m_stopped.load(std::memory_order_relaxed);
 }
 
 // Counts each thread before it is there; it may end at once.
@@ -36,7 +39,8 @@ void thread_each::spawn_all(std::uint64_t begin, std::uint64_t end) noexcept {
 
 // relaxed: an iteration more or less; what was thrown is published by the signal.
 bool thread_each::is_stopped() {
-    if (m_until.is_possible() && m_until.is_requested()) m_stopped.store(true, std::memory_order_relaxed);
+    if (m_until.is_possible() && m_until.is_requested())
+        m_stopped.store(true, std::memory_order_relaxed);
     return m_stopped.load(std::memory_order_relaxed);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop whose iterations are threads of their own: spawned by a loop over the workers, and waited for.
+// The loop whose iterations are threads of their own: spawned by a loop over the workers, and
+// waited for.
 #pragma once
 
 #include <tulle/detail/loop_engine.hpp>
@@ -14,9 +15,11 @@ namespace tulle::loop {
 
 class thread_each {
 public:
-    thread_each(detail::loop_body const& body, void* context, std::uint64_t count, loop_stop until) noexcept
+    thread_each(detail::loop_body const& body, void* context, std::uint64_t count,
+                loop_stop until) noexcept
         : m_body(body), m_context(context), m_count(count), m_until(until) {}
-    // As detail::run_loop. Errors also: std::system_error, what spawn says, when the threads that were spawned have ended.
+    // As detail::run_loop. Errors also: std::system_error, what spawn says, when the threads that
+    // were spawned have ended.
     bool run();
 
 private:

@@ -42,7 +42,8 @@ std::unique_ptr<host_watch>& own_watch() {
 
 std::uint64_t random_number() noexcept {
     std::uint64_t made = 0;
-    if (getrandom(&made, sizeof made, 0) != sizeof made) made = static_cast<std::uint64_t>(getpid());
+    if (getrandom(&made, sizeof made, 0) != sizeof made)
+        made = static_cast<std::uint64_t>(getpid());
     return made;
 }
 
@@ -51,7 +52,9 @@ std::optional<net::host_contact> launcher() {
     return text != nullptr ? net::parse_contact(text) : std::nullopt;
 }
 
-bool are_one_host(net::host_contact const& a, net::host_contact const& b) { return std::strcmp(a.name.data(), b.name.data()) == 0; }
+bool are_one_host(net::host_contact const& a, net::host_contact const& b) {
+    return std::strcmp(a.name.data(), b.name.data()) == 0;
+}
 
 // What the thread of the watch does with what it learns.
 class listener {
@@ -64,37 +67,48 @@ public:
         rank const own = m_cards[m_here].first;
         for (rank r = 0; r < m_cards.size(); ++r)
             if (m_cards[r].first == r && r != own) found.push_back({r, m_cards[r].contact});
-        if (m_launcher && !are_one_host(*m_launcher, m_cards[m_here].contact)) found.push_back({k_launcher_id, *m_launcher});
+        if (m_launcher && !are_one_host(*m_launcher, m_cards[m_here].contact))
+            found.push_back({k_launcher_id, *m_launcher});
         return found;
     }
     // Nobody goes on without a host.
     [[noreturn]] void tell_lost(host_watch::member const& who, host_watch::loss how) const {
-        base::warn("%s %s %llu s (TULLE_HOST_TIMEOUT); %s, and the places of host %s end", name_of(who).c_str(),
-                   how == host_watch::loss::unreachable ? "has not been heard for"
-                                                        : "is there, but what should be heard there has ended, for",
+        base::warn("%s %s %llu s (TULLE_HOST_TIMEOUT); %s, and the places of host %s end",
+                   name_of(who).c_str(),
+                   how == host_watch::loss::unreachable
+                       ? "has not been heard for"
+                       : "is there, but what should be heard there has ended, for",
                    seconds(), places_of(who).c_str(), m_cards[m_here].contact.name.data());
-        bool const is_launchers = m_launcher && (who.id == k_launcher_id || are_one_host(*m_launcher, who.contact));
+        bool const is_launchers =
+            m_launcher && (who.id == k_launcher_id || are_one_host(*m_launcher, who.contact));
         if (is_launchers) report(place_news::host_is_lost);
         for (rank r = 0; r < m_cards.size(); ++r)
-            if (r != m_here && m_cards[r].first == m_cards[m_here].first) kill(m_cards[r].process, SIGKILL);
+            if (r != m_here && m_cards[r].first == m_cards[m_here].first)
+                kill(m_cards[r].process, SIGKILL);
         _exit(EXIT_FAILURE);
     }
     void tell_stopped(host_watch::member const& who) const {
-        base::warn("%s is there, but %s has not run for %llu s: is it stopped? Others wait for it", name_of(who).c_str(),
-                   who.id == k_launcher_id ? "`tulle run`" : ("place " + std::to_string(who.id)).c_str(), seconds());
+        base::warn("%s is there, but %s has not run for %llu s: is it stopped? Others wait for it",
+                   name_of(who).c_str(),
+                   who.id == k_launcher_id ? "`tulle run`"
+                                           : ("place " + std::to_string(who.id)).c_str(),
+                   seconds());
     }
     void tell_unheard(host_watch::member const& who) const {
         if (m_here == 0)
-            base::warn(
-                "nothing is heard of %s by UDP, so nobody will notice if it dies: firewalls may be in between; TULLE_HOST_TIMEOUT=off "
-                "if this is known",
-                name_of(who).c_str());
+            base::warn("nothing is heard of %s by UDP, so nobody will notice if it dies: firewalls "
+                       "may be in between; TULLE_HOST_TIMEOUT=off "
+                       "if this is known",
+                       name_of(who).c_str());
     }
 
 private:
-    [[nodiscard]] unsigned long long seconds() const noexcept { return m_cards[0].limit_ns / k_second_ns; }
+    [[nodiscard]] unsigned long long seconds() const noexcept {
+        return m_cards[0].limit_ns / k_second_ns;
+    }
     [[nodiscard]] static std::string name_of(host_watch::member const& who) {
-        return std::string(who.id == k_launcher_id ? "the launcher's host " : "host ") + who.contact.name.data();
+        return std::string(who.id == k_launcher_id ? "the launcher's host " : "host ") +
+               who.contact.name.data();
     }
     // Those of a host that is lost count as dead.
     [[nodiscard]] std::string places_of(host_watch::member const& who) const {
@@ -103,7 +117,8 @@ private:
         int count = 0;
         for (rank r = 0; r < m_cards.size(); ++r)
             if (m_cards[r].first == who.id) text += (count++ == 0 ? " " : ", ") + std::to_string(r);
-        return (count == 1 ? "place" : "places") + text + (count == 1 ? " counts" : " count") + " as dead";
+        return (count == 1 ? "place" : "places") + text + (count == 1 ? " counts" : " count") +
+               " as dead";
     }
 
     rank m_here;
@@ -137,7 +152,9 @@ void begin_host_watch(rank here, std::vector<host_card> const& cards) {
     chosen.own_id = here;
     chosen.limit_ns = cards[0].limit_ns;
     chosen.others = told->others();
-    chosen.tell_lost = [told](host_watch::member const& who, host_watch::loss how) { told->tell_lost(who, how); };
+    chosen.tell_lost = [told](host_watch::member const& who, host_watch::loss how) {
+        told->tell_lost(who, how);
+    };
     chosen.tell_stopped = [told](host_watch::member const& who) { told->tell_stopped(who); };
     chosen.tell_unheard = [told](host_watch::member const& who) { told->tell_unheard(who); };
     own_watch()->set_job(where ? where->job : cards[0].contact.job);
@@ -155,15 +172,23 @@ launcher_lease::launcher_lease() {
     chosen.limit_ns = s_limit_ns;
     chosen.others = {{k_launcher_id, *where}};
     std::string const own = watch->contact().name.data();
-    auto const end = [own](host_watch::member const& who, std::uint64_t silence_ns, char const* variable) {
-        base::warn("the launcher's host %s has not been heard for %llu s (%s), before all places were there; a place of host %s ends",
-                   who.contact.name.data(), static_cast<unsigned long long>(silence_ns / k_second_ns), variable, own.c_str());
+    auto const end = [own](host_watch::member const& who, std::uint64_t silence_ns,
+                           char const* variable) {
+        base::warn("the launcher's host %s has not been heard for %llu s (%s), before all places "
+                   "were there; a place of host %s ends",
+                   who.contact.name.data(),
+                   static_cast<unsigned long long>(silence_ns / k_second_ns), variable,
+                   own.c_str());
         report(place_news::host_is_lost);
         _exit(EXIT_FAILURE);
     };
     chosen.first_limit_ns = s_start_limit_ns != 0 ? s_start_limit_ns : k_never_ns;
-    chosen.tell_lost = [end](host_watch::member const& who, host_watch::loss) { end(who, s_limit_ns, "TULLE_HOST_TIMEOUT"); };
-    chosen.tell_unheard = [end](host_watch::member const& who) { end(who, s_start_limit_ns, "TULLE_START_TIMEOUT"); };
+    chosen.tell_lost = [end](host_watch::member const& who, host_watch::loss) {
+        end(who, s_limit_ns, "TULLE_HOST_TIMEOUT");
+    };
+    chosen.tell_unheard = [end](host_watch::member const& who) {
+        end(who, s_start_limit_ns, "TULLE_START_TIMEOUT");
+    };
     chosen.tell_stopped = [](host_watch::member const&) {};
     if (watch->start(std::move(chosen))) m_watch = std::move(watch);
 }

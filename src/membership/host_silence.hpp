@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Over an MPI, which tells nobody that a host or the network has died: the lowest place of each host watches the other hosts, and the launcher's (net/host_watch.hpp).
+// Over an MPI, which tells nobody that a host or the network has died: the lowest place of each
+// host watches the other hosts, and the launcher's (net/host_watch.hpp).
 // When one is lost, all places of this host end, and say why; docs/protocols/place_death.md.
-//   TULLE_HOST_TIMEOUT (host_timeout)   after so many seconds of silence; place 0's holds for all. 0: nobody watches.
-//   TULLE_START_TIMEOUT (start_timeout) how long a place on another host waits for the others while the launcher's host has never been heard
+//   TULLE_HOST_TIMEOUT (host_timeout)   after so many seconds of silence; place 0's holds for all.
+//                                       0: nobody watches.
+//   TULLE_START_TIMEOUT (start_timeout) how long a place on another host waits for the others while
+//   the launcher's host has never been heard
 //   TULLE_LAUNCHER                      where `tulle run` is; it sets that itself.
 #pragma once
 
@@ -18,7 +21,8 @@
 
 namespace tulle::membership {
 
-// While the places find each other: each that the launcher has started on another host watches that.
+// While the places find each other: each that the launcher has started on another host watches
+// that.
 class launcher_lease {
 public:
     launcher_lease(); // throws std::bad_alloc
@@ -38,7 +42,8 @@ struct host_card {
     net::host_contact contact; // of the first place
 };
 
-// In seconds, 0: none; before the places meet. The second one is for their start, for places whose launcher is never heard.
+// In seconds, 0: none; before the places meet. The second one is for their start, for places whose
+// launcher is never heard.
 void set_host_limits(std::uint64_t silence, std::uint64_t start) noexcept;
 
 // The own card; the first place of a host opens its ports. Throws std::bad_alloc.

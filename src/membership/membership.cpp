@@ -63,44 +63,55 @@ int s_reserved_cpu = -1;
 assignment read_assignment(char const* text) {
     assignment a;
     char rest = 0;
-    if (std::sscanf(text, "%u/%u@shm:%d,%d%c", &a.here, &a.count, &a.descriptor, &a.segments, &rest) != 4 || a.here >= a.count)
-        base::fatal("%s is '%s', which is not RANK/COUNT@shm:DESCRIPTOR,DESCRIPTOR: start places with `tulle run -n N PROG`", k_variable,
-                    text);
+    if (std::sscanf(text, "%u/%u@shm:%d,%d%c", &a.here, &a.count, &a.descriptor, &a.segments,
+                    &rest) != 4 ||
+        a.here >= a.count)
+        base::fatal("%s is '%s', which is not RANK/COUNT@shm:DESCRIPTOR,DESCRIPTOR: start places "
+                    "with `tulle run -n N PROG`",
+                    k_variable, text);
     return a;
 }
 
 net::session take_session(assignment const& a) {
     net::session found = net::session::adopt(a.descriptor, a.segments);
     if (!found.is_valid())
-        base::fatal(
-            "place %u cannot map the memory of the places (descriptor %d: %s); it is made and inherited by `tulle run` of the same version",
-            a.here, a.descriptor, std::strerror(errno));
-    if (found.places() != a.count) base::fatal("place %u of %u has inherited the memory of %u places", a.here, a.count, found.places());
+        base::fatal("place %u cannot map the memory of the places (descriptor %d: %s); it is made "
+                    "and inherited by `tulle run` of the same version",
+                    a.here, a.descriptor, std::strerror(errno));
+    if (found.places() != a.count)
+        base::fatal("place %u of %u has inherited the memory of %u places", a.here, a.count,
+                    found.places());
     return found;
 }
 
 // All must run the same program: code is named by its place in it.
 void compare_programs(net::session const& all, rank here) {
     std::uint64_t first = 0;
-    if (all.head().program.compare_exchange_strong(first, program_id()) || first == program_id()) return;
-    base::fatal(
-        "place %u runs another program than the places that started before it (build-ids differ): start the same file at all places", here);
+    if (all.head().program.compare_exchange_strong(first, program_id()) || first == program_id())
+        return;
+    base::fatal("place %u runs another program than the places that started before it (build-ids "
+                "differ): start the same file at all places",
+                here);
 }
 
 void announce(net::session const& all, rank here) {
     net::place_entry& own = all.entry(here);
     auto expected = net::place_state::absent;
     own.process.store(getpid(), std::memory_order_relaxed); // relaxed: published by the next line
-    if (!own.state.compare_exchange_strong(expected, net::place_state::joined, std::memory_order_acq_rel))
+    if (!own.state.compare_exchange_strong(expected, net::place_state::joined,
+                                           std::memory_order_acq_rel))
         base::fatal("place %u is taken already", here);
     all.entry(0).bell.wake();
 }
 
 void say_death(net::place_entry const& e, rank which) {
-    int const status = e.wait_status.load(std::memory_order_relaxed); // relaxed: published by the state
+    // relaxed: published by the state
+    int const status = e.wait_status.load(std::memory_order_relaxed);
     if (WIFSIGNALED(status))
-        base::fatal("place %u was ended by signal %d (%s) before it took part", which, WTERMSIG(status), strsignal(WTERMSIG(status)));
-    base::fatal("place %u ended with exit code %d before it used Tulle", which, WEXITSTATUS(status));
+        base::fatal("place %u was ended by signal %d (%s) before it took part", which,
+                    WTERMSIG(status), strsignal(WTERMSIG(status)));
+    base::fatal("place %u ended with exit code %d before it used Tulle", which,
+                WEXITSTATUS(status));
 }
 
 // Place 0.
@@ -108,7 +119,8 @@ void wait_for_all(net::session const& all, net::transport& own) {
     std::uint64_t complain_at = os::monotonic_ns() + 10 * k_ns_of_a_second;
     for (rank r = 1; r < all.places();) {
         net::place_entry const& e = all.entry(r);
-        auto const state = e.state.load(std::memory_order_acquire); // pairs with announce and declare_dead
+        // Pairs with announce and declare_dead.
+        auto const state = e.state.load(std::memory_order_acquire);
         if (state == net::place_state::dead) say_death(e, r);
         if (state != net::place_state::absent) {
             ++r;
@@ -125,7 +137,8 @@ void wait_for_all(net::session const& all, net::transport& own) {
 }
 
 void say_goodbye(endpoint& e) noexcept {
-    if (s_session != nullptr) s_session->entry(e.here()).state.store(net::place_state::left, std::memory_order_release);
+    if (s_session != nullptr)
+        s_session->entry(e.here()).state.store(net::place_state::left, std::memory_order_release);
     if (s_finish_network == nullptr) return;
     report(place_news::left);
     e.close();
@@ -143,15 +156,20 @@ void say_goodbye(endpoint& e) noexcept {
 
 // For the workers of so many places, if all have as many.
 bool are_too_few(std::size_t processors, std::size_t places) {
-    return places * static_cast<std::size_t>(sched::scheduler::instance().active_workers()) > processors;
+    return places * static_cast<std::size_t>(sched::scheduler::instance().active_workers()) >
+           processors;
 }
 bool have_too_few_processors(net::session const& all) {
-    return are_too_few(all.head().processors != 0 ? all.head().processors : os::look_again().cpus.size(), all.places());
+    return are_too_few(all.head().processors != 0 ? all.head().processors
+                                                  : os::look_again().cpus.size(),
+                       all.places());
 }
 
 endpoint& become_endpoint(std::unique_ptr<net::transport> over) {
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where Yama restricts who may read our memory: the other places may
-    own_services() = std::make_unique<place_services>(std::move(over), gmem_access::memory_settings_of_process());
+    // where Yama restricts who may read our memory: the other places may
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    own_services() = std::make_unique<place_services>(std::move(over),
+                                                      gmem_access::memory_settings_of_process());
     endpoint& e = own_services()->messages;
     e.reserve_processor(s_reserved_cpu);
     if (s_searches) e.search_for_addresses();
@@ -175,7 +193,8 @@ void join(assignment const& a) {
     if (have_too_few_processors(*s_session)) e.share_processors();
     if (s_survives) {
         e.survive_deaths();
-        s_session->head().survives_deaths.store(true, std::memory_order_relaxed); // relaxed: published by announce
+        // relaxed: published by announce
+        s_session->head().survives_deaths.store(true, std::memory_order_relaxed);
     }
     announce(*s_session, a.here);
     if (a.here == 0) wait_for_all(*s_session, own);
@@ -189,15 +208,18 @@ void join_by_mpi() {
     mpi_job job = join_mpi_job();
     s_finish_network = job.finish;
     endpoint& e = become_endpoint(std::move(job.transport));
-    if (are_too_few(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)), places_here)) e.share_processors();
+    if (are_too_few(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)), places_here))
+        e.share_processors();
     if (job.tells_deaths) e.die_with_others();
     if (job.tells_deaths && s_survives) {
         e.survive_deaths();
         report(place_news::others_go_on);
     }
     if (s_survives && !job.tells_deaths && e.here() == 0)
-        base::warn("TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places, and its launcher ends them all when one dies; "
-                   "those that `tulle run -n` starts on one host can go on, and those of Open MPI 5 with `mpirun --with-ft ulfm`");
+        base::warn("TULLE_ON_PLACE_DEATH=throw has no effect: an MPI has started the places, and "
+                   "its launcher ends them all when one dies; "
+                   "those that `tulle run -n` starts on one host can go on, and those of Open MPI "
+                   "5 with `mpirun --with-ft ulfm`");
     take_part(e);
 }
 
@@ -215,7 +237,8 @@ void join_from_environment() try {
     char const* const text = std::getenv(k_variable); // NOLINT(concurrency-mt-unsafe)
     if (text == nullptr) return is_in_mpi_job() ? join_by_mpi() : void();
     assignment const a = read_assignment(text);
-    unsetenv(k_variable); // NOLINT(concurrency-mt-unsafe): programs that this one starts are no places
+    unsetenv(
+        k_variable); // NOLINT(concurrency-mt-unsafe): programs that this one starts are no places
     join(a);
 } catch (std::exception const& e) {
     base::fatal("cannot become a place: %s", e.what());

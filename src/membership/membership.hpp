@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a process becomes a place, and how it ends. Whoever starts it says so in the environment: TULLE_PLACE=RANK/COUNT@shm:DESCRIPTOR,DESCRIPTOR
-// (net/session.hpp), or the traces of an MPI's launcher (membership/mpi_job.hpp); then it may be told what becomes of the process (membership/place_report.hpp).
+// How a process becomes a place, and how it ends. Whoever starts it says so in the environment:
+// TULLE_PLACE=RANK/COUNT@shm:DESCRIPTOR,DESCRIPTOR (net/session.hpp), or the traces of an MPI's
+// launcher (membership/mpi_job.hpp); then it may be told what becomes of the process
+// (membership/place_report.hpp).
 #pragma once
 
 namespace tulle::membership {
 
-// By the main thread, once the scheduler runs. At place 0 it returns when all others are there. At the others it does not return: the process
-// serves until place 0 ends, and exits. Without these it does nothing. Whatever is wrong ends the process with a message.
+// By the main thread, once the scheduler runs. At place 0 it returns when all others are there. At
+// the others it does not return: the process serves until place 0 ends, and exits. Without these it
+// does nothing. Whatever is wrong ends the process with a message.
 void join_from_environment();
 
-// Before: the other places go on when one dies; what is sent is searched for addresses; the CPU which is kept for messages, -1: none.
+// Before: the other places go on when one dies; what is sent is searched for addresses; the CPU
+// which is kept for messages, -1: none.
 void set_survival(bool survives) noexcept;
 void set_check(bool is_wanted) noexcept;
 void reserve_processor(int cpu) noexcept;

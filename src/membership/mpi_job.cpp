@@ -41,8 +41,10 @@ struct trace {
 };
 constexpr std::array<trace, 3> k_traces{{
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "openmpi"},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "mpich"},              // Hydra's; Slurm's, without the last one
-    {"PMIX_RANK", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE", "openmpi"}, // any MPI may understand PMIx
+    // Hydra's; Slurm's, without the last one.
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "mpich"},
+    // any MPI may understand PMIx
+    {"PMIX_RANK", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE", "openmpi"},
 }};
 
 struct flavour_row {
@@ -50,7 +52,8 @@ struct flavour_row {
     char const* title;
     char const* package;
 };
-constexpr std::array<flavour_row, 2> k_flavours{{{"openmpi", "Open MPI", "libopenmpi-dev"}, {"mpich", "MPICH", "libmpich-dev"}}};
+constexpr std::array<flavour_row, 2> k_flavours{
+    {{"openmpi", "Open MPI", "libopenmpi-dev"}, {"mpich", "MPICH", "libmpich-dev"}}};
 
 std::string_view variable(char const* name) noexcept {
     char const* const value = std::getenv(name); // NOLINT(concurrency-mt-unsafe)
@@ -78,8 +81,10 @@ net::mpi_functions const& load(std::string const& flavour) {
     net::mpi_plugin const found = net::load_mpi_plugin(flavour);
     if (found.functions != nullptr) return *found.functions;
     flavour_row const& f = flavour == k_flavours[1].name ? k_flavours[1] : k_flavours[0];
-    base::fatal("%s has started this process, and the places cannot reach each other: %s. If Tulle has been built with this MPI, set "
-                "TULLE_PLUGIN_FOLDER to the folder of its libraries; otherwise install %s (Debian: %s) where Tulle is built, and build and "
+    base::fatal("%s has started this process, and the places cannot reach each other: %s. If Tulle "
+                "has been built with this MPI, set "
+                "TULLE_PLUGIN_FOLDER to the folder of its libraries; otherwise install %s (Debian: "
+                "%s) where Tulle is built, and build and "
                 "install Tulle again; or set %s=none, and each process runs alone",
                 f.title, found.why.c_str(), f.title, f.package, k_transport_variable);
 }
@@ -93,26 +98,33 @@ void check(net::mpi_functions const& mpi, int error, char const* what) {
 
 void check_world(net::mpi_world const& world) {
     if (world.threads == net::mpi_threads::only_main)
-        base::fatal("%s lets only the main thread call it%s, so it cannot carry messages between places: %s", world.library,
+        base::fatal("%s lets only the main thread call it%s, so it cannot carry messages between "
+                    "places: %s",
+                    world.library,
                     world.is_ours ? "" : ", as the program has started it with MPI_Init",
                     world.is_ours ? "use one that is built with MPI_THREAD_MULTIPLE"
                                   : "start it with MPI_Init_thread and MPI_THREAD_MULTIPLE");
     if (!world.is_ours && world.threads != net::mpi_threads::any)
-        base::fatal("the program has started %s without MPI_THREAD_MULTIPLE, and places need it besides: start it with that",
+        base::fatal("the program has started %s without MPI_THREAD_MULTIPLE, and places need it "
+                    "besides: start it with that",
                     world.library);
-    if (world.count > net::k_most_places) base::fatal("%u places are too many: at most %u", world.count, net::k_most_places);
+    if (world.count > net::k_most_places)
+        base::fatal("%u places are too many: at most %u", world.count, net::k_most_places);
 }
 
 // All must run the same program: code is named by its place in it.
-void compare_programs_of_all(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world) {
+void compare_programs_of_all(net::mpi_functions const& mpi, net::mpi_endpoint* all,
+                             net::mpi_world const& world) {
     std::uint64_t const own = messenger::program_id();
     std::vector<std::uint64_t> ids(world.count);
     check(mpi, mpi.gather(all, &own, sizeof own, ids.data()), "compare the programs of the places");
     if (own != ids[0])
-        base::fatal("place %u runs another program than place 0 (build-ids differ): start the same file at all places", world.here);
+        base::fatal("place %u runs another program than place 0 (build-ids differ): start the same "
+                    "file at all places",
+                    world.here);
 }
 
-// --- places of this host ------------------------------------------------------------------------------------------------
+// --- places of this host -------------------------------------------------------------------------
 
 // How the others of its host find the memory that a place has made for them.
 struct invitation {
@@ -126,10 +138,12 @@ struct invitation {
 class host_finder {
 public:
     // `first`: the lowest place of this host.
-    host_finder(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world, rank first)
+    host_finder(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world,
+                rank first)
         : m_mpi(mpi), m_all(all), m_here(world.here), m_count(world.count), m_first(first) {}
 
-    // Null: this place is alone on its host, or not all of the host can map the memory. Called by all places.
+    // Null: this place is alone on its host, or not all of the host can map the memory. Called by
+    // all places.
     std::unique_ptr<net::shm_transport> connect() {
         invitation own;
         own.first = m_first;
@@ -144,16 +158,20 @@ public:
         std::vector<char> const has_it = gather(static_cast<char>(memory.is_valid()));
         for (rank const r : m_ranks)
             if (has_it[r] == 0) return nullptr;
-        auto const place = static_cast<rank>(std::find(m_ranks.begin(), m_ranks.end(), m_here) - m_ranks.begin());
-        memory.entry(place).process.store(getpid(), std::memory_order_relaxed); // relaxed: published by messages
+        auto const place =
+            static_cast<rank>(std::find(m_ranks.begin(), m_ranks.end(), m_here) - m_ranks.begin());
+        // relaxed: published by messages
+        memory.entry(place).process.store(getpid(), std::memory_order_relaxed);
         return std::make_unique<net::shm_transport>(std::move(memory), place);
     }
-    [[nodiscard]] std::vector<rank> const& ranks() const noexcept { return m_ranks; } // of this host
+    // Of this host.
+    [[nodiscard]] std::vector<rank> const& ranks() const noexcept { return m_ranks; }
 
 private:
     template <class T> std::vector<T> gather(T const& own) const {
         std::vector<T> all(m_count);
-        check(m_mpi, m_mpi.gather(m_all, &own, sizeof own, all.data()), "tell all places of each other");
+        check(m_mpi, m_mpi.gather(m_all, &own, sizeof own, all.data()),
+              "tell all places of each other");
         return all;
     }
     [[nodiscard]] net::session make(invitation& to) const {
@@ -168,15 +186,19 @@ private:
         return made;
     }
     [[nodiscard]] static int open_there(pid_t process, int descriptor) {
-        std::string const path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
+        std::string const path =
+            "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
         return open(path.c_str(), O_RDWR | O_CLOEXEC);
     }
     // Through /proc, as it has no name. Whatever lies there otherwise has another token.
     [[nodiscard]] static net::session accept(invitation const& from) {
         int const descriptor = from.descriptor < 0 ? -1 : open_there(from.process, from.descriptor);
         if (descriptor < 0) return {};
-        net::session found = net::session::adopt(descriptor, open_there(from.process, from.segments));
-        if (found.is_valid() && found.segments_descriptor() >= 0 && found.head().program.load() == from.token) return found;
+        net::session found =
+            net::session::adopt(descriptor, open_there(from.process, from.segments));
+        if (found.is_valid() && found.segments_descriptor() >= 0 &&
+            found.head().program.load() == from.token)
+            return found;
         return {};
     }
 
@@ -188,21 +210,24 @@ private:
     std::vector<rank> m_ranks;
 };
 
-void watch_other_hosts(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world, rank first) {
+void watch_other_hosts(net::mpi_functions const& mpi, net::mpi_endpoint* all,
+                       net::mpi_world const& world, rank first) {
     host_card const own = open_host_watch(world.here, first);
     std::vector<host_card> cards(world.count);
     check(mpi, mpi.gather(all, &own, sizeof own, cards.data()), "tell all places of each other");
     begin_host_watch(world.here, cards);
 }
 
-std::unique_ptr<net::transport> connect(net::mpi_functions const& mpi, net::mpi_endpoint* all, net::mpi_world const& world) {
+std::unique_ptr<net::transport> connect(net::mpi_functions const& mpi, net::mpi_endpoint* all,
+                                        net::mpi_world const& world) {
     rank first = 0;
     check(mpi, mpi.find_hosts(all, first), "tell which places share a host");
     watch_other_hosts(mpi, all, world, first);
     host_finder host(mpi, all, world, first);
     std::unique_ptr<net::shm_transport> near = host.connect();
     std::vector<int> descriptors(world.descriptors, world.descriptors + world.descriptor_count);
-    auto far = std::make_unique<net::mpi_transport>(mpi, all, world.here, world.count, world.tells_deaths, std::move(descriptors));
+    auto far = std::make_unique<net::mpi_transport>(mpi, all, world.here, world.count,
+                                                    world.tells_deaths, std::move(descriptors));
     if (near == nullptr) return far;
     return std::make_unique<net::host_transport>(std::move(near), host.ranks(), std::move(far));
 }
@@ -213,7 +238,8 @@ void wait_for_all(net::mpi_functions const& mpi, net::mpi_endpoint* all) {
     check(mpi, mpi.meet(all, meeting), "wait for all places");
     for (bool have_come = false; !have_come;) {
         int const error = mpi.test(meeting, have_come);
-        if (error == net::mpi_functions::k_peer_is_dead) base::fatal("cannot become a place: another one died before all were there");
+        if (error == net::mpi_functions::k_peer_is_dead)
+            base::fatal("cannot become a place: another one died before all were there");
         check(mpi, error, "wait for all places");
         if (!have_come) os::machine::yield_processor();
     }
@@ -241,7 +267,8 @@ mpi_job join_mpi_job() {
     launcher_lease const until_others_are_watched;
     check(mpi, mpi.start(world), "start");
     check_world(world);
-    setenv(k_transport_variable, "none", 1); // NOLINT(concurrency-mt-unsafe): programs that this one starts are no places
+    setenv(k_transport_variable, "none",
+           1); // NOLINT(concurrency-mt-unsafe): programs that this one starts are no places
     net::mpi_endpoint* all = nullptr;
     check(mpi, mpi.open(world.count, all), "connect the places");
     compare_programs_of_all(mpi, all, world);

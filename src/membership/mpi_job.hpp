@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that a launcher of an MPI has started (mpirun, srun, `tulle run --hosts`): finds out that it has, loads the plug-in for that MPI, and makes
-// the transport.
-//   TULLE_TRANSPORT   none: each process runs alone; mpi, openmpi, mpich: they are places, over this MPI; otherwise they are if a launcher has
-//                     left its traces in the environment, there are two at least, and the program does not use MPI itself.
+// Processes that a launcher of an MPI has started (mpirun, srun, `tulle run --hosts`): finds out
+// that it has, loads the plug-in for that MPI, and makes the transport.
+//   TULLE_TRANSPORT   none: each process runs alone; mpi, openmpi, mpich: they are places, over
+//                     this MPI; otherwise they are if a launcher has left its traces in the
+//                     environment, there are two at least, and the program does not use MPI itself.
 //   TULLE_ON_HOST     mpi: places of one host use MPI, too, instead of memory that they share.
 #pragma once
 
@@ -24,7 +25,8 @@ struct mpi_job {
     bool tells_deaths;         // instead of ending all places when one dies
 };
 
-// By the main thread, once. Waits for the other places, which do the same. Whatever is wrong ends the process with a message. Throws std::bad_alloc.
+// By the main thread, once. Waits for the other places, which do the same. Whatever is wrong ends
+// the process with a message. Throws std::bad_alloc.
 [[nodiscard]] mpi_job join_mpi_job();
 
 } // namespace tulle::membership

@@ -14,7 +14,8 @@ namespace {
 
 constexpr char const* k_report_variable = "TULLE_REPORT";
 
-// Programs that this one starts are not to report. What has started this one may have closed the descriptor, and others have got its number. -1: there is none.
+// Programs that this one starts are not to report. What has started this one may have closed the
+// descriptor, and others have got its number. -1: there is none.
 int find_pipe() noexcept {
     char const* const text = std::getenv(k_report_variable); // NOLINT(concurrency-mt-unsafe)
     int descriptor = -1;

@@ -16,8 +16,13 @@ namespace tulle::membership {
 
 struct place_services {
     // Throws std::bad_alloc; std::invalid_argument: the transport's messages are too small.
-    explicit place_services(std::unique_ptr<net::transport> over, gmem_access::memory_settings const& chosen = {})
-        : messages(std::move(over)), scopes(messages), memory(&messages, chosen), work(&messages), state(messages) {}
+    explicit place_services(std::unique_ptr<net::transport> over,
+                            gmem_access::memory_settings const& chosen = {})
+        : messages(std::move(over)),
+          scopes(messages),
+          memory(&messages, chosen),
+          work(&messages),
+          state(messages) {}
     place_services(place_services const&) = delete;
     place_services& operator=(place_services const&) = delete;
     ~place_services() { messages.stop(); } // what is destroyed first is still used until then

@@ -22,7 +22,9 @@ struct alignas(wire_writer::k_alignment) arrived {
     finish_scope* of; // that the thread belongs to, or null
 
     [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-    [[nodiscard]] std::byte const* payload() const noexcept { return reinterpret_cast<std::byte const*>(this + 1); }
+    [[nodiscard]] std::byte const* payload() const noexcept {
+        return reinterpret_cast<std::byte const*>(this + 1);
+    }
     [[nodiscard]] message_tag tag() const noexcept { return message_tag::decode(head.kind); }
 };
 

@@ -4,7 +4,8 @@
 
 namespace tulle::messenger {
 
-// In the frame of who waits, and in the list of the place that is to answer; under that list's lock.
+// In the frame of who waits, and in the list of the place that is to answer; under that list's
+// lock.
 struct awaited {
     using loss = void (*)(awaited& self) noexcept;
 

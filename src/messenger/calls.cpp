@@ -16,7 +16,8 @@ namespace tulle::messenger {
 endpoint* endpoint_of_caller() {
     standing const* const s = current_standing();
     if (s != nullptr) return s->at;
-    static_cast<void>(sched::this_fiber()); // starts the run time, by which this process learns its place
+    // Starts the run time, by which this process learns its place.
+    static_cast<void>(sched::this_fiber());
     return endpoint_of_process();
 }
 
@@ -36,8 +37,8 @@ int place_count() {
 
 void check_place(int index) {
     if (index < 0 || index >= place_count())
-        throw std::out_of_range("tulle::place: there is no place " + std::to_string(index) + ", there are " +
-                                std::to_string(place_count()));
+        throw std::out_of_range("tulle::place: there is no place " + std::to_string(index) +
+                                ", there are " + std::to_string(place_count()));
 }
 
 bool is_dead_place(int index) {
@@ -51,9 +52,12 @@ void* code_of_name(std::uint64_t name) noexcept { return messenger::code_of(name
 // Not from here to here, so there is an endpoint; or nobody is to read it.
 payload_bytes room_for_large(int reader, std::size_t bytes) {
     return reader == k_no_reader ? messenger::take_block(bytes)
-                                 : messenger::endpoint_of_caller()->room_for_large(static_cast<net::rank>(reader), bytes);
+                                 : messenger::endpoint_of_caller()->room_for_large(
+                                       static_cast<net::rank>(reader), bytes);
 }
 
-void throw_dead_place(int index) { messenger::endpoint_of_caller()->throw_death(static_cast<net::rank>(index)); }
+void throw_dead_place(int index) {
+    messenger::endpoint_of_caller()->throw_death(static_cast<net::rank>(index));
+}
 
 } // namespace tulle::detail

@@ -21,22 +21,28 @@ namespace {
 
 std::string how_it_ended(int status) {
     if (status == net::k_unknown_status) return "nobody knows how";
-    if (WIFSIGNALED(status)) return "ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
+    if (WIFSIGNALED(status))
+        return "ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
+               strsignal(WTERMSIG(status)) + ")";
     return "ended with exit code " + std::to_string(WEXITSTATUS(status));
 }
 
 } // namespace
 
 void endpoint::throw_death(rank of, std::uint64_t lost) const {
-    std::string text = "tulle: place " + std::to_string(of) + " has died: " + how_it_ended(m_deaths[of].wait_status);
-    if (lost != 0) text += "; " + std::to_string(lost) + (lost == 1 ? " activity is lost" : " activities are lost");
+    std::string text = "tulle: place " + std::to_string(of) +
+                       " has died: " + how_it_ended(m_deaths[of].wait_status);
+    if (lost != 0)
+        text += "; " + std::to_string(lost) +
+                (lost == 1 ? " activity is lost" : " activities are lost");
     throw dead_place(static_cast<int>(of), lost, text);
 }
 
 // By who polls. Whoever learns of it by is_dead() may rely on nothing but that; sends are dropped a
 // moment later.
 void endpoint::place_died(rank which, int wait_status) noexcept try {
-    if (m_dies_with_others && (!m_survives || which == 0)) base::fatal("place %u has died, and place %u ends with it", which, here());
+    if (m_dies_with_others && (!m_survives || which == 0))
+        base::fatal("place %u has died, and place %u ends with it", which, here());
     if (!m_survives) return; // who has started the places ends them
     m_deaths[which].wait_status = wait_status;
     m_deaths[which].is_dead.store(true, std::memory_order_release); // pairs with is_dead
@@ -68,7 +74,8 @@ void endpoint::forget_what_is_lent(rank to) noexcept {
 // back.
 void endpoint::drop(message_tag tag, std::byte const* payload, awaited* answer) noexcept {
     if (tag.by_reference)
-        if (auto const where = reference_in(payload); where.lent != payload_reference::k_staged) take_back(here(), where);
+        if (auto const where = reference_in(payload); where.lent != payload_reference::k_staged)
+            take_back(here(), where);
     if (answer != nullptr) answer->is_lost(*answer);
 }
 

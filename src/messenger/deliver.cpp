@@ -20,11 +20,14 @@
 namespace tulle::messenger {
 
 void no_memory_for(packet const& head) noexcept {
-    base::fatal("no memory for a message of %u bytes from place %u", head.size, static_cast<unsigned>(head.from));
+    base::fatal("no memory for a message of %u bytes from place %u", head.size,
+                static_cast<unsigned>(head.from));
 }
 
-void handler_table::refuse(void* /*object*/, packet const& head, std::byte const* /*payload*/) noexcept {
-    base::fatal("place %u sent a message of unknown kind %u", static_cast<unsigned>(head.from), static_cast<unsigned>(head.kind));
+void handler_table::refuse(void* /*object*/, packet const& head,
+                           std::byte const* /*payload*/) noexcept {
+    base::fatal("place %u sent a message of unknown kind %u", static_cast<unsigned>(head.from),
+                static_cast<unsigned>(head.kind));
 }
 
 void endpoint::enter_handlers() noexcept {
@@ -39,11 +42,14 @@ void endpoint::enter_handlers() noexcept {
     handle<&endpoint::take_end>(message_kind::end, *this);
 }
 
-void endpoint::take_end(packet const& /*head*/, std::byte const* /*payload*/) noexcept { m_end.notify(); }
+void endpoint::take_end(packet const& /*head*/, std::byte const* /*payload*/) noexcept {
+    m_end.notify();
+}
 
 // --- code that is called -------------------------------------------------------------------------
 
-void endpoint::start_thread(packet const& head, std::byte const* payload, arrived::body body, finish_scope* of) noexcept try {
+void endpoint::start_thread(packet const& head, std::byte const* payload, arrived::body body,
+                            finish_scope* of) noexcept try {
     void* const memory = ::operator new(sizeof(arrived) + head.size);
     auto* const message = ::new (memory) arrived{*this, head, body, of};
     if (head.size != 0) std::memcpy(message->payload(), payload, head.size);
@@ -83,12 +89,13 @@ void endpoint::serve_call(arrived const& message) noexcept try {
 }
 
 void endpoint::run_code(arrived const& message, wire_writer& result) {
-    auto const code =
-        reinterpret_cast<detail::remote_code>(code_of(message.head.handler)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    auto const code = reinterpret_cast<detail::remote_code>(
+        code_of(message.head.handler)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     rank const from = message.head.from;
     if (code == nullptr)
         throw remote_error(static_cast<int>(here()), "",
-                           "tulle: place " + std::to_string(from) + " calls code that place " + std::to_string(here()) +
+                           "tulle: place " + std::to_string(from) + " calls code that place " +
+                               std::to_string(here()) +
                                " does not have: is the same library loaded at both?");
     if (!message_tag::decode(message.head.kind).by_reference) {
         wire_reader in({message.payload(), message.head.size});
@@ -99,7 +106,8 @@ void endpoint::run_code(arrived const& message, wire_writer& result) {
     code(in, result);
 }
 
-void endpoint::send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept try {
+void endpoint::send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept
+    try {
     message_tag tag{kind};
     enclosure const enclosed = enclose(message.head.from, tag, result);
     packet back;
@@ -111,8 +119,8 @@ void endpoint::send_back(arrived const& message, message_kind kind, wire_writer&
 
 // --- calls that wait -----------------------------------------------------------------------------
 
-detail::remote_result endpoint::call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within,
-                                     call_stamp const& stamp) {
+detail::remote_result endpoint::call(rank to, detail::remote_code code, wire_writer& arguments,
+                                     call_limit* within, call_stamp const& stamp) {
     pending_call pending;
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(code));
@@ -126,7 +134,8 @@ detail::remote_result endpoint::call(rank to, detail::remote_code code, wire_wri
         pending.answered.wait();
     }
     if (pending.has_died) throw_death(to);
-    if (message_tag::decode(pending.head.kind).by_reference) pending.payload = fetch(to, reference_in(pending.payload.bytes().data()));
+    if (message_tag::decode(pending.head.kind).by_reference)
+        pending.payload = fetch(to, reference_in(pending.payload.bytes().data()));
     if (!pending.is_failure) return std::move(pending.payload);
     wire_reader in(pending.payload.bytes());
     std::rethrow_exception(get_exception(in));

@@ -26,20 +26,27 @@ namespace {
 constexpr std::uint64_t k_look_again_ns = 100'000;   // for room, while messages are kept
 constexpr std::uint64_t k_kept_watch_ns = 1'000'000; // without a look of its worker
 constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
-constexpr std::size_t k_least_bytes = 512; // that may follow a packet: a reference, or a shortened exception
-constexpr std::size_t k_most_kept = 1024;  // then threads that send wait
+// That may follow a packet: a reference, or a shortened exception.
+constexpr std::size_t k_least_bytes = 512;
+constexpr std::size_t k_most_kept = 1024; // then threads that send wait
 
 std::atomic<endpoint*> s_endpoint{nullptr};
 
 } // namespace
 
-endpoint* endpoint_of_process() noexcept { return s_endpoint.load(std::memory_order_acquire); }        // pairs with the next
-void set_endpoint_of_process(endpoint* e) noexcept { s_endpoint.store(e, std::memory_order_release); } // pairs with endpoint_of_process
+// Pairs with the next.
+endpoint* endpoint_of_process() noexcept { return s_endpoint.load(std::memory_order_acquire); }
+// Pairs with endpoint_of_process.
+void set_endpoint_of_process(endpoint* e) noexcept {
+    s_endpoint.store(e, std::memory_order_release);
+}
 
 endpoint::endpoint(std::unique_ptr<net::transport> over)
     : m_transport(std::move(over)), m_deaths(std::make_unique<death[]>(m_transport->count())) {
     if (m_transport->most_bytes() < k_least_bytes)
-        throw std::invalid_argument("tulle: messages of " + std::to_string(m_transport->most_bytes()) + " bytes are too small");
+        throw std::invalid_argument("tulle: messages of " +
+                                    std::to_string(m_transport->most_bytes()) +
+                                    " bytes are too small");
     for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
     enter_handlers();
 }
@@ -56,7 +63,8 @@ void endpoint::start() {
 // By the thread itself and by who starts it, so that it is done before a message comes and before
 // start() returns.
 void endpoint::place_service(pthread_t thread) const noexcept {
-    if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1})); // a refusal does no harm
+    // A refusal does no harm.
+    if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1}));
 }
 
 void endpoint::stop() noexcept {
@@ -66,7 +74,8 @@ void endpoint::stop() noexcept {
 }
 
 void endpoint::wait_for_threads() const noexcept {
-    while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield(); // pairs with end_use
+    // Pairs with end_use.
+    while (m_running.load(std::memory_order_acquire) != 0) this_thread::yield();
 }
 
 // --- progress ------------------------------------------------------------------------------------
@@ -147,8 +156,11 @@ void endpoint::service() noexcept {
         if (try_poll()) continue;
         m_transport->arm();
         // acquire: pairs with stop_service, and with end_watch
-        if (poll_in_turn() || m_stopping.load(std::memory_order_acquire) || m_watch_is_kept.load(std::memory_order_acquire)) continue;
-        m_transport->sleep(waiting_to_leave() != 0 ? os::monotonic_ns() + k_look_again_ns : os::k_no_deadline);
+        if (poll_in_turn() || m_stopping.load(std::memory_order_acquire) ||
+            m_watch_is_kept.load(std::memory_order_acquire))
+            continue;
+        m_transport->sleep(waiting_to_leave() != 0 ? os::monotonic_ns() + k_look_again_ns
+                                                   : os::k_no_deadline);
     }
 }
 
@@ -192,7 +204,8 @@ void endpoint::close() noexcept {
 
 // --- sending -------------------------------------------------------------------------------------
 
-void endpoint::send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer) noexcept {
+void endpoint::send(rank to, message_tag tag, packet head, std::byte const* payload,
+                    awaited* answer) noexcept {
     head.kind = tag.encode();
     {
         outbox& out = *m_out[to];
@@ -217,9 +230,12 @@ void endpoint::cross_off(rank from, awaited& answer) noexcept {
 // Under the outbox's lock.
 void endpoint::keep(rank to, packet const& head, std::byte const* payload) noexcept try {
     m_out[to]->waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
-    m_waiting_count.fetch_add(1, std::memory_order_relaxed); // relaxed: a hint; who is woken reads it after the wake-up
+    // relaxed: a hint; who is woken reads it after the wake-up
+    m_waiting_count.fetch_add(1, std::memory_order_relaxed);
 } catch (std::bad_alloc const&) {
-    base::fatal("no memory for a message of %u bytes to place %u, which does not take any at the moment", head.size, to);
+    base::fatal(
+        "no memory for a message of %u bytes to place %u, which does not take any at the moment",
+        head.size, to);
 }
 
 void endpoint::send_what_was_kept() noexcept {

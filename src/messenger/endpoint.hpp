@@ -67,7 +67,8 @@ public:
     void share_processors() noexcept { m_traffic.share_processors(); }
     // The others go on when a place dies, and what needed it throws dead_place.
     void survive_deaths() noexcept { m_survives = true; }
-    void die_with_others() noexcept { m_dies_with_others = true; } // nobody else ends this process, nor its MPI
+    // Nobody else ends this process, nor its MPI.
+    void die_with_others() noexcept { m_dies_with_others = true; }
     [[nodiscard]] bool survives_deaths() const noexcept { return m_survives; }
     // Arguments and results that hold addresses of this place are refused.
     void search_for_addresses() noexcept { m_searches = true; }
@@ -77,14 +78,19 @@ public:
     // --- what uses messages enters itself; before start() ----------------------------------------
     // `Take` is a member function of the object: void (packet const&, std::byte const*) noexcept.
     // Whoever polls calls it.
-    template <auto Take, class Object> void handle(message_kind kind, Object& object) noexcept { m_handlers.set<Take>(kind, object); }
+    template <auto Take, class Object> void handle(message_kind kind, Object& object) noexcept {
+        m_handlers.set<Take>(kind, object);
+    }
     // The object that takes messages of that kind.
-    [[nodiscard]] void* handler_of(message_kind kind) const noexcept { return m_handlers.object_of(kind); }
+    [[nodiscard]] void* handler_of(message_kind kind) const noexcept {
+        return m_handlers.object_of(kind);
+    }
     // `Told` is a member function of the object: void (rank); it may throw std::bad_alloc. Whoever
     // polls calls it with each place that has died, once is_dead() says so; those that have entered
     // themselves first are told first. Throws std::bad_alloc.
     template <auto Told, class Object> void on_death(Object& object) {
-        m_mourners.push_back({[](void* at, rank dead) { (static_cast<Object*>(at)->*Told)(dead); }, &object});
+        m_mourners.push_back(
+            {[](void* at, rank dead) { (static_cast<Object*>(at)->*Told)(dead); }, &object});
     }
     void set_idle_work(idle_work& work) noexcept { m_idle_work = &work; }
     // These addresses may be sent.
@@ -99,14 +105,18 @@ public:
     [[nodiscard]] rank count() const noexcept { return m_transport->count(); }
     [[nodiscard]] net::transport& transport() noexcept { return *m_transport; }
     // Known to this place. acquire: pairs with place_died
-    [[nodiscard]] bool is_dead(rank place) const noexcept { return m_deaths[place].is_dead.load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_dead(rank place) const noexcept {
+        return m_deaths[place].is_dead.load(std::memory_order_acquire);
+    }
     // `of` is dead.
     [[noreturn]] void throw_death(rank of, std::uint64_t lost = 0) const;
-    [[nodiscard]] std::size_t most_bytes() const noexcept { return m_transport->most_bytes(); } // that may follow a packet
+    // That may follow a packet.
+    [[nodiscard]] std::size_t most_bytes() const noexcept { return m_transport->most_bytes(); }
 
     // --- calls; by threads, which wait -----------------------------------------------------------
     // Throws what the call throws; std::bad_alloc; dead_place.
-    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code, wire_writer& arguments, call_limit* within = nullptr,
+    [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code,
+                                             wire_writer& arguments, call_limit* within = nullptr,
                                              call_stamp const& stamp = {});
 
     // --- i-lets and transfers; to other places ---------------------------------------------------
@@ -117,13 +127,15 @@ public:
     };
     void start(rank at, ilet const& what) noexcept;
     // Throws std::bad_alloc, with nothing done.
-    void push(rank at, std::uint64_t to, std::span<std::byte const> from, ilet const& then_here, ilet const& then_there);
+    void push(rank at, std::uint64_t to, std::span<std::byte const> from, ilet const& then_here,
+              ilet const& then_there);
     // 0, EFAULT, or EHOSTDOWN: the place has died.
     [[nodiscard]] int pull(rank at, std::uint64_t from, std::span<std::byte> to) noexcept;
 
     // --- sending; by whatever has handlers, in any thread ----------------------------------------
     // `answer`: who waits for it, in the sender's frame; told if the receiver dies.
-    void send(rank to, message_tag tag, packet head, std::byte const* payload, awaited* answer = nullptr) noexcept;
+    void send(rank to, message_tag tag, packet head, std::byte const* payload,
+              awaited* answer = nullptr) noexcept;
     // What follows a packet: where the payload is, if the tag says so, or its bytes.
     struct enclosure {
         payload_reference where;
@@ -131,10 +143,13 @@ public:
     };
     // A payload that the receiver gives back if it is large. Throws std::bad_alloc.
     [[nodiscard]] enclosure enclose(rank to, message_tag& tag, wire_writer& payload);
-    void send(rank to, message_tag tag, packet head, enclosure const& enclosed, awaited* answer = nullptr) noexcept;
+    void send(rank to, message_tag tag, packet head, enclosure const& enclosed,
+              awaited* answer = nullptr) noexcept;
     // It is not sent after all.
     void discard(rank to, message_tag tag, enclosure const& enclosed) noexcept;
-    void send_copy(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload); // throws std::bad_alloc
+    // Throws std::bad_alloc.
+    void send_copy(rank to, message_tag tag, packet const& head,
+                   std::span<std::byte const> payload);
     // The answer has come, from there.
     void cross_off(rank from, awaited& answer) noexcept;
     // By threads after they have sent, so that nobody keeps more and more.
@@ -149,7 +164,8 @@ public:
 
     // --- handling --------------------------------------------------------------------------------
     // A thread of its own that runs `body`; it belongs to `of`.
-    void start_thread(packet const& head, std::byte const* payload, arrived::body body, finish_scope* of = nullptr) noexcept;
+    void start_thread(packet const& head, std::byte const* payload, arrived::body body,
+                      finish_scope* of = nullptr) noexcept;
     // By such a thread: run_code() runs the code of a call and throws what it throws; serve_call()
     // also sends its result, or what it has thrown, back to the caller.
     void run_code(arrived const& message, wire_writer& result);
@@ -157,9 +173,12 @@ public:
     // By a thread: what a payload_reference means. Throws std::bad_alloc; dead_place.
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& what);
 
-    // stop() waits for whoever has begun to use the endpoint. Threads for which nobody else waits do.
-    void begin_use() noexcept { m_running.fetch_add(1, std::memory_order_relaxed); } // relaxed: only the end matters
-    void end_use() noexcept { m_running.fetch_sub(1, std::memory_order_release); }   // pairs with stop
+    // stop() waits for whoever has begun to use the endpoint. Threads for which nobody else waits
+    // do.
+    // relaxed: only the end matters
+    void begin_use() noexcept { m_running.fetch_add(1, std::memory_order_relaxed); }
+    // Pairs with stop.
+    void end_use() noexcept { m_running.fetch_sub(1, std::memory_order_release); }
     class in_use {
     public:
         explicit in_use(endpoint& of) noexcept : m_of(of) { of.begin_use(); }
@@ -176,28 +195,40 @@ public:
     void expect_by_messages(std::uint64_t barrier) noexcept;
     [[nodiscard]] bool shares_processors() const noexcept { return m_traffic.shares_processors(); }
     // Messages that found no room and have not left yet.
-    [[nodiscard]] std::size_t waiting_to_leave() const noexcept { return m_waiting_count.load(std::memory_order_relaxed); } // a snapshot
+    // A snapshot.
+    [[nodiscard]] std::size_t waiting_to_leave() const noexcept {
+        return m_waiting_count.load(std::memory_order_relaxed);
+    }
 
     // --- ends ------------------------------------------------------------------------------------
-    void tell_end() noexcept; // place 0: to all others; returns when these messages have left, or after a second
+    // place 0: to all others; returns when these messages have left, or after a second
+    void tell_end() noexcept;
     [[nodiscard]] signal& told_end() noexcept { return m_end; }
     void close() noexcept; // the transport, which may wait for the others; nothing moves any more
 
     // base::idle_poller
     bool poll() noexcept override;
     bool poll_between() noexcept override;
-    [[nodiscard]] std::uint64_t expects_until() const noexcept override { return m_traffic.expects_until(); }
+    [[nodiscard]] std::uint64_t expects_until() const noexcept override {
+        return m_traffic.expects_until();
+    }
     void let_others_run() noexcept override { m_traffic.let_others_run(); }
-    [[nodiscard]] bool is_to_sleep_at_once() const noexcept override { return m_traffic.yields_are_slow(); }
+    [[nodiscard]] bool is_to_sleep_at_once() const noexcept override {
+        return m_traffic.yields_are_slow();
+    }
     void begin_watch() noexcept override {
         if (!polls_always() && m_watchers.enter()) m_transport->begin_watch();
     }
     void end_watch(bool has_work) noexcept override;
-    bool take_work(bool is_idle) noexcept override { return m_idle_work != nullptr && m_idle_work->take(is_idle); }
+    bool take_work(bool is_idle) noexcept override {
+        return m_idle_work != nullptr && m_idle_work->take(is_idle);
+    }
     void alarm() noexcept override {
         if (m_idle_work != nullptr) m_idle_work->alarm();
     }
-    [[nodiscard]] bool has_work() const noexcept override { return m_idle_work != nullptr && m_idle_work->is_there(); }
+    [[nodiscard]] bool has_work() const noexcept override {
+        return m_idle_work != nullptr && m_idle_work->is_there();
+    }
 
 private:
     struct pending_call;
@@ -207,10 +238,12 @@ private:
         std::vector<std::byte> payload;
     };
     struct outbox {
-        base::spin_lock lock;            // guards the rest
-        std::list<kept_message> waiting; // takes no memory while it is empty: there is one for each place
-        awaited_list answers;            // from there, that are waited for here; only if deaths are survived
-        bool is_closed = false;          // the place has died
+        base::spin_lock lock; // guards the rest
+        // Takes no memory while it is empty: there is one for each place.
+        std::list<kept_message> waiting;
+        // From there, that are waited for here; only if deaths are survived.
+        awaited_list answers;
+        bool is_closed = false; // the place has died
     };
     struct lent_payload {
         rank to;
@@ -225,7 +258,9 @@ private:
         void* object;
     };
 
-    void deliver(packet const& head, std::byte const* payload) noexcept override { m_handlers.deliver(head, payload); }
+    void deliver(packet const& head, std::byte const* payload) noexcept override {
+        m_handlers.deliver(head, payload);
+    }
     void enter_handlers() noexcept;
     void take_call(packet const& head, std::byte const* payload) noexcept;
     void take_ilet(packet const& head, std::byte const* payload) noexcept;
@@ -240,15 +275,19 @@ private:
     void receive_offer(arrived const& message) noexcept;
     void send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept;
 
-    [[nodiscard]] payload_reference lend(rank to, detail::payload_bytes bytes, std::size_t size); // throws std::bad_alloc
-    [[nodiscard]] payload_reference lend(rank to, std::span<std::byte const> payload);            // the same
-    [[nodiscard]] std::optional<payload_reference> lend_staged(detail::payload_bytes& bytes, std::size_t size) noexcept;
+    // Throws std::bad_alloc.
+    [[nodiscard]] payload_reference lend(rank to, detail::payload_bytes bytes, std::size_t size);
+    // The same.
+    [[nodiscard]] payload_reference lend(rank to, std::span<std::byte const> payload);
+    [[nodiscard]] std::optional<payload_reference> lend_staged(detail::payload_bytes& bytes,
+                                                               std::size_t size) noexcept;
     void take_back(rank from, payload_reference const& what) noexcept;
     void give_back(rank to, payload_reference const& what) noexcept;
     [[nodiscard]] detail::remote_result borrow(rank from, payload_reference const& what) noexcept;
     [[nodiscard]] int copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept;
 
-    void send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload, awaited* answer) noexcept;
+    void send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload,
+                       awaited* answer) noexcept;
     void keep(rank to, packet const& head, std::byte const* payload) noexcept;
     void send_what_was_kept() noexcept;
     void search(std::optional<rank> to, wire_writer const& sent);
@@ -281,15 +320,18 @@ private:
     bool m_searches = false; // for addresses
     std::vector<std::unique_ptr<outbox>> m_out;
     std::atomic<std::size_t> m_waiting_count{0};
-    std::atomic<std::uint32_t> m_running{0}; // threads that may use the endpoint, though nobody waits for them any more
+    // Threads that may use the endpoint, though nobody waits for them any more.
+    std::atomic<std::uint32_t> m_running{0};
     base::spin_lock m_polling;
-    traffic m_traffic;                            // written under m_polling, as is the next
-    std::uint64_t m_barriers = 0;                 // that the traffic knows of
-    std::atomic<std::uint64_t> m_rounds{0};       // polls by workers
-    net::watch_group<os::machine> m_watchers;     // and the watch that is kept
-    std::atomic<bool> m_watch_is_kept{false};     // for a worker that is expected back soon; the service thread sees to it
-    base::spin_lock m_lent_lock;                  // guards the next two
-    std::map<std::uint64_t, lent_payload> m_lent; // large payloads by their numbers, until the receivers have read them
+    traffic m_traffic;                        // written under m_polling, as is the next
+    std::uint64_t m_barriers = 0;             // that the traffic knows of
+    std::atomic<std::uint64_t> m_rounds{0};   // polls by workers
+    net::watch_group<os::machine> m_watchers; // and the watch that is kept
+    // For a worker that is expected back soon; the service thread sees to it.
+    std::atomic<bool> m_watch_is_kept{false};
+    base::spin_lock m_lent_lock; // guards the next two
+    // Large payloads by their numbers, until the receivers have read them.
+    std::map<std::uint64_t, lent_payload> m_lent;
     std::uint64_t m_lent_so_far = 0;
     std::unique_ptr<death[]> m_deaths; // by places
     signal m_end{1};

@@ -32,16 +32,18 @@ template <class E> known_type known() {
     return {&typeid(E), [](std::string const& what) { return std::make_exception_ptr(E(what)); }};
 }
 std::array<known_type, 10> const& known_types() {
-    static std::array const s_types{known<std::runtime_error>(), known<std::logic_error>(),    known<std::invalid_argument>(),
-                                    known<std::domain_error>(),  known<std::length_error>(),   known<std::out_of_range>(),
-                                    known<std::range_error>(),   known<std::overflow_error>(), known<std::underflow_error>(),
-                                    known<wire_error>()};
+    static std::array const s_types{known<std::runtime_error>(),    known<std::logic_error>(),
+                                    known<std::invalid_argument>(), known<std::domain_error>(),
+                                    known<std::length_error>(),     known<std::out_of_range>(),
+                                    known<std::range_error>(),      known<std::overflow_error>(),
+                                    known<std::underflow_error>(),  known<wire_error>()};
     return s_types;
 }
 
 std::string readable(std::type_info const& type) {
     int error = 0;
-    std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &error), &std::free);
+    std::unique_ptr<char, void (*)(void*)> const text(
+        abi::__cxa_demangle(type.name(), nullptr, nullptr, &error), &std::free);
     return error == 0 ? text.get() : type.name();
 }
 
@@ -72,7 +74,8 @@ void put_standard(wire_writer& to, std::exception const& e, int here) {
 
 void put_code(wire_writer& to, std::system_error const& e, int here) {
     bool const is_generic = e.code().category() == std::generic_category();
-    if (typeid(e) != typeid(std::system_error) || (!is_generic && e.code().category() != std::system_category()))
+    if (typeid(e) != typeid(std::system_error) ||
+        (!is_generic && e.code().category() != std::system_category()))
         return put_standard(to, e, here);
     to.put(is_generic ? form::generic_code : form::system_code);
     to.put(e.code().value());
@@ -96,7 +99,8 @@ std::exception_ptr get_code(wire_reader& from, std::error_category const& catego
 
 std::exception_ptr get_list(wire_reader& from) {
     std::vector<std::exception_ptr> all;
-    for (std::size_t left = from.get_count(1); left != 0; --left) all.push_back(get_exception(from));
+    for (std::size_t left = from.get_count(1); left != 0; --left)
+        all.push_back(get_exception(from));
     return std::make_exception_ptr(exception_list(std::move(all)));
 }
 
@@ -131,7 +135,8 @@ void put_exception(wire_writer& to, std::exception_ptr const& e, int here) {
         put_standard(to, standard, here);
     } catch (...) {
         std::type_info const* const type = abi::__cxa_current_exception_type();
-        put_remote(to, here, type != nullptr ? readable(*type) : "unknown", "an exception that is not a std::exception");
+        put_remote(to, here, type != nullptr ? readable(*type) : "unknown",
+                   "an exception that is not a std::exception");
     }
 }
 
@@ -157,9 +162,11 @@ std::exception_ptr shortened(std::exception_ptr const& e, int here) {
     try {
         std::rethrow_exception(e);
     } catch (std::exception const& standard) {
-        return std::make_exception_ptr(remote_error(here, "", std::string(standard.what()).substr(0, k_most_text) + " ..."));
+        return std::make_exception_ptr(
+            remote_error(here, "", std::string(standard.what()).substr(0, k_most_text) + " ..."));
     } catch (...) {
-        return std::make_exception_ptr(remote_error(here, "", "an exception that is not a std::exception"));
+        return std::make_exception_ptr(
+            remote_error(here, "", "an exception that is not a std::exception"));
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions that travel: the standard ones as what they are, others as remote_error with their type's name and what they said.
+// Exceptions that travel: the standard ones as what they are, others as remote_error with their
+// type's name and what they said.
 #pragma once
 
 #include <tulle/wire.hpp>
@@ -9,7 +10,8 @@
 namespace tulle::messenger {
 
 void put_exception(wire_writer& to, std::exception_ptr const& e, int here); // throws std::bad_alloc
-[[nodiscard]] std::exception_ptr get_exception(wire_reader& from);          // throws std::bad_alloc, wire_error
+// Throws std::bad_alloc, wire_error.
+[[nodiscard]] std::exception_ptr get_exception(wire_reader& from);
 
 // One of which any message has room: it says less.
 [[nodiscard]] std::exception_ptr shortened(std::exception_ptr const& e, int here);

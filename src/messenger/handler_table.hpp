@@ -22,11 +22,15 @@ public:
     // `Take` is a member function of the object: void (packet const&, std::byte const*) noexcept.
     template <auto Take, class Object> void set(message_kind kind, Object& object) noexcept {
         m_entries[index_of(kind)] = {
-            [](void* at, packet const& head, std::byte const* payload) noexcept { (static_cast<Object*>(at)->*Take)(head, payload); },
+            [](void* at, packet const& head, std::byte const* payload) noexcept {
+                (static_cast<Object*>(at)->*Take)(head, payload);
+            },
             &object};
     }
     // The object that has been entered for that kind; null: none.
-    [[nodiscard]] void* object_of(message_kind kind) const noexcept { return m_entries[index_of(kind)].object; }
+    [[nodiscard]] void* object_of(message_kind kind) const noexcept {
+        return m_entries[index_of(kind)].object;
+    }
 
     void deliver(packet const& head, std::byte const* payload) const noexcept {
         entry const& to = m_entries[index_of(message_tag::decode(head.kind).kind)];
@@ -39,8 +43,11 @@ private:
         void* object;
     };
 
-    [[nodiscard]] static std::size_t index_of(message_kind kind) noexcept { return static_cast<std::size_t>(kind); }
-    static void refuse(void* object, packet const& head, std::byte const* payload) noexcept; // ends the process
+    [[nodiscard]] static std::size_t index_of(message_kind kind) noexcept {
+        return static_cast<std::size_t>(kind);
+    }
+    // Ends the process.
+    static void refuse(void* object, packet const& head, std::byte const* payload) noexcept;
 
     std::array<entry, message_tag::k_kinds> m_entries;
 };

@@ -23,8 +23,10 @@ struct object {
 };
 
 // FNV-1a, 64 bits.
-std::uint64_t hash(std::byte const* bytes, std::size_t count, std::uint64_t from = 0xCBF29CE484222325U) noexcept {
-    for (std::size_t k = 0; k < count; ++k) from = (from ^ std::to_integer<std::uint64_t>(bytes[k])) * 0x100000001B3U;
+std::uint64_t hash(std::byte const* bytes, std::size_t count,
+                   std::uint64_t from = 0xCBF29CE484222325U) noexcept {
+    for (std::size_t k = 0; k < count; ++k)
+        from = (from ^ std::to_integer<std::uint64_t>(bytes[k])) * 0x100000001B3U;
     return from;
 }
 
@@ -37,7 +39,8 @@ std::uint64_t build_id(std::byte const* notes, std::size_t size) noexcept {
         std::size_t const name_at = at + sizeof note;
         std::size_t const content_at = name_at + padded(note.n_namesz);
         at = content_at + padded(note.n_descsz);
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && at <= size && std::memcmp(notes + name_at, "GNU", 4) == 0)
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && at <= size &&
+            std::memcmp(notes + name_at, "GNU", 4) == 0)
             return hash(notes + content_at, note.n_descsz) | 1U;
     }
     return 0;
@@ -48,17 +51,19 @@ std::uint64_t id_of(dl_phdr_info const& info) noexcept {
     for (int k = 0; k < info.dlpi_phnum; ++k) {
         auto const& segment = info.dlpi_phdr[k];
         if (segment.p_type == PT_NOTE) {
-            auto const* const notes =
-                reinterpret_cast<std::byte const*>(info.dlpi_addr + segment.p_vaddr); // NOLINT(performance-no-int-to-ptr)
+            auto const* const notes = reinterpret_cast<std::byte const*>(
+                info.dlpi_addr + segment.p_vaddr); // NOLINT(performance-no-int-to-ptr)
             if (std::uint64_t const id = build_id(notes, segment.p_memsz)) return id;
         }
-        std::array<std::uint64_t, 3> const numbers{segment.p_type, segment.p_vaddr, segment.p_memsz};
+        std::array<std::uint64_t, 3> const numbers{segment.p_type, segment.p_vaddr,
+                                                   segment.p_memsz};
         layout = hash(reinterpret_cast<std::byte const*>(numbers.data()), sizeof numbers, layout);
     }
     return layout | 1U;
 }
 
-// The object that has this address; or, without one, the object with this mark; or the first one, the program.
+// The object that has this address; or, without one, the object with this mark; or the first one,
+// the program.
 struct search {
     std::uintptr_t address = 0;
     code_name mark = 0;
@@ -71,7 +76,8 @@ bool has(dl_phdr_info const& info, std::uintptr_t address) noexcept {
     for (int k = 0; k < info.dlpi_phnum; ++k) {
         auto const& segment = info.dlpi_phdr[k];
         std::uintptr_t const low = info.dlpi_addr + segment.p_vaddr;
-        if (segment.p_type == PT_LOAD && address >= low && address < low + segment.p_memsz) return true;
+        if (segment.p_type == PT_LOAD && address >= low && address < low + segment.p_memsz)
+            return true;
     }
     return false;
 }
@@ -90,7 +96,8 @@ object find(search wanted) noexcept {
     return wanted.found;
 }
 
-// Nearly all code that is called is in the program itself. Objects are not unloaded while code of theirs is called, but others may take their places.
+// Nearly all code that is called is in the program itself. Objects are not unloaded while code of
+// theirs is called, but others may take their places.
 object program() noexcept {
     static object const s_program = find({});
     return s_program;
@@ -100,7 +107,8 @@ object program() noexcept {
 
 code_name name_of(void const* code) noexcept {
     auto const address = reinterpret_cast<std::uintptr_t>(code);
-    // The last one that was asked for: two words that belong together, or the answer is looked up again.
+    // The last one that was asked for: two words that belong together, or the answer is looked up
+    // again.
     thread_local object t_last;
     thread_local std::uintptr_t t_code = 0;
     if (t_code != address) {
@@ -115,7 +123,9 @@ void* code_of(code_name name) noexcept {
     if (name == 0) return nullptr;
     object of = program();
     if (mark_of(of.id) != mark_of(name)) of = find({0, mark_of(name), {}});
-    return of.id == 0 ? nullptr : reinterpret_cast<void*>(of.base + (name & k_offset_mask)); // NOLINT(performance-no-int-to-ptr)
+    return of.id == 0 ? nullptr
+                      : reinterpret_cast<void*>(
+                            of.base + (name & k_offset_mask)); // NOLINT(performance-no-int-to-ptr)
 }
 
 std::uint64_t program_id() noexcept { return program().id; }

@@ -17,25 +17,28 @@ using net::rank;
 // The numbers are given out here; who takes which is entered in the table of handlers.
 enum class message_kind : std::uint8_t {
     // --- of the messenger itself
-    call,     // handler: code, a: the pending_call to answer, payload: arguments
-    ilet,     // handler: code, a, b: its words
-    offer,    // handler, a, b: the ilet to run there then, payload: push_offer, perhaps bytes
-    result,   // a: the pending_call, payload: result
-    failure,  // a: the pending_call, payload: exception
-    release,  // a: the number of a payload that was lent and has been read, or k_staged, b: then its name
-    push,     // a: address of a payload that cannot be read, b: the transfer to push it into,
-              // c: number of a stream, or 0, payload: its size
-    fragment, // a: the transfer, b: offset, payload: some of it; no payload: the sender of the stream is done
-    end,      // place 0 ends
+    call,    // handler: code, a: the pending_call to answer, payload: arguments
+    ilet,    // handler: code, a, b: its words
+    offer,   // handler, a, b: the ilet to run there then, payload: push_offer, perhaps bytes
+    result,  // a: the pending_call, payload: result
+    failure, // a: the pending_call, payload: exception
+    // a: the number of a payload that was lent and has been read, or k_staged, b: then its name
+    release,
+    push, // a: address of a payload that cannot be read, b: the transfer to push it into,
+          // c: number of a stream, or 0, payload: its size
+    // a: the transfer, b: offset, payload: some of it; no payload: the sender of the stream is done
+    fragment,
+    end, // place 0 ends
     // --- of finishes; b: the finish (its address at home), c: the epoch of the sender, or 0
     counted_call, // a call by an activity
     activity,     // handler: code, payload: arguments
     report,       // a: the epoch that has ended, c: part_age, payload: batch_changes
     exception,    // of an activity, payload: exception
-    account,      // of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the
-                  // sender knows of, payload: parts that live
-    begun,        // b: a finish that can be cancelled, c: the epoch that has begun
-    stop,         // b: it is cancelled, says its home; another place: is to be
+    // Of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the.
+    account,
+    // sender knows of, payload: parts that live
+    begun, // b: a finish that can be cancelled, c: the epoch that has begun
+    stop,  // b: it is cancelled, says its home; another place: is to be
     // --- of global memory
     memory, // a request (memory_request.hpp)
     memory_answer,
@@ -49,7 +52,8 @@ enum class message_kind : std::uint8_t {
 struct payload_reference {
     std::uint64_t address;
     std::uint64_t size;
-    std::uint64_t lent; // to be given back by this number; 0: it is not to be; k_staged: by its address
+    // To be given back by this number; 0: it is not to be; k_staged: by its address.
+    std::uint64_t lent;
 
     // The address is the name of memory that the transport finds.
     static constexpr std::uint64_t k_staged = ~std::uint64_t{0};
@@ -71,10 +75,12 @@ struct message_tag {
     static constexpr std::size_t k_kinds = 32;
 
     [[nodiscard]] std::uint16_t encode() const noexcept {
-        return static_cast<std::uint16_t>(static_cast<unsigned>(kind) | (by_reference ? 32U : 0U) | (home << 6U));
+        return static_cast<std::uint16_t>(static_cast<unsigned>(kind) | (by_reference ? 32U : 0U) |
+                                          (home << 6U));
     }
     [[nodiscard]] static message_tag decode(std::uint16_t word) noexcept {
-        return {static_cast<message_kind>(word & 31U), (word & 32U) != 0, static_cast<rank>(word >> 6U)};
+        return {static_cast<message_kind>(word & 31U), (word & 32U) != 0,
+                static_cast<rank>(word >> 6U)};
     }
 };
 static_assert(net::k_most_places <= (1U << 10U));

@@ -17,8 +17,8 @@ namespace {
 constexpr unsigned k_least_bits = 15;
 constexpr unsigned k_most_bits = 24;
 
-// The string moves of some processors (Zen 4: glibc bug 30994) take several times as long where source and target have nearly the same place in
-// their pages, as large blocks of the heap have.
+// The string moves of some processors (Zen 4: glibc bug 30994) take several times as long where
+// source and target have nearly the same place in their pages, as large blocks of the heap have.
 constexpr std::size_t k_skew = 512;
 
 struct free_block {
@@ -66,8 +66,10 @@ void keep_or_free(detail::payload_owner const& self, std::byte* bytes) noexcept 
 } // namespace
 
 detail::payload_bytes take_block(std::size_t bytes) {
-    auto const bits = std::max(k_least_bits, static_cast<unsigned>(std::bit_width(bytes + k_skew - 1)));
-    if (bits > k_most_bits || bytes < (std::size_t{1} << (k_least_bits - 1U))) return detail::payload_bytes(new std::byte[bytes]);
+    auto const bits =
+        std::max(k_least_bits, static_cast<unsigned>(std::bit_width(bytes + k_skew - 1)));
+    if (bits > k_most_bits || bytes < (std::size_t{1} << (k_least_bits - 1U)))
+        return detail::payload_bytes(new std::byte[bytes]);
     void* block = s_store.take(bits);
     if (block == nullptr) block = new std::byte[std::size_t{1} << bits];
     return {static_cast<std::byte*>(block) + k_skew, {&keep_or_free, nullptr, bits, 0}};

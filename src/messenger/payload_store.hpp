@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large blocks for payloads that are copied. The heap gives such memory back to the kernel at once, and each use would pay for its pages anew: four
-// thousand bytes take longer to get than to copy. So some are kept, for the whole process.
+// Large blocks for payloads that are copied. The heap gives such memory back to the kernel at once,
+// and each use would pay for its pages anew: four thousand bytes take longer to get than to copy.
+// So some are kept, for the whole process.
 #pragma once
 
 #include <tulle/detail/payload.hpp>
@@ -9,7 +10,8 @@
 
 namespace tulle::messenger {
 
-inline constexpr std::size_t k_most_kept_bytes = std::size_t{32} << 20U; // of those that nobody uses
+// Of those that nobody uses.
+inline constexpr std::size_t k_most_kept_bytes = std::size_t{32} << 20U;
 
 // Any OS thread. Throws std::bad_alloc.
 [[nodiscard]] detail::payload_bytes take_block(std::size_t bytes);

@@ -27,13 +27,16 @@ void unstage(detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
 
 // Where the receiver reads it without further help, or else here.
 detail::payload_bytes endpoint::room_for_large(rank reader, std::size_t bytes) {
-    auto const there = bytes > m_transport->most_bytes_to(reader) ? m_transport->stage(reader, bytes) : net::transport::staged();
+    auto const there = bytes > m_transport->most_bytes_to(reader)
+                           ? m_transport->stage(reader, bytes)
+                           : net::transport::staged();
     if (there.bytes == nullptr) return take_block(bytes);
     return {there.bytes, {&unstage, m_transport.get(), there.name, static_cast<int>(reader)}};
 }
 
 // It is the receiver's then.
-std::optional<payload_reference> endpoint::lend_staged(detail::payload_bytes& bytes, std::size_t size) noexcept {
+std::optional<payload_reference> endpoint::lend_staged(detail::payload_bytes& bytes,
+                                                       std::size_t size) noexcept {
     if (bytes == nullptr || bytes.get_deleter().give_up != &unstage) return std::nullopt;
     static_cast<void>(bytes.release());
     return payload_reference{bytes.get_deleter().number, size, payload_reference::k_staged};
@@ -54,7 +57,9 @@ payload_reference endpoint::lend(rank to, std::span<std::byte const> payload) {
 }
 
 // Also a staged one, then by its name.
-void endpoint::take_release(packet const& head, std::byte const* /*payload*/) noexcept { take_back(head.from, {head.b, 0, head.a}); }
+void endpoint::take_release(packet const& head, std::byte const* /*payload*/) noexcept {
+    take_back(head.from, {head.b, 0, head.a});
+}
 
 void endpoint::take_back(rank from, payload_reference const& what) noexcept {
     if (what.lent == payload_reference::k_staged) return m_transport->unstage(from, what.address);
@@ -72,8 +77,10 @@ endpoint::enclosure endpoint::enclose(rank to, message_tag& tag, wire_writer& pa
     return {lend(to, std::move(payload.storage()), payload.size()), {}};
 }
 
-void endpoint::send(rank to, message_tag tag, packet head, enclosure const& enclosed, awaited* answer) noexcept {
-    auto const bytes = tag.by_reference ? std::as_bytes(std::span(&enclosed.where, 1)) : enclosed.bytes;
+void endpoint::send(rank to, message_tag tag, packet head, enclosure const& enclosed,
+                    awaited* answer) noexcept {
+    auto const bytes =
+        tag.by_reference ? std::as_bytes(std::span(&enclosed.where, 1)) : enclosed.bytes;
     head.size = static_cast<std::uint32_t>(bytes.size());
     send(to, tag, head, bytes.data(), answer);
 }
@@ -85,17 +92,22 @@ void endpoint::discard(rank to, message_tag tag, enclosure const& enclosed) noex
     take_back(to, enclosed.where);
 }
 
-void endpoint::send_copy(rank to, message_tag tag, packet const& head, std::span<std::byte const> payload) {
+void endpoint::send_copy(rank to, message_tag tag, packet const& head,
+                         std::span<std::byte const> payload) {
     tag.by_reference = payload.size() > m_transport->most_bytes_to(to);
-    send(to, tag, head, tag.by_reference ? enclosure{lend(to, payload), {}} : enclosure{{}, payload});
+    send(to, tag, head,
+         tag.by_reference ? enclosure{lend(to, payload), {}} : enclosure{{}, payload});
 }
 
 // A payload that stays until the receiver has answered, unless it is the receiver's already.
-void endpoint::send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload, awaited* answer) noexcept {
+void endpoint::send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload,
+                             awaited* answer) noexcept {
     std::size_t const size = payload.size();
     tag.by_reference = size > m_transport->most_bytes_to(to);
-    enclosure enclosed{{reinterpret_cast<std::uintptr_t>(payload.data()), size, 0}, {payload.data(), size}};
-    if (tag.by_reference) enclosed.where = lend_staged(payload.storage(), size).value_or(enclosed.where);
+    enclosure enclosed{{reinterpret_cast<std::uintptr_t>(payload.data()), size, 0},
+                       {payload.data(), size}};
+    if (tag.by_reference)
+        enclosed.where = lend_staged(payload.storage(), size).value_or(enclosed.where);
     send(to, tag, head, enclosed, answer);
 }
 
@@ -110,8 +122,10 @@ int endpoint::copy_from(rank from, std::uint64_t address, std::span<std::byte> t
     transfer whole(to.data(), size);
     packet ask;
     // What is on its way into memory cannot be called back when its sender dies.
-    if (!m_survives) ask.c = m_transport->begin_receive(from, to, reinterpret_cast<std::uintptr_t>(&whole));
-    if (ask.c != 0) whole.missing.store(2, std::memory_order_relaxed); // relaxed: published by the message
+    if (!m_survives)
+        ask.c = m_transport->begin_receive(from, to, reinterpret_cast<std::uintptr_t>(&whole));
+    // relaxed: published by the message
+    if (ask.c != 0) whole.missing.store(2, std::memory_order_relaxed);
     ask.a = address;
     ask.b = reinterpret_cast<std::uintptr_t>(&whole);
     ask.size = sizeof size;
@@ -133,7 +147,8 @@ detail::remote_result endpoint::fetch(rank from, payload_reference const& what) 
     int const error = copy_from(from, what.address, {all.data(), what.size});
     if (error == EHOSTDOWN) throw_death(from);
     if (error != 0)
-        base::fatal("place %u sent a message of %llu bytes and cannot be read", from, static_cast<unsigned long long>(what.size));
+        base::fatal("place %u sent a message of %llu bytes and cannot be read", from,
+                    static_cast<unsigned long long>(what.size));
     if (what.lent != 0) give_back(from, what);
     return all;
 }
@@ -142,10 +157,12 @@ detail::remote_result endpoint::fetch(rank from, payload_reference const& what) 
 detail::remote_result endpoint::borrow(rank from, payload_reference const& what) noexcept {
     detail::payload_owner const of{
         [](detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
-            static_cast<endpoint*>(self.at)->give_back(static_cast<rank>(self.place), {self.number, 0, payload_reference::k_staged});
+            static_cast<endpoint*>(self.at)->give_back(
+                static_cast<rank>(self.place), {self.number, 0, payload_reference::k_staged});
         },
         this, what.address, static_cast<int>(from)};
-    auto* const bytes = const_cast<std::byte*>(m_transport->find_staged(what.address)); // NOLINT: nobody writes to it
+    auto* const bytes = const_cast<std::byte*>(
+        m_transport->find_staged(what.address)); // NOLINT: nobody writes to it
     return {detail::payload_bytes(bytes, of), what.size};
 }
 
@@ -154,14 +171,17 @@ void endpoint::send_pieces(packet const& head, std::byte const* payload) noexcep
     std::memcpy(&size, payload, sizeof size);
     auto const* const bytes = &object_at<std::byte const>(head.a);
     if (head.c != 0) {
-        if (m_transport->begin_send(head.from, static_cast<std::uint32_t>(head.c), {bytes, size}, head.b)) return;
+        if (m_transport->begin_send(head.from, static_cast<std::uint32_t>(head.c), {bytes, size},
+                                    head.b))
+            return;
         no_memory_for(head);
     }
     for (std::uint64_t at = 0; at < size;) {
         packet piece;
         piece.a = head.b;
         piece.b = at;
-        piece.size = static_cast<std::uint32_t>(std::min<std::uint64_t>(size - at, m_transport->most_bytes_to(head.from)));
+        piece.size = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(size - at, m_transport->most_bytes_to(head.from)));
         send(head.from, {message_kind::fragment}, piece, bytes + at);
         at += piece.size;
     }
@@ -175,7 +195,8 @@ void endpoint::take_fragment(packet const& head, std::byte const* payload) noexc
 }
 
 void endpoint::count_down(transfer& whole, rank from, std::uint64_t by) noexcept {
-    if (whole.missing.fetch_sub(by, std::memory_order_acq_rel) != by) return; // acq_rel: all pieces are there
+    // acq_rel: all pieces are there
+    if (whole.missing.fetch_sub(by, std::memory_order_acq_rel) != by) return;
     cross_off(from, whole);
     whole.complete.notify();
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long it is worth looking for the next message before sleeping: being woken takes longer than many answers do. Where messages come one soon
-// after the other, the next one is expected as soon again, give or take; otherwise nothing is expected, so that a place that waits uses no processor.
-// Who looks and finds nothing yields the processor where others may need it to send. Beside programs that only compute a yield costs a turn of each of
-// them, while one who sleeps gets the processor soon after it has been woken. So after a yield that took long nobody yields, or looks for long, for a while.
+// How long it is worth looking for the next message before sleeping: being woken takes longer than
+// many answers do. Where messages come one soon after the other, the next one is expected as soon
+// again, give or take; otherwise nothing is expected, so that a place that waits uses no processor.
+// Who looks and finds nothing yields the processor where others may need it to send. Beside
+// programs that only compute a yield costs a turn of each of them, while one who sleeps gets the
+// processor soon after it has been woken. So after a yield that took long nobody yields, or looks
+// for long, for a while.
 #pragma once
 
 #include "os/clock.hpp"
@@ -22,16 +25,22 @@ public:
     void polled(bool found) noexcept {
         if (found) have_come(1);
     }
-    // So many since the last of them, some of which may not have been messages; then messages are to come in their place. By who polls, as well.
+    // So many since the last of them, some of which may not have been messages; then messages are
+    // to come in their place. By who polls, as well.
     void have_come(std::uint64_t count) noexcept {
         std::uint64_t const now = os::monotonic_ns();
         std::uint64_t const gap = std::min((now - m_last) / count, k_far_apart_ns);
         m_last = now;
-        m_gap = gap >= m_gap ? gap : m_gap - (m_gap - gap) / 8; // messages come in bursts, and what counts is the time between these
-        m_until.store(m_gap < k_worth_waiting_ns ? now + k_patience * m_gap : 0, std::memory_order_relaxed); // relaxed: a hint
+        // Messages come in bursts, and what counts is the time between these.
+        m_gap = gap >= m_gap ? gap : m_gap - (m_gap - gap) / 8;
+        // relaxed: a hint
+        m_until.store(m_gap < k_worth_waiting_ns ? now + k_patience * m_gap : 0,
+                      std::memory_order_relaxed);
     }
     // So long is it worth looking: not at all where others wait for the processor.
-    [[nodiscard]] std::uint64_t expects_until() const noexcept { return m_shares_processors || yields_are_slow() ? 0 : expected_until(); }
+    [[nodiscard]] std::uint64_t expects_until() const noexcept {
+        return m_shares_processors || yields_are_slow() ? 0 : expected_until();
+    }
     [[nodiscard]] bool is_dense() const noexcept { return os::monotonic_ns() < expected_until(); }
 
     // Before anybody polls.
@@ -50,24 +59,32 @@ public:
     // A yield took so long, until `now`.
     void have_yielded(std::uint64_t took_ns, std::uint64_t now) noexcept {
         if (took_ns >= k_slow_yield_ns)
-            m_yields_again_at.store(now + k_rest_of_yields * took_ns, std::memory_order_relaxed); // relaxed: a hint
+            // relaxed: a hint
+            m_yields_again_at.store(now + k_rest_of_yields * took_ns, std::memory_order_relaxed);
     }
     [[nodiscard]] bool yields_are_slow() const noexcept {
-        std::uint64_t const until = m_yields_again_at.load(std::memory_order_relaxed); // relaxed: as above
+        // relaxed: as above
+        std::uint64_t const until = m_yields_again_at.load(std::memory_order_relaxed);
         return TULLE_UNLIKELY(until != 0) && os::monotonic_ns() < until;
     }
 
 private:
-    static constexpr std::uint64_t k_slow_yield_ns = 500'000; // less than any time slice; hundreds of places that look take less
-    static constexpr std::uint64_t k_rest_of_yields = 100;    // so that slow ones take a hundredth of the time
+    // Less than any time slice; hundreds of places that look take less.
+    static constexpr std::uint64_t k_slow_yield_ns = 500'000;
+    // So that slow ones take a hundredth of the time.
+    static constexpr std::uint64_t k_rest_of_yields = 100;
     static constexpr std::uint64_t k_far_apart_ns = 2'000'000;
     static constexpr std::uint64_t k_worth_waiting_ns = 400'000;
     static constexpr std::uint64_t k_patience = 2;
 
-    [[nodiscard]] std::uint64_t expected_until() const noexcept { return m_until.load(std::memory_order_relaxed); } // relaxed: as above
+    // relaxed: as above
+    [[nodiscard]] std::uint64_t expected_until() const noexcept {
+        return m_until.load(std::memory_order_relaxed);
+    }
 
     std::uint64_t m_last = 0;
-    std::uint64_t m_gap = k_far_apart_ns; // the longest of the last ones, which is forgotten by and by
+    // The longest of the last ones, which is forgotten by and by.
+    std::uint64_t m_gap = k_far_apart_ns;
     std::atomic<std::uint64_t> m_until{0};
     std::atomic<std::uint64_t> m_yields_again_at{0};
     bool m_shares_processors = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// net::mpi_functions for the MPI that it is compiled with. Two-sided messages only: over the networks and versions at hand, nothing else works
-// everywhere and goes on while the receiver computes. The MPI standard says what each call promises (MPI-3.1, https://www.mpi-forum.org).
+// net::mpi_functions for the MPI that it is compiled with. Two-sided messages only: over the
+// networks and versions at hand, nothing else works everywhere and goes on while the receiver
+// computes. The MPI standard says what each call promises (MPI-3.1, https://www.mpi-forum.org).
 #include "net/mpi_functions.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@
 
 #include <unistd.h>
 
-// User-level failure mitigation (https://fault-tolerance.org), which Open MPI has from version 5 on: null where it is not there.
+// User-level failure mitigation (https://fault-tolerance.org), which Open MPI has from version 5
+// on: null where it is not there.
 extern "C" {
 [[gnu::weak]] int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failed);
 [[gnu::weak]] int MPIX_Comm_ack_failed(MPI_Comm comm, int wanted, int* acknowledged);
@@ -55,12 +57,15 @@ MPI_Request handle_in(mpi_request const& r) noexcept {
     std::memcpy(&handle, &r.word, sizeof handle);
     return handle;
 }
-void put_handle(mpi_request& r, MPI_Request handle) noexcept { std::memcpy(&r.word, &handle, sizeof handle); }
+void put_handle(mpi_request& r, MPI_Request handle) noexcept {
+    std::memcpy(&r.word, &handle, sizeof handle);
+}
 
 // A request that a call makes or changes.
 class request_of_call {
 public:
-    explicit request_of_call(mpi_request& kept) noexcept : m_kept(kept), m_handle(handle_in(kept)) {}
+    explicit request_of_call(mpi_request& kept) noexcept
+        : m_kept(kept), m_handle(handle_in(kept)) {}
     request_of_call(request_of_call const&) = delete;
     request_of_call& operator=(request_of_call const&) = delete;
     ~request_of_call() { put_handle(m_kept, m_handle); }
@@ -89,9 +94,12 @@ char const* library_name() noexcept {
 
 // Unless the user has said otherwise.
 void prepare_environment() noexcept {
-    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);    // NOLINT(concurrency-mt-unsafe): a look would end with a yield, to whoever computes
-    setenv("OMPI_MCA_opal_signal", "", 0);             // NOLINT(concurrency-mt-unsafe): Tulle's handlers tell more
-    setenv("OMPI_MCA_opal_event_include", "epoll", 0); // NOLINT(concurrency-mt-unsafe): one descriptor for all connections
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0",
+           0); // NOLINT(concurrency-mt-unsafe): a look would end with a yield, to whoever computes
+    setenv("OMPI_MCA_opal_signal", "",
+           0); // NOLINT(concurrency-mt-unsafe): Tulle's handlers tell more
+    setenv("OMPI_MCA_opal_event_include", "epoll",
+           0); // NOLINT(concurrency-mt-unsafe): one descriptor for all connections
 }
 
 // Of epoll: what waits for many others, and can be waited for itself.
@@ -110,16 +118,20 @@ std::vector<int> epoll_descriptors() noexcept try {
 // Those that MPI has opened.
 void put_descriptors(mpi_world& in, std::vector<int> const& before) noexcept {
     for (int const d : epoll_descriptors())
-        if (std::find(before.begin(), before.end(), d) == before.end() && in.descriptor_count < std::size(in.descriptors))
+        if (std::find(before.begin(), before.end(), d) == before.end() &&
+            in.descriptor_count < std::size(in.descriptors))
             in.descriptors[in.descriptor_count++] = d;
 }
 
 // `mpirun --with-ft ulfm` says so to the processes; without it MPI ends them all.
 bool tells_deaths() noexcept {
-    if (&MPIX_Comm_get_failed == nullptr || &MPIX_Comm_ack_failed == nullptr || &MPIX_Comm_agree == nullptr || &MPIX_Comm_iagree == nullptr)
+    if (&MPIX_Comm_get_failed == nullptr || &MPIX_Comm_ack_failed == nullptr ||
+        &MPIX_Comm_agree == nullptr || &MPIX_Comm_iagree == nullptr)
         return false;
-    char const* const enabled = std::getenv("OMPI_MCA_mpi_ft_enable"); // NOLINT(concurrency-mt-unsafe)
-    return enabled != nullptr && std::string_view(enabled) != "0" && std::string_view(enabled) != "false";
+    char const* const enabled =
+        std::getenv("OMPI_MCA_mpi_ft_enable"); // NOLINT(concurrency-mt-unsafe)
+    return enabled != nullptr && std::string_view(enabled) != "0" &&
+           std::string_view(enabled) != "false";
 }
 
 int start(mpi_world& found) noexcept {
@@ -130,7 +142,8 @@ int start(mpi_world& found) noexcept {
     if (is_started == 0) {
         prepare_environment();
         before = epoll_descriptors();
-        if (int const error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level)) return error;
+        if (int const error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level))
+            return error;
         s_is_ours = true;
     } else if (int const error = MPI_Query_thread(&level)) {
         return error;
@@ -153,15 +166,17 @@ int start(mpi_world& found) noexcept {
 }
 
 #if defined(MPICH_VERSION)
-// MPI_Finalize of MPICH 4.0 over UCX hangs now and then when there are several hosts, in the simplest program: who has closed all its connections waits
-// for the others without answering them. So there the launcher is told that this process ends well, in the words of its protocol (PMI-1), and MPI ends
-// with the process. False: the launcher speaks another protocol.
+// MPI_Finalize of MPICH 4.0 over UCX hangs now and then when there are several hosts, in the
+// simplest program: who has closed all its connections waits for the others without answering them.
+// So there the launcher is told that this process ends well, in the words of its protocol (PMI-1),
+// and MPI ends with the process. False: the launcher speaks another protocol.
 bool end_without_mpi() noexcept {
     constexpr std::string_view k_words = "cmd=finalize\n";
     char const* const number = std::getenv("PMI_FD"); // NOLINT(concurrency-mt-unsafe)
     if (!s_has_several_hosts || number == nullptr) return false;
     int const launcher = std::atoi(number);
-    if (write(launcher, k_words.data(), k_words.size()) != static_cast<ssize_t>(k_words.size())) return false;
+    if (write(launcher, k_words.data(), k_words.size()) != static_cast<ssize_t>(k_words.size()))
+        return false;
     for (char answer = 0; answer != '\n';)
         if (read(launcher, &answer, 1) != 1) break;
     return true;
@@ -181,7 +196,8 @@ bool meet_all() noexcept {
 
 void finish() noexcept {
     if (!s_is_ours) return;
-    bool const all_live = meet_all(); // otherwise MPI_Finalize of Open MPI 5.0 hangs now and then: its launcher waits for the dead
+    // otherwise MPI_Finalize of Open MPI 5.0 hangs now and then: its launcher waits for the dead
+    bool const all_live = meet_all();
     if (all_live && !end_without_mpi()) static_cast<void>(MPI_Finalize());
     s_is_ours = false;
 }
@@ -192,7 +208,9 @@ int open(std::uint32_t count, mpi_endpoint*& opened) noexcept {
     if (int const error = MPI_Comm_rank(MPI_COMM_WORLD, &here)) return error;
     bool const is_of_them = static_cast<std::uint32_t>(here) < count;
     MPI_Comm made = MPI_COMM_NULL;
-    if (int const error = MPI_Comm_split(MPI_COMM_WORLD, is_of_them ? 0 : MPI_UNDEFINED, here, &made)) return error;
+    if (int const error =
+            MPI_Comm_split(MPI_COMM_WORLD, is_of_them ? 0 : MPI_UNDEFINED, here, &made))
+        return error;
     if (!is_of_them) return MPI_SUCCESS;
     auto* const endpoint = new (std::nothrow) mpi_endpoint{made};
     if (endpoint == nullptr) return MPI_ERR_NO_MEM;
@@ -217,21 +235,26 @@ int without_the_dead(int error, bool& is_done) noexcept {
     return error;
 }
 
-int send(mpi_endpoint* over, std::uint32_t to, std::uint32_t tag, void const* bytes, std::size_t size, mpi_request& begun) noexcept {
+int send(mpi_endpoint* over, std::uint32_t to, std::uint32_t tag, void const* bytes,
+         std::size_t size, mpi_request& begun) noexcept {
     request_of_call request(begun);
     bool is_done = false;
-    return without_the_dead(
-        MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(to), static_cast<int>(tag), over->all, request.get()), is_done);
+    return without_the_dead(MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(to),
+                                      static_cast<int>(tag), over->all, request.get()),
+                            is_done);
 }
 
-int receive(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes, std::size_t size, mpi_request& begun) noexcept {
+int receive(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes,
+            std::size_t size, mpi_request& begun) noexcept {
     request_of_call request(begun);
-    return MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(from), static_cast<int>(tag), over->all, request.get());
+    return MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, static_cast<int>(from),
+                     static_cast<int>(tag), over->all, request.get());
 }
 
 int prepare_receive(mpi_endpoint* over, void* bytes, std::size_t size, mpi_request& made) noexcept {
     request_of_call request(made);
-    return MPI_Recv_init(bytes, static_cast<int>(size), MPI_BYTE, MPI_ANY_SOURCE, k_tag_of_prepared, over->all, request.get());
+    return MPI_Recv_init(bytes, static_cast<int>(size), MPI_BYTE, MPI_ANY_SOURCE, k_tag_of_prepared,
+                         over->all, request.get());
 }
 
 int start_receive(mpi_request& prepared) noexcept {
@@ -269,7 +292,9 @@ int find_dead(mpi_endpoint* over, std::uint32_t* dead, std::uint32_t& count) noe
 
 void forget_receive(mpi_request& started) noexcept {
     request_of_call request(started);
-    if (MPI_Cancel(request.get()) != MPI_SUCCESS || MPI_Wait(request.get(), MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+    if (MPI_Cancel(request.get()) != MPI_SUCCESS ||
+        MPI_Wait(request.get(), MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return;
     static_cast<void>(MPI_Request_free(request.get()));
 }
 
@@ -279,19 +304,23 @@ void abandon(mpi_request& begun) noexcept {
 }
 
 int gather(mpi_endpoint* over, void const* own, std::size_t size, void* all) noexcept {
-    return MPI_Allgather(own, static_cast<int>(size), MPI_BYTE, all, static_cast<int>(size), MPI_BYTE, over->all);
+    return MPI_Allgather(own, static_cast<int>(size), MPI_BYTE, all, static_cast<int>(size),
+                         MPI_BYTE, over->all);
 }
 
 int meet(mpi_endpoint* over, mpi_request& begun) noexcept {
     request_of_call request(begun);
-    return s_tells_deaths ? MPIX_Comm_iagree(over->all, &s_agreed, request.get()) : MPI_Ibarrier(over->all, request.get());
+    return s_tells_deaths ? MPIX_Comm_iagree(over->all, &s_agreed, request.get())
+                          : MPI_Ibarrier(over->all, request.get());
 }
 
 int find_hosts(mpi_endpoint* over, std::uint32_t& lowest) noexcept {
     int here = 0;
     MPI_Comm host = MPI_COMM_NULL;
     if (int const error = MPI_Comm_rank(over->all, &here)) return error;
-    if (int const error = MPI_Comm_split_type(over->all, MPI_COMM_TYPE_SHARED, here, MPI_INFO_NULL, &host)) return error;
+    if (int const error =
+            MPI_Comm_split_type(over->all, MPI_COMM_TYPE_SHARED, here, MPI_INFO_NULL, &host))
+        return error;
     int of_host = 0;
     int of_all = 0;
     static_cast<void>(MPI_Comm_size(host, &of_host));
@@ -307,7 +336,8 @@ int find_hosts(mpi_endpoint* over, std::uint32_t& lowest) noexcept {
 void explain(int error, char* text, std::size_t size) noexcept {
     char whole[MPI_MAX_ERROR_STRING];
     int length = 0;
-    if (MPI_Error_string(error, whole, &length) != MPI_SUCCESS) std::snprintf(whole, sizeof whole, "error %d of MPI", error);
+    if (MPI_Error_string(error, whole, &length) != MPI_SUCCESS)
+        std::snprintf(whole, sizeof whole, "error %d of MPI", error);
     std::snprintf(text, size, "%s", whole);
 }
 

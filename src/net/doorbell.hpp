@@ -2,9 +2,12 @@
 // How a place that sleeps learns that a message has come. It lies in memory that processes share.
 //   sender    D1 publish the message; fence; D2 ring unless somebody watches or it has rung already
 //   sleeper   E1 arm; fence; E2 poll; E3 sleep while it has not rung
-//   watcher   W1 polls as long as it watches; W2 end the watch; fence; W3 poll once more, or wake the sleeper if another one polls
-// Either the sender sees at D2 that the bell is armed and that nobody watches, or the sleeper (E2) or the last watcher (W3) sees its message.
-// E2 must have been a poll: a sleeper that finds another one polling waits for its turn, since that one may have passed by the message already.
+//   watcher   W1 polls as long as it watches; W2 end the watch; fence; W3 poll once more, or wake
+//             the sleeper if another one polls
+// Either the sender sees at D2 that the bell is armed and that nobody watches, or the sleeper (E2)
+// or the last watcher (W3) sees its message.
+// E2 must have been a poll: a sleeper that finds another one polling waits for its turn, since that
+// one may have passed by the message already.
 #pragma once
 
 #include <atomic>
@@ -21,15 +24,19 @@ public:
     void ring() noexcept {
         Machine::fence_seq_cst();
         // relaxed, both: ordered by the fence.
-        if (m_watchers.load(std::memory_order_relaxed) != 0 || m_rung.load(std::memory_order_relaxed) != 0) return;
+        if (m_watchers.load(std::memory_order_relaxed) != 0 ||
+            m_rung.load(std::memory_order_relaxed) != 0)
+            return;
         end_sleep();
     }
-    // Ends the sleep of who has armed. Whoever arms later sees after that what the caller did before.
+    // Ends the sleep of who has armed. Whoever arms later sees after that what the caller did
+    // before.
     void wake() noexcept {
         Machine::fence_seq_cst(); // pairs with arm
         end_sleep();
     }
-    void begin_watch() noexcept { m_watchers.fetch_add(1, std::memory_order_relaxed); } // relaxed: a sender that misses it rings in vain
+    // relaxed: a sender that misses it rings in vain
+    void begin_watch() noexcept { m_watchers.fetch_add(1, std::memory_order_relaxed); }
     void end_watch() noexcept {
         m_watchers.fetch_sub(1, std::memory_order_relaxed); // relaxed: ordered by the fence
         Machine::fence_seq_cst();
@@ -45,13 +52,19 @@ public:
             if (!Machine::futex_wait(m_rung, 0, deadline)) return;
     }
 
-    // For a sleeper that looks for itself now and then. relaxed, both: what they miss ends the sleep a little later.
-    [[nodiscard]] bool has_rung() const noexcept { return m_rung.load(std::memory_order_relaxed) != 0; }
-    [[nodiscard]] bool is_watched() const noexcept { return m_watchers.load(std::memory_order_relaxed) != 0; }
+    // For a sleeper that looks for itself now and then. relaxed, both: what they miss ends the
+    // sleep a little later.
+    [[nodiscard]] bool has_rung() const noexcept {
+        return m_rung.load(std::memory_order_relaxed) != 0;
+    }
+    [[nodiscard]] bool is_watched() const noexcept {
+        return m_watchers.load(std::memory_order_relaxed) != 0;
+    }
 
 private:
     void end_sleep() noexcept {
-        m_rung.store(1, std::memory_order_relaxed); // relaxed: it publishes nothing, and comes after a fence
+        // relaxed: it publishes nothing, and comes after a fence
+        m_rung.store(1, std::memory_order_relaxed);
         Machine::futex_wake(m_rung, 1);
     }
 
@@ -59,14 +72,20 @@ private:
     atomic<std::uint32_t> m_watchers{0};
 };
 
-// Those of one process that watch: its doorbell, which all senders look at, changes with the first and the last of them only.
+// Those of one process that watch: its doorbell, which all senders look at, changes with the first
+// and the last of them only.
 template <class Machine> class watch_group {
 public:
     // True: begins the watch of the bell. relaxed: a sender that misses it rings in vain.
-    [[nodiscard]] bool enter() noexcept { return m_count.fetch_add(1, std::memory_order_relaxed) == 0; }
-    // True: ends the watch of the bell (W2), and looks (W3). acq_rel: pairs with itself. The bell's count goes up by who has begun, who has left, before
-    // it goes down by the last one; the other way round it would be below zero meanwhile, and a sender would take that for a watch.
-    [[nodiscard]] bool leave() noexcept { return m_count.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+    [[nodiscard]] bool enter() noexcept {
+        return m_count.fetch_add(1, std::memory_order_relaxed) == 0;
+    }
+    // True: ends the watch of the bell (W2), and looks (W3). acq_rel: pairs with itself. The bell's
+    // count goes up by who has begun, who has left, before it goes down by the last one; the other
+    // way round it would be below zero meanwhile, and a sender would take that for a watch.
+    [[nodiscard]] bool leave() noexcept {
+        return m_count.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    }
 
 private:
     typename Machine::template atomic<std::uint32_t> m_count{0};

@@ -26,7 +26,8 @@ in6_addr mapped(in_addr address) noexcept {
 // Those of links mean nothing without the interface.
 std::optional<in6_addr> address_in(sockaddr const* from) noexcept {
     if (from == nullptr) return std::nullopt;
-    if (from->sa_family == AF_INET) return mapped(reinterpret_cast<sockaddr_in const*>(from)->sin_addr);
+    if (from->sa_family == AF_INET)
+        return mapped(reinterpret_cast<sockaddr_in const*>(from)->sin_addr);
     if (from->sa_family != AF_INET6) return std::nullopt;
     in6_addr const& found = reinterpret_cast<sockaddr_in6 const*>(from)->sin6_addr;
     if (IN6_IS_ADDR_LINKLOCAL(&found)) return std::nullopt;
@@ -34,9 +35,13 @@ std::optional<in6_addr> address_in(sockaddr const* from) noexcept {
 }
 
 void add_addresses(host_contact& to, ifaddrs const* all, bool of_loopback) noexcept {
-    for (ifaddrs const* each = all; each != nullptr && to.address_count < to.addresses.size(); each = each->ifa_next) {
-        if ((each->ifa_flags & IFF_UP) == 0 || ((each->ifa_flags & IFF_LOOPBACK) != 0) != of_loopback) continue;
-        if (auto const address = address_in(each->ifa_addr)) to.addresses[to.address_count++] = *address;
+    for (ifaddrs const* each = all; each != nullptr && to.address_count < to.addresses.size();
+         each = each->ifa_next) {
+        if ((each->ifa_flags & IFF_UP) == 0 ||
+            ((each->ifa_flags & IFF_LOOPBACK) != 0) != of_loopback)
+            continue;
+        if (auto const address = address_in(each->ifa_addr))
+            to.addresses[to.address_count++] = *address;
     }
 }
 
@@ -55,7 +60,8 @@ host_contact contact_of_this_host() noexcept {
 
 std::string text_of(host_contact const& contact) {
     std::ostringstream text;
-    text << contact.job << ' ' << contact.datagram_port << ' ' << contact.knock_port << ' ' << contact.name.data();
+    text << contact.job << ' ' << contact.datagram_port << ' ' << contact.knock_port << ' '
+         << contact.name.data();
     for (std::size_t k = 0; k < contact.address_count; ++k) {
         std::array<char, INET6_ADDRSTRLEN> address{};
         text << ' ' << inet_ntop(AF_INET6, &contact.addresses[k], address.data(), address.size());
@@ -67,10 +73,13 @@ std::optional<host_contact> parse_contact(std::string const& text) {
     std::istringstream words(text);
     host_contact found;
     std::string name;
-    if (!(words >> found.job >> found.datagram_port >> found.knock_port >> name)) return std::nullopt;
+    if (!(words >> found.job >> found.datagram_port >> found.knock_port >> name))
+        return std::nullopt;
     std::copy_n(name.begin(), std::min(name.size(), found.name.size() - 1), found.name.begin());
-    for (std::string address; found.address_count < found.addresses.size() && words >> address; ++found.address_count)
-        if (inet_pton(AF_INET6, address.c_str(), &found.addresses[found.address_count]) != 1) return std::nullopt;
+    for (std::string address; found.address_count < found.addresses.size() && words >> address;
+         ++found.address_count)
+        if (inet_pton(AF_INET6, address.c_str(), &found.addresses[found.address_count]) != 1)
+            return std::nullopt;
     return found;
 }
 

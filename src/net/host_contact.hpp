@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a host of a job can be reached by datagrams (net/host_watch.hpp): what hosts tell each other by an MPI, and the launcher in a variable.
+// Where a host of a job can be reached by datagrams (net/host_watch.hpp): what hosts tell each
+// other by an MPI, and the launcher in a variable.
 #pragma once
 
 #include <array>
@@ -16,15 +17,19 @@ struct host_contact {
 
     std::uint64_t job = 0; // what datagrams of one job have in common
     std::uint32_t address_count = 0;
-    std::uint16_t datagram_port = 0;                    // 0: it cannot be reached
-    std::uint16_t knock_port = 0;                       // of TCP: whether the host is there though the process does not answer
+    std::uint16_t datagram_port = 0; // 0: it cannot be reached
+    // of TCP: whether the host is there though the process does not answer
+    std::uint16_t knock_port = 0;
     std::array<in6_addr, k_most_addresses> addresses{}; // those of IPv4 mapped
     std::array<char, 64> name{};                        // of the host
 
-    [[nodiscard]] bool is_reachable() const noexcept { return datagram_port != 0 && address_count != 0; }
+    [[nodiscard]] bool is_reachable() const noexcept {
+        return datagram_port != 0 && address_count != 0;
+    }
 };
 
-// The addresses of this host that others may know, and its name. Without any network they are those of the loopback.
+// The addresses of this host that others may know, and its name. Without any network they are those
+// of the loopback.
 [[nodiscard]] host_contact contact_of_this_host() noexcept;
 
 // As words for a variable of the environment, and back. Nothing: it is no such text.

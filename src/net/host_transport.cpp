@@ -20,20 +20,27 @@ public:
         renumbered.from = static_cast<std::uint16_t>(m_ranks[head.from]);
         m_to.deliver(renumbered, payload);
     }
-    void place_died(rank which, int wait_status) noexcept override { m_to.place_died(m_ranks[which], wait_status); }
+    void place_died(rank which, int wait_status) noexcept override {
+        m_to.place_died(m_ranks[which], wait_status);
+    }
 
 private:
     receiver& m_to;
     std::vector<rank> const& m_ranks;
 };
 
-// MPI tells of deaths at this host, too. Those are left to the memory, out of which the last messages of the dead still come.
+// MPI tells of deaths at this host, too. Those are left to the memory, out of which the last
+// messages of the dead still come.
 class burying_near_by final : public receiver {
 public:
     burying_near_by(receiver& to, session const& host, std::vector<rank> const& near_of) noexcept
         : m_to(to), m_host(host), m_near_of(near_of) {}
-    void deliver(packet const& head, std::byte const* payload) noexcept override { m_to.deliver(head, payload); }
-    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override { m_to.moved(peer, what, was_sent); }
+    void deliver(packet const& head, std::byte const* payload) noexcept override {
+        m_to.deliver(head, payload);
+    }
+    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override {
+        m_to.moved(peer, what, was_sent);
+    }
     void place_died(rank which, int wait_status) noexcept override {
         if (m_near_of[which] >= m_host.places()) return m_to.place_died(which, wait_status);
         m_host.declare_dead(m_near_of[which], wait_status);
@@ -50,7 +57,8 @@ private:
 
 } // namespace
 
-host_transport::host_transport(std::unique_ptr<shm_transport> near, std::vector<rank> ranks, std::unique_ptr<mpi_transport> far)
+host_transport::host_transport(std::unique_ptr<shm_transport> near, std::vector<rank> ranks,
+                               std::unique_ptr<mpi_transport> far)
     : m_near(std::move(near)),
       m_far(std::move(far)),
       m_ranks(std::move(ranks)),
@@ -60,11 +68,14 @@ host_transport::host_transport(std::unique_ptr<shm_transport> near, std::vector<
     m_far->wake_by([this] { wake(); });
 }
 
-std::size_t host_transport::most_bytes() const noexcept { return std::min(m_near->most_bytes(), m_far->most_bytes()); }
+std::size_t host_transport::most_bytes() const noexcept {
+    return std::min(m_near->most_bytes(), m_far->most_bytes());
+}
 
 bool host_transport::try_send(rank to, packet head, std::byte const* payload) noexcept {
     rank const near = m_near_of[to];
-    return near != k_elsewhere ? m_near->try_send(near, head, payload) : m_far->try_send(to, head, payload);
+    return near != k_elsewhere ? m_near->try_send(near, head, payload)
+                               : m_far->try_send(to, head, payload);
 }
 
 bool host_transport::poll(receiver& to) noexcept {
@@ -111,11 +122,14 @@ shared_arrivals* host_transport::arrivals_of(rank place) noexcept {
 
 int host_transport::read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept {
     rank const near = m_near_of[from];
-    return near != k_elsewhere ? m_near->read(near, to, address, bytes) : m_far->read(from, to, address, bytes);
+    return near != k_elsewhere ? m_near->read(near, to, address, bytes)
+                               : m_far->read(from, to, address, bytes);
 }
 
-// Among places of this host messages do, where memory cannot be read: nobody may be looking at the network.
-std::uint32_t host_transport::begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept {
+// Among places of this host messages do, where memory cannot be read: nobody may be looking at the
+// network.
+std::uint32_t host_transport::begin_receive(rank from, std::span<std::byte> to,
+                                            std::uint64_t what) noexcept {
     return m_near_of[from] != k_elsewhere ? 0 : m_far->begin_receive(from, to, what);
 }
 

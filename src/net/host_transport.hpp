@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places on several hosts: those of this host by memory that they share, the others over a network. While no other host takes part, and the
-// network does not tell of deaths, nobody looks at it at all.
+// Places on several hosts: those of this host by memory that they share, the others over a network.
+// While no other host takes part, and the network does not tell of deaths, nobody looks at it at
+// all.
 #pragma once
 
 #include "net/mpi_transport.hpp"
@@ -15,8 +16,10 @@ namespace tulle::net {
 
 class host_transport final : public transport {
 public:
-    // `near`: among the places of this host, whose numbers in `far` are `ranks`, in its order. Throws std::bad_alloc.
-    host_transport(std::unique_ptr<shm_transport> near, std::vector<rank> ranks, std::unique_ptr<mpi_transport> far);
+    // `near`: among the places of this host, whose numbers in `far` are `ranks`, in its order.
+    // Throws std::bad_alloc.
+    host_transport(std::unique_ptr<shm_transport> near, std::vector<rank> ranks,
+                   std::unique_ptr<mpi_transport> far);
 
     [[nodiscard]] rank here() const noexcept override { return m_far->here(); }
     [[nodiscard]] rank count() const noexcept override { return m_far->count(); }
@@ -32,15 +35,24 @@ public:
     void sleep(std::uint64_t deadline) noexcept override;
     void wake() noexcept override { m_near->wake(); }
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override;
-    void unstage(rank to, std::uint64_t name) noexcept override { m_near->unstage(m_near_of[to], name); }
-    [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return m_near->find_staged(name); }
+    void unstage(rank to, std::uint64_t name) noexcept override {
+        m_near->unstage(m_near_of[to], name);
+    }
+    [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override {
+        return m_near->find_staged(name);
+    }
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override; // those of this host
-    [[nodiscard]] bool reaches(rank place) const noexcept override { return m_near_of[place] != k_elsewhere; }
+    [[nodiscard]] bool reaches(rank place) const noexcept override {
+        return m_near_of[place] != k_elsewhere;
+    }
     [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override;
     [[nodiscard]] shared_arrivals* arrivals_of(rank place) noexcept override;
-    [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
-    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept override;
-    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept override {
+    [[nodiscard]] int read(rank from, void* to, std::uint64_t address,
+                           std::size_t bytes) noexcept override;
+    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to,
+                                              std::uint64_t what) noexcept override;
+    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
+                                  std::uint64_t what) noexcept override {
         return m_far->begin_send(to, number, from, what);
     }
     void close() noexcept override { m_far->close(); }

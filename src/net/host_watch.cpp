@@ -25,13 +25,15 @@ namespace {
 constexpr std::uint64_t k_ms = 1'000'000;
 constexpr std::uint64_t k_most_period_ns = 500 * k_ms;
 constexpr std::uint64_t k_least_period_ns = 5 * k_ms;
-constexpr std::uint64_t k_periods_of_limit = 20; // so many datagrams in a row are lost by chance in no job
-constexpr std::uint64_t k_late_periods = 2;      // after so many the thread has not run
+// So many datagrams in a row are lost by chance in no job.
+constexpr std::uint64_t k_periods_of_limit = 20;
+constexpr std::uint64_t k_late_periods = 2; // after so many the thread has not run
 constexpr int k_farewells = 10;
 constexpr std::uint64_t k_between_farewells_ns = 30 * k_ms;
 constexpr int k_backlog = 4096; // of those that knock at a process that is stopped
 
-// An address as sockets of this host have it: both versions of IP by one socket, or the fourth alone where the kernel has no other.
+// An address as sockets of this host have it: both versions of IP by one socket, or the fourth
+// alone where the kernel has no other.
 struct kernel_address {
     sockaddr_storage storage{};
     socklen_t size = sizeof storage;
@@ -68,7 +70,9 @@ sockaddr_in6 from_kernel(kernel_address const& address) noexcept {
     return made;
 }
 
-int open_socket(int family, int type) noexcept { return socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+int open_socket(int family, int type) noexcept {
+    return socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
 
 // With a port of its own. -1: it cannot be had.
 int open_port(int family, int type, std::uint16_t& port) noexcept {
@@ -112,7 +116,8 @@ void close_if_open(int& descriptor) noexcept {
 host_watch::host_watch(std::uint64_t job) noexcept : m_contact(contact_of_this_host()) {
     m_contact.job = job;
     m_datagrams = open_port(AF_INET6, SOCK_DGRAM, m_contact.datagram_port);
-    if (m_datagrams < 0) m_datagrams = open_port(m_family = AF_INET, SOCK_DGRAM, m_contact.datagram_port);
+    if (m_datagrams < 0)
+        m_datagrams = open_port(m_family = AF_INET, SOCK_DGRAM, m_contact.datagram_port);
     m_listener = open_port(m_family, SOCK_STREAM, m_contact.knock_port);
     m_end = eventfd(0, EFD_CLOEXEC);
     if (m_listener < 0 || m_end < 0) m_contact.datagram_port = 0;
@@ -153,7 +158,7 @@ std::uint64_t host_watch::period_ns() const noexcept {
     return std::clamp(m_chosen.limit_ns / k_periods_of_limit, k_least_period_ns, k_most_period_ns);
 }
 
-// --- the thread ------------------------------------------------------------------------------------------------------
+// --- the thread ----------------------------------------------------------------------------------
 
 void host_watch::run() noexcept try {
     os::set_name("tulle-hosts");
@@ -176,7 +181,8 @@ void host_watch::beat_and_judge(std::uint64_t now) {
     std::uint64_t const missed = since > k_late_periods * period_ns() ? since : 0;
     m_last_round = now;
     m_began += missed;
-    for (std::size_t k = 0; k < m_peers.size(); ++k) { // judge() may end the process, and add nobody
+    // judge() may end the process, and add nobody
+    for (std::size_t k = 0; k < m_peers.size(); ++k) {
         peer& p = m_peers[k];
         if (p.is_over) continue;
         p.heard_at += missed;
@@ -194,9 +200,12 @@ void host_watch::wait_until(std::uint64_t deadline) {
         m_wanted = {{m_end, POLLIN, 0}, {m_datagrams, POLLIN, 0}, {m_listener, POLLIN, 0}};
         for (peer const& p : m_peers) m_wanted.push_back({p.asked.socket, POLLOUT, 0});
         std::size_t const asked = m_peers.size();
-        if (poll(m_wanted.data(), m_wanted.size(), static_cast<int>((deadline - now) / k_ms + 1)) <= 0) continue;
+        if (poll(m_wanted.data(), m_wanted.size(), static_cast<int>((deadline - now) / k_ms + 1)) <=
+            0)
+            continue;
         for (std::size_t k = 0; k < asked; ++k)
-            if (m_wanted[k + 3].revents != 0) end_knock(m_peers[k], error_of(m_wanted[k + 3].fd), os::monotonic_ns());
+            if (m_wanted[k + 3].revents != 0)
+                end_knock(m_peers[k], error_of(m_wanted[k + 3].fd), os::monotonic_ns());
         if (m_wanted[1].revents != 0) receive_all();
         if (m_wanted[2].revents != 0) accept_all();
     }
@@ -204,28 +213,33 @@ void host_watch::wait_until(std::uint64_t deadline) {
 
 // Until all know, or have been told often enough.
 void host_watch::leave() noexcept try {
-    auto const knows = [](peer const& p) { return p.is_over || !p.was_heard || p.knows_that_we_leave; };
-    m_stops.store(false, std::memory_order_relaxed); // relaxed: only this thread reads it from now on
+    auto const knows = [](peer const& p) {
+        return p.is_over || !p.was_heard || p.knows_that_we_leave;
+    };
+    // relaxed: only this thread reads it from now on
+    m_stops.store(false, std::memory_order_relaxed);
     for (int k = 0; k < k_farewells && !std::all_of(m_peers.begin(), m_peers.end(), knows); ++k) {
         for (peer const& p : m_peers)
             if (!knows(p)) send(p, kind::leaving);
         std::uint64_t const next = os::monotonic_ns() + k_between_farewells_ns;
         pollfd wanted{m_datagrams, POLLIN, 0};
         while (os::monotonic_ns() < next && !std::all_of(m_peers.begin(), m_peers.end(), knows))
-            if (poll(&wanted, 1, static_cast<int>(k_between_farewells_ns / k_ms)) > 0) receive_all();
+            if (poll(&wanted, 1, static_cast<int>(k_between_farewells_ns / k_ms)) > 0)
+                receive_all();
     }
 } catch (std::exception const&) {
     return; // as when all datagrams are lost
 }
 
-// --- datagrams -------------------------------------------------------------------------------------------------------
+// --- datagrams -----------------------------------------------------------------------------------
 
 void host_watch::send_to(sockaddr_in6 const& to, kind what) const noexcept {
     if (m_family == AF_INET && !IN6_IS_ADDR_V4MAPPED(&to.sin6_addr)) return;
     datagram const sent{m_contact.job, m_chosen.own_id, what, m_contact.knock_port, m_contact.name};
     kernel_address address = to_kernel(to, m_family);
     static_cast<void>(
-        sendto(m_datagrams, &sent, sizeof sent, MSG_NOSIGNAL, address.get(), address.size)); // what is lost is sent again soon
+        // What is lost is sent again soon.
+        sendto(m_datagrams, &sent, sizeof sent, MSG_NOSIGNAL, address.get(), address.size));
 }
 
 // To where it was heard from; to all its addresses if it has not been heard lately.
@@ -241,13 +255,16 @@ void host_watch::receive_all() {
         datagram got{};
         kernel_address from;
         ssize_t const bytes = recvfrom(m_datagrams, &got, sizeof got, 0, from.get(), &from.size);
-        if (bytes < 0 && errno != ECONNREFUSED) return; // nothing is left; refusals of what was sent are no news
-        if (bytes == sizeof got && got.job == m_contact.job && got.id != m_chosen.own_id) receive(got, from_kernel(from));
+        // Nothing is left; refusals of what was sent are no news.
+        if (bytes < 0 && errno != ECONNREFUSED) return;
+        if (bytes == sizeof got && got.job == m_contact.job && got.id != m_chosen.own_id)
+            receive(got, from_kernel(from));
     }
 }
 
 void host_watch::receive(datagram const& got, sockaddr_in6 const& from) {
-    auto found = std::find_if(m_peers.begin(), m_peers.end(), [&got](peer const& p) { return p.who.id == got.id; });
+    auto found = std::find_if(m_peers.begin(), m_peers.end(),
+                              [&got](peer const& p) { return p.who.id == got.id; });
     if (found == m_peers.end()) {
         if (!m_chosen.takes_strangers) return;
         peer& made = m_peers.emplace_back();
@@ -271,13 +288,15 @@ void host_watch::receive(datagram const& got, sockaddr_in6 const& from) {
     if (got.what == kind::leaving_is_known) p.knows_that_we_leave = true;
 }
 
-// --- those that are silent ---------------------------------------------------------------------------------------------
+// --- those that are silent -----------------------------------------------------------------------
 
 void host_watch::judge(peer& p, std::uint64_t now) {
     std::uint64_t const limit = m_chosen.limit_ns;
     if (!p.was_heard) {
-        std::uint64_t const first_limit = m_chosen.first_limit_ns != 0 ? m_chosen.first_limit_ns : limit;
-        if (now - m_began >= first_limit && !std::exchange(p.was_told, true)) m_chosen.tell_unheard(p.who);
+        std::uint64_t const first_limit =
+            m_chosen.first_limit_ns != 0 ? m_chosen.first_limit_ns : limit;
+        if (now - m_began >= first_limit && !std::exchange(p.was_told, true))
+            m_chosen.tell_unheard(p.who);
         return;
     }
     std::uint64_t const silent = now - std::min(now, p.heard_at);
@@ -313,7 +332,8 @@ void host_watch::end_knock(peer& p, int error, std::uint64_t now) noexcept {
 }
 
 void host_watch::accept_all() const noexcept {
-    for (int each = 0; (each = accept4(m_listener, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) close(each);
+    for (int each = 0; (each = accept4(m_listener, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;)
+        close(each);
 }
 
 } // namespace tulle::net

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out that another host of a job is not there any more, which MPIs do not tell: one process of each host sends the others a datagram now and then.
+// Finds out that another host of a job is not there any more, which MPIs do not tell: one process
+// of each host sends the others a datagram now and then.
 // A host that has been silent for the limit is lost.
-//   An OS thread of its own sends and receives, whatever else the process does. It has been silent itself if it did not run, so that time does not count.
-//   A process that is stopped, by a debugger for instance, is silent, too. So before a host is lost its kernel is asked: it completes a connection to a port on
-//   which the process listens, and refuses one when the process is gone; only a host that is not there says nothing.
-//   A host counts from its first datagram on: where firewalls let none through, nobody is watched, which a warning tells.
+//   An OS thread of its own sends and receives, whatever else the process does. It has been silent
+//   itself if it did not run, so that time does not count.
+//   A process that is stopped, by a debugger for instance, is silent, too. So before a host is lost
+//   its kernel is asked: it completes a connection to a port on which the process listens, and
+//   refuses one when the process is gone; only a host that is not there says nothing.
+//   A host counts from its first datagram on: where firewalls let none through, nobody is watched,
+//   which a warning tells.
 //   Who leaves says so and waits a little until the others know.
 // See docs/protocols/place_death.md.
 #pragma once
@@ -39,8 +43,10 @@ public:
         std::uint64_t limit_ns = 0;
         std::uint64_t first_limit_ns = 0; // until another one is heard first; 0: the same
         std::vector<member> others{};
-        bool takes_strangers = false; // those of the job that are not among them are watched from their first datagram on
-        // By the thread of the watch. A lost one is told once; a stopped one once until it is heard again; one that has never been heard, after the first limit.
+        // Those of the job that are not among them are watched from their first datagram on.
+        bool takes_strangers = false;
+        // By the thread of the watch. A lost one is told once; a stopped one once until it is heard
+        // again; one that has never been heard, after the first limit.
         std::function<void(member const&, loss)> tell_lost{};
         std::function<void(member const&)> tell_stopped{};
         std::function<void(member const&)> tell_unheard{};
@@ -52,7 +58,8 @@ public:
     host_watch& operator=(host_watch const&) = delete;
     ~host_watch();
 
-    [[nodiscard]] host_contact const& contact() const noexcept { return m_contact; } // for the others
+    // For the others.
+    [[nodiscard]] host_contact const& contact() const noexcept { return m_contact; }
     // The job of the others, if it is known only now; before start().
     void set_job(std::uint64_t job) noexcept { m_contact.job = job; }
     // False: there is no thread, so nobody is watched. Throws std::bad_alloc.

@@ -24,16 +24,22 @@ public:
 
     [[nodiscard]] rank here() const noexcept override { return m_here; }
     [[nodiscard]] rank count() const noexcept override { return m_network.count(); }
-    [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_network.m_options.most_bytes; }
+    [[nodiscard]] std::size_t most_bytes() const noexcept override {
+        return m_network.m_options.most_bytes;
+    }
 
-    [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override try {
-        TULLE_ASSERT(head.size <= most_bytes(), "a message of %u bytes is above the limit of %zu", head.size, most_bytes());
+    [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override
+        try {
+        TULLE_ASSERT(head.size <= most_bytes(), "a message of %u bytes is above the limit of %zu",
+                     head.size, most_bytes());
         head.from = static_cast<std::uint16_t>(m_here);
         auto& in = *m_network.m_inboxes[to];
         {
             std::lock_guard const held(in.lock);
             if (m_network.is_dead(m_here) || m_network.is_dead(to)) return true;
-            if (m_network.m_options.most_waiting != 0 && in.waiting.size() >= m_network.m_options.most_waiting) return false;
+            if (m_network.m_options.most_waiting != 0 &&
+                in.waiting.size() >= m_network.m_options.most_waiting)
+                return false;
             in.waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
             ++in.count;
         }
@@ -45,7 +51,8 @@ public:
 
     bool poll(receiver& to) noexcept override {
         bool const found = poll_one(to);
-        if (m_network.m_deaths.load(std::memory_order_acquire) == m_deaths) return found; // pairs with kill
+        // Pairs with kill.
+        if (m_network.m_deaths.load(std::memory_order_acquire) == m_deaths) return found;
         return find_the_dead(to) || found;
     }
     void begin_watch() noexcept override { own().bell.begin_watch(); }
@@ -59,28 +66,41 @@ public:
         std::byte* const taken = m_staging.take(to, bytes);
         return {taken, reinterpret_cast<std::uintptr_t>(taken)};
     }
-    void unstage(rank to, std::uint64_t name) noexcept override { m_staging.give_back(to, at_address(name)); }
-    [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override { return at_address(name); }
-    [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override { return m_network.segments(each); }
-    [[nodiscard]] bool reaches(rank place) const noexcept override { return place == m_here || m_network.m_options.shares_segments; }
+    void unstage(rank to, std::uint64_t name) noexcept override {
+        m_staging.give_back(to, at_address(name));
+    }
+    [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override {
+        return at_address(name);
+    }
+    [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override {
+        return m_network.segments(each);
+    }
+    [[nodiscard]] bool reaches(rank place) const noexcept override {
+        return place == m_here || m_network.m_options.shares_segments;
+    }
 
     [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override {
         return m_network.m_options.shares_segments ? m_network.shelf(of) : std::span<std::byte>();
     }
 
-    [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override {
+    [[nodiscard]] int read(rank from, void* to, std::uint64_t address,
+                           std::size_t bytes) noexcept override {
         if (m_network.is_dead(from) || m_network.is_dead(m_here)) return ESRCH;
         if (!m_network.m_options.allows_read) return EPERM;
         if (bytes != 0)
-            std::memcpy(to, reinterpret_cast<void const*>(address), bytes); // NOLINT(performance-no-int-to-ptr): of an object here
+            std::memcpy(to, reinterpret_cast<void const*>(address),
+                        bytes); // NOLINT(performance-no-int-to-ptr): of an object here
         return 0;
     }
 
 private:
     static std::byte* at_address(std::uint64_t name) noexcept {
-        return reinterpret_cast<std::byte*>(name); // NOLINT(performance-no-int-to-ptr): all places are here
+        return reinterpret_cast<std::byte*>(
+            name); // NOLINT(performance-no-int-to-ptr): all places are here
     }
-    [[nodiscard]] loopback_network::inbox& own() const noexcept { return *m_network.m_inboxes[m_here]; }
+    [[nodiscard]] loopback_network::inbox& own() const noexcept {
+        return *m_network.m_inboxes[m_here];
+    }
     bool poll_one(receiver& to) noexcept {
         auto& in = own();
         std::unique_lock held(in.lock);
@@ -96,7 +116,8 @@ private:
 
     // Under who polls.
     bool find_the_dead(receiver& to) noexcept {
-        std::uint32_t const deaths = m_network.m_deaths.load(std::memory_order_acquire); // pairs with kill
+        // Pairs with kill.
+        std::uint32_t const deaths = m_network.m_deaths.load(std::memory_order_acquire);
         bool is_all = true, is_any = false;
         for (rank r = 0; r < count(); ++r) {
             if (r == m_here || m_buried[r] || !is_dead_for_us(r)) continue;
@@ -108,17 +129,22 @@ private:
         if (is_all) m_deaths = deaths;
         return is_any;
     }
-    [[nodiscard]] bool is_dead_for_us(rank r) const noexcept { return m_network.is_dead(r) || m_network.is_dead(m_here); }
+    [[nodiscard]] bool is_dead_for_us(rank r) const noexcept {
+        return m_network.is_dead(r) || m_network.is_dead(m_here);
+    }
     [[nodiscard]] bool has_message_of(rank r) const noexcept {
         auto& in = own();
         std::lock_guard const held(in.lock);
-        return std::any_of(in.waiting.begin(), in.waiting.end(), [r](auto const& m) { return m.head.from == r; });
+        return std::any_of(in.waiting.begin(), in.waiting.end(),
+                           [r](auto const& m) { return m.head.from == r; });
     }
     void bury(rank dead, receiver& to) noexcept {
         m_buried[dead] = true;
         m_staging.give_back_all(dead);
         rank const whose = m_network.is_dead(dead) ? dead : m_here;
-        to.place_died(dead, m_network.m_inboxes[whose]->wait_status.load(std::memory_order_relaxed)); // relaxed: published by is_dead
+        // relaxed: published by is_dead
+        to.place_died(dead,
+                      m_network.m_inboxes[whose]->wait_status.load(std::memory_order_relaxed));
     }
 
     loopback_network& m_network;
@@ -129,17 +155,22 @@ private:
     std::uint32_t m_deaths = 0;
 };
 
-loopback_network::loopback_network(rank places, loopback_options const& chosen) : m_options(chosen) {
+loopback_network::loopback_network(rank places, loopback_options const& chosen)
+    : m_options(chosen) {
     for (rank r = 0; r < places; ++r) m_inboxes.push_back(std::make_unique<inbox>(chosen.seed + r));
 }
 
-std::unique_ptr<transport> loopback_network::join(rank as) { return std::make_unique<loopback_transport>(*this, as); }
+std::unique_ptr<transport> loopback_network::join(rank as) {
+    return std::make_unique<loopback_transport>(*this, as);
+}
 
 void loopback_network::kill(rank which, int wait_status) noexcept {
     auto& its = *m_inboxes[which];
-    its.wait_status.store(wait_status, std::memory_order_relaxed);           // relaxed: published by is_dead
-    its.is_dead.store(true, std::memory_order_release);                      // pairs with is_dead()
-    for (auto const& in : m_inboxes) std::lock_guard const passed(in->lock); // who was sending has sent
+    // relaxed: published by is_dead
+    its.wait_status.store(wait_status, std::memory_order_relaxed);
+    its.is_dead.store(true, std::memory_order_release); // pairs with is_dead()
+    // Who was sending has sent.
+    for (auto const& in : m_inboxes) std::lock_guard const passed(in->lock);
     {
         std::lock_guard const held(its.lock);
         its.waiting.clear();

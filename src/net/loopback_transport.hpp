@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places of one process, and a virtual network between them: what it does with messages is decided by a seed. For tests and simulations.
+// Places of one process, and a virtual network between them: what it does with messages is decided
+// by a seed. For tests and simulations.
 #pragma once
 
 #include "base/rng.hpp"
@@ -16,9 +17,13 @@
 namespace tulle::net {
 
 struct loopback_options {
-    std::uint64_t seed = 0;        // 0: each place gets what was sent to it in the order in which it was sent
-    std::uint32_t most_delay = 8;  // with a seed: a message is passed over by at most so many polls that take another one
-    std::size_t most_waiting = 0;  // messages to one place that have not been delivered; 0: any number. More are refused by try_send
+    // 0: each place gets what was sent to it in the order in which it was sent
+    std::uint64_t seed = 0;
+    // With a seed: a message is passed over by at most so many polls that take another one.
+    std::uint32_t most_delay = 8;
+    // Messages to one place that have not been delivered; 0: any number. More are refused by
+    // try_send.
+    std::size_t most_waiting = 0;
     std::size_t most_bytes = 4096; // that may follow a packet
     bool allows_read = true;       // of other places' memory
     std::size_t staging_bytes = 0; // of each place
@@ -36,8 +41,9 @@ public:
     [[nodiscard]] loopback_options const& options() const noexcept { return m_options; }
     // Throws std::bad_alloc. It must not outlive the network.
     [[nodiscard]] std::unique_ptr<transport> join(rank as);
-    // Cuts that place off: what it sends from now on is dropped, and so is what is sent to it and has not been delivered. For the others it has
-    // died; for it, all others have, so that its threads end.
+    // Cuts that place off: what it sends from now on is dropped, and so is what is sent to it and
+    // has not been delivered. For the others it has died; for it, all others have, so that its
+    // threads end.
     void kill(rank which, int wait_status) noexcept;
     // Messages taken from senders so far, by a snapshot.
     [[nodiscard]] std::uint64_t sent() noexcept;
@@ -65,13 +71,16 @@ private:
     [[nodiscard]] std::byte* segments(std::size_t each) noexcept;
     [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept;
     // acquire: pairs with kill
-    [[nodiscard]] bool is_dead(rank which) const noexcept { return m_inboxes[which]->is_dead.load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_dead(rank which) const noexcept {
+        return m_inboxes[which]->is_dead.load(std::memory_order_acquire);
+    }
 
     loopback_options m_options;
     std::vector<std::unique_ptr<inbox>> m_inboxes;
     std::atomic<std::uint32_t> m_deaths{0};
     base::spin_lock m_segments_lock; // guards the next two
-    os::fixed_range m_segments;      // one for all: they are in one process. Anywhere, so that there may be several networks
+    // One for all: they are in one process. Anywhere, so that there may be several networks.
+    os::fixed_range m_segments;
     os::fixed_range m_shelves;
 };
 

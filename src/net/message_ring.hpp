@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of cache lines in memory that two processes share: one producer, one consumer. A message is some lines in a row, the first of which
-// starts with a tag that publishes all of them, so that a small message is one line that goes from cache to cache.
+// A ring of cache lines in memory that two processes share: one producer, one consumer. A message
+// is some lines in a row, the first of which starts with a tag that publishes all of them, so that
+// a small message is one line that goes from cache to cache.
 //   INV-1  the tag of the line at the producer's end is zero, and nobody but the producer writes it
-//   INV-2  a tag that is not zero is the number of lines up to the next tag, with k_pad if they hold no message
-// Before a message is published the tag behind it is made zero. The consumer has that line in its cache, and getting it would take as long as the
-// message itself; so it is done some messages ahead, after another one was published. A message of n lines needs n + 1 free ones, and those ahead.
-// Where the lines up to the end of the ring are too few, they are padding. The producer keeps what it last saw of the consumer's count, and looks again
-// only when it is full.
-// Source: the idea of a flag in the line itself is that of FastForward (Giacomoni and others, PPoPP 2008).
+//   INV-2  a tag that is not zero is the number of lines up to the next tag, with k_pad if they
+//          hold no message
+// Before a message is published the tag behind it is made zero. The consumer has that line in its
+// cache, and getting it would take as long as the message itself; so it is done some messages
+// ahead, after another one was published. A message of n lines needs n + 1 free ones, and those
+// ahead.
+// Where the lines up to the end of the ring are too few, they are padding. The producer keeps what
+// it last saw of the consumer's count, and looks again only when it is full.
+// Source: the idea of a flag in the line itself is that of FastForward (Giacomoni and others, PPoPP
+// 2008).
 #pragma once
 
 #include <algorithm>
@@ -30,9 +35,13 @@ template <class Machine, class Line> class ring_producer {
 public:
     // `lines`: so many, a power of two, all tags zero.
     ring_producer(ring_control<Machine>& control, Line* lines, std::uint32_t count) noexcept
-        : m_control(&control), m_lines(lines), m_count(count), m_ahead(std::min(k_most_ahead, count / 8)) {}
+        : m_control(&control),
+          m_lines(lines),
+          m_count(count),
+          m_ahead(std::min(k_most_ahead, count / 8)) {}
 
-    // Room for a message of so many lines, fewer than half of the ring: the first one, to be filled from behind its tag on. Null: full.
+    // Room for a message of so many lines, fewer than half of the ring: the first one, to be filled
+    // from behind its tag on. Null: full.
     [[nodiscard]] Line* reserve(std::uint32_t lines) noexcept {
         std::uint32_t const at = index(m_end);
         std::uint32_t const padding = at + lines > m_count ? m_count - at : 0;
@@ -51,7 +60,8 @@ private:
     }
     [[nodiscard]] bool has_room(std::uint32_t lines) noexcept {
         if (m_end + lines - m_seen <= m_count) return true;
-        m_seen = m_control->consumed.load(std::memory_order_acquire); // pairs with pop: the consumer has read them
+        // Pairs with pop: the consumer has read them.
+        m_seen = m_control->consumed.load(std::memory_order_acquire);
         return m_end + lines - m_seen <= m_count;
     }
     void publish_lines(std::uint32_t lines, std::uint32_t tag) noexcept {
@@ -63,7 +73,8 @@ private:
     }
     void clear_to(std::uint64_t position) noexcept {
         while (m_cleared < position)
-            m_lines[index(++m_cleared)].tag.store(0, std::memory_order_relaxed); // relaxed: published by a message before it
+            // relaxed: published by a message before it
+            m_lines[index(++m_cleared)].tag.store(0, std::memory_order_relaxed);
     }
 
     ring_control<Machine>* m_control;
@@ -84,7 +95,8 @@ public:
     [[nodiscard]] Line const* front() noexcept {
         for (;;) {
             Line& line = m_lines[m_begin & (m_count - 1)];
-            std::uint32_t const tag = line.tag.load(std::memory_order_acquire); // pairs with publish
+            // Pairs with publish.
+            std::uint32_t const tag = line.tag.load(std::memory_order_acquire);
             if (tag == 0) return nullptr;
             if ((tag & k_pad) == 0) {
                 m_lines_of_front = tag;

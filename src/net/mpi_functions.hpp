@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the transport over MPI wants of MPI, as a table that a plug-in fills (src/mpi/plugin.cpp): one plug-in for each MPI that is there, loaded when
-// a launcher of that MPI has started the process. So neither the library nor programs link an MPI.
+// What the transport over MPI wants of MPI, as a table that a plug-in fills (src/mpi/plugin.cpp):
+// one plug-in for each MPI that is there, loaded when a launcher of that MPI has started the
+// process. So neither the library nor programs link an MPI.
 //   Errors: 0, or a number that explain() makes a sentence of. Nothing throws.
-//   Threads: as start() says. Functions that all places of an endpoint must call wait for each other.
+//   Threads: as start() says. Functions that all places of an endpoint must call wait for each
+//   other.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +27,12 @@ struct mpi_world {
     std::uint32_t here = 0;
     std::uint32_t count = 0;
     mpi_threads threads = mpi_threads::only_main;
-    bool is_ours = false;          // nobody had started MPI
-    bool tells_deaths = false;     // a place that dies does not end the others, which can ask for it
+    bool is_ours = false; // nobody had started MPI
+    // A place that dies does not end the others, which can ask for it.
+    bool tells_deaths = false;
     char const* library = nullptr; // which one, and its version
-    // Descriptors that can be polled and become readable when something comes, as far as they are known.
+    // Descriptors that can be polled and become readable when something comes, as far as they are
+    // known.
     std::uint32_t descriptor_count = 0;
     int descriptors[8] = {};
 };
@@ -39,8 +43,10 @@ struct mpi_endpoint;
 struct mpi_functions {
     static constexpr std::uint32_t k_version = 3; // of this table
     // Of send() and test(), where MPI tells of deaths.
-    static constexpr int k_peer_is_dead = -1;     // the request is over, and has not done what it should
-    static constexpr int k_somebody_is_dead = -2; // a receive from whomever waits on; ask find_dead()
+    // The request is over, and has not done what it should.
+    static constexpr int k_peer_is_dead = -1;
+    // A receive from whomever waits on; ask find_dead()
+    static constexpr int k_somebody_is_dead = -2;
 
     std::uint32_t version;
 
@@ -53,23 +59,30 @@ struct mpi_functions {
     int (*open)(std::uint32_t count, mpi_endpoint*& opened) noexcept;
     void (*close)(mpi_endpoint* closed) noexcept; // by its places; no request is left
 
-    // Tags up to 32767. A message is received by who asks for its tag; messages of one tag in the order of their sends.
-    int (*send)(mpi_endpoint* over, std::uint32_t to, std::uint32_t tag, void const* bytes, std::size_t size, mpi_request& begun) noexcept;
-    int (*receive)(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes, std::size_t size, mpi_request& begun) noexcept;
+    // Tags up to 32767. A message is received by who asks for its tag; messages of one tag in the
+    // order of their sends.
+    int (*send)(mpi_endpoint* over, std::uint32_t to, std::uint32_t tag, void const* bytes,
+                std::size_t size, mpi_request& begun) noexcept;
+    int (*receive)(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes,
+                   std::size_t size, mpi_request& begun) noexcept;
     // A receive, from whomever, of tag 0, that can be started again and again.
-    int (*prepare_receive)(mpi_endpoint* over, void* bytes, std::size_t size, mpi_request& made) noexcept;
+    int (*prepare_receive)(mpi_endpoint* over, void* bytes, std::size_t size,
+                           mpi_request& made) noexcept;
     int (*start_receive)(mpi_request& prepared) noexcept;
     // A send is gone when it is done; a receive that is done may be started again.
     int (*test)(mpi_request& of, bool& is_done) noexcept;
     void (*forget_receive)(mpi_request& started) noexcept; // whatever has arrived in it
-    void (*abandon)(mpi_request& begun) noexcept;          // a send, or a receive that is not prepared; it may still go on
+    // A send, or a receive that is not prepared; it may still go on.
+    void (*abandon)(mpi_request& begun) noexcept;
 
     // Those that have died so far, at most as many as the endpoint has places.
     int (*find_dead)(mpi_endpoint* over, std::uint32_t* dead, std::uint32_t& count) noexcept;
 
     // --- by all places of an endpoint
-    int (*gather)(mpi_endpoint* over, void const* own, std::size_t size, void* all) noexcept; // `size` bytes of each
-    int (*meet)(mpi_endpoint* over, mpi_request& begun) noexcept;                             // done when all that live have begun it
+    // `size` bytes of each
+    int (*gather)(mpi_endpoint* over, void const* own, std::size_t size, void* all) noexcept;
+    // Done when all that live have begun it.
+    int (*meet)(mpi_endpoint* over, mpi_request& begun) noexcept;
     // Gives each place the lowest one that it can share memory with, as far as MPI knows.
     int (*find_hosts)(mpi_endpoint* over, std::uint32_t& lowest) noexcept;
 

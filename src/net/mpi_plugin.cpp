@@ -18,17 +18,22 @@ namespace fs = std::filesystem;
 
 constexpr char const* k_folder_variable = "TULLE_PLUGIN_FOLDER";
 
-// The file that has this code: the library, by the link that has led to it, or a program. Empty: it cannot be told.
+// The file that has this code: the library, by the link that has led to it, or a program. Empty: it
+// cannot be told.
 fs::path own_file() {
     Dl_info about{};
     void* object = nullptr;
-    if (dladdr1(reinterpret_cast<void const*>(&own_file), &about, &object, RTLD_DL_LINKMAP) == 0 || object == nullptr) return {};
+    if (dladdr1(reinterpret_cast<void const*>(&own_file), &about, &object, RTLD_DL_LINKMAP) == 0 ||
+        object == nullptr)
+        return {};
     std::string const name = static_cast<link_map const*>(object)->l_name;
     std::error_code error;
-    return name.empty() ? fs::read_symlink("/proc/self/exe", error) : fs::path(name); // a program has no name there
+    // A program has no name there.
+    return name.empty() ? fs::read_symlink("/proc/self/exe", error) : fs::path(name);
 }
 
-// The folders of the link and of the file itself: a package may be seen through links to each of its files.
+// The folders of the link and of the file itself: a package may be seen through links to each of
+// its files.
 std::vector<fs::path> own_folders() {
     fs::path const file = own_file();
     if (file.empty()) return {};
@@ -45,7 +50,8 @@ std::vector<fs::path> candidates(std::string const& name) {
     for (fs::path const& own : own_folders()) {
         found.push_back(own / name);
         for (fs::path const& prefix : {own.parent_path(), own.parent_path().parent_path()})
-            for (char const* const folder : {TULLE_LIBRARY_FOLDER, "lib"}) found.push_back(prefix / folder / name);
+            for (char const* const folder : {TULLE_LIBRARY_FOLDER, "lib"})
+                found.push_back(prefix / folder / name);
     }
     if (char const* const folder = std::getenv(k_folder_variable))
         found.push_back(fs::path(folder) / name); // NOLINT(concurrency-mt-unsafe)
@@ -54,9 +60,11 @@ std::vector<fs::path> candidates(std::string const& name) {
 }
 
 mpi_plugin take_table(void* library, fs::path const& file) {
-    auto const* const table = static_cast<mpi_functions const*>(dlsym(library, k_mpi_functions_name));
+    auto const* const table =
+        static_cast<mpi_functions const*>(dlsym(library, k_mpi_functions_name));
     if (table == nullptr) return {nullptr, {}, file.string() + " is no plug-in of Tulle"};
-    if (table->version != mpi_functions::k_version) return {nullptr, {}, file.string() + " belongs to another version of Tulle"};
+    if (table->version != mpi_functions::k_version)
+        return {nullptr, {}, file.string() + " belongs to another version of Tulle"};
     return {table, file, {}};
 }
 
@@ -68,7 +76,8 @@ mpi_plugin load_mpi_plugin(std::string const& flavour) {
     for (fs::path const& at : candidates(name)) {
         std::error_code error;
         if (at.has_parent_path() && !fs::exists(at, error)) continue;
-        if (void* const library = dlopen(at.c_str(), RTLD_NOW | RTLD_LOCAL)) return take_table(library, at);
+        if (void* const library = dlopen(at.c_str(), RTLD_NOW | RTLD_LOCAL))
+            return take_table(library, at);
         char const* const reason = dlerror(); // NOLINT(concurrency-mt-unsafe)
         if (why.empty()) why = reason != nullptr ? reason : name;
     }
@@ -76,7 +85,9 @@ mpi_plugin load_mpi_plugin(std::string const& flavour) {
 }
 
 void let_places_find(mpi_plugin const& plugin) {
-    if (plugin.file.has_parent_path()) setenv(k_folder_variable, plugin.file.parent_path().c_str(), 0); // NOLINT(concurrency-mt-unsafe)
+    if (plugin.file.has_parent_path())
+        setenv(k_folder_variable, plugin.file.parent_path().c_str(),
+               0); // NOLINT(concurrency-mt-unsafe)
 }
 
 } // namespace tulle::net

@@ -15,11 +15,14 @@ struct mpi_plugin {
     std::string why{};
 };
 
-// The plug-in libtulle-mpi-FLAVOUR.so. It lies beside the library; where a program has the library in itself, in the library folder beside the program's, in the
-// folder that TULLE_PLUGIN_FOLDER names, or where the dynamic linker looks, as along the program's run path. It stays loaded. Throws std::bad_alloc.
+// The plug-in libtulle-mpi-FLAVOUR.so. It lies beside the library; where a program has the library
+// in itself, in the library folder beside the program's, in the folder that TULLE_PLUGIN_FOLDER
+// names, or where the dynamic linker looks, as along the program's run path. It stays loaded.
+// Throws std::bad_alloc.
 [[nodiscard]] mpi_plugin load_mpi_plugin(std::string const& flavour);
 
-// Programs that this process starts look where it has found the plug-in, if there is none beside them.
+// Programs that this process starts look where it has found the plug-in, if there is none beside
+// them.
 void let_places_find(mpi_plugin const& plugin);
 
 } // namespace tulle::net

@@ -14,16 +14,22 @@ bool mpi_streams::add(stream const& one) noexcept try {
 }
 
 // The pieces begin when it is advanced.
-std::uint32_t mpi_streams::begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept {
+std::uint32_t mpi_streams::begin_receive(rank from, std::span<std::byte> to,
+                                         std::uint64_t what) noexcept {
     std::uint32_t free = 0;
     while (free < k_most_receives && m_taken[free]) ++free;
-    if (free == k_most_receives || !add({{from, what, false}, free + 1, to.data(), to.size()})) return 0;
+    if (free == k_most_receives || !add({{from, what, false}, free + 1, to.data(), to.size()}))
+        return 0;
     m_taken.set(free);
     return free + 1;
 }
 
-bool mpi_streams::begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept {
-    return add({{to, what, true}, number, const_cast<std::byte*>(from.data()), from.size()}); // NOLINT: MPI only reads it
+bool mpi_streams::begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
+                             std::uint64_t what) noexcept {
+    return add({{to, what, true},
+                number,
+                const_cast<std::byte*>(from.data()),
+                from.size()}); // NOLINT: MPI only reads it
 }
 
 int mpi_streams::advance(done& found, bool& is_found) noexcept {
@@ -55,7 +61,8 @@ int mpi_streams::collect(stream& s) noexcept {
 int mpi_streams::go_on(stream& s) noexcept {
     while (s.left != 0 && s.under_way < k_window) {
         std::size_t const bytes = std::min(s.left, k_piece);
-        if (int const error = begin_piece(s, bytes, s.pieces[(s.oldest + s.under_way) % k_window])) return error;
+        if (int const error = begin_piece(s, bytes, s.pieces[(s.oldest + s.under_way) % k_window]))
+            return error;
         ++s.under_way;
         ++m_steps;
         s.next += bytes;
@@ -77,7 +84,8 @@ void mpi_streams::remove(std::size_t at) noexcept {
 
 void mpi_streams::abandon() noexcept {
     for (stream& s : m_streams)
-        for (; s.under_way != 0; --s.under_way, s.oldest = (s.oldest + 1) % k_window) m_mpi.abandon(s.pieces[s.oldest]);
+        for (; s.under_way != 0; --s.under_way, s.oldest = (s.oldest + 1) % k_window)
+            m_mpi.abandon(s.pieces[s.oldest]);
     m_streams.clear();
 }
 

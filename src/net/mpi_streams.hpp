@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large payloads over MPI, straight from the sender's memory into the receiver's: pieces of bounded size, a few of them under way at a time. The receiver begins,
-// with a number that only this stream has there, which is the tag of its messages; MPI matches messages of one tag in the order in which they were sent.
+// Large payloads over MPI, straight from the sender's memory into the receiver's: pieces of bounded
+// size, a few of them under way at a time. The receiver begins, with a number that only this stream
+// has there, which is the tag of its messages; MPI matches messages of one tag in the order in
+// which they were sent.
 //   Used by one OS thread at a time. Errors: MPI's, as in net/mpi_functions.hpp.
 #pragma once
 
@@ -30,9 +32,11 @@ public:
     mpi_streams(mpi_functions const& mpi, mpi_endpoint* over) noexcept : m_mpi(mpi), m_over(over) {}
 
     // The number, 0: there is no memory, or there are too many.
-    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept;
+    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to,
+                                              std::uint64_t what) noexcept;
     // False: there is no memory.
-    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept;
+    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
+                                  std::uint64_t what) noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return m_streams.empty(); }
     // Pieces that have begun or ended so far.
     [[nodiscard]] std::uint64_t steps() const noexcept { return m_steps; }

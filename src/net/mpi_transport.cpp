@@ -23,17 +23,20 @@ constexpr int k_messages_of_poll = 64;
 constexpr std::uint64_t k_look_for_others_ns = 50'000;
 constexpr std::uint64_t k_patience_with_streams_ns = 2'000'000;
 
-bool tells_death(int error) noexcept { return error == mpi_functions::k_peer_is_dead || error == mpi_functions::k_somebody_is_dead; }
+bool tells_death(int error) noexcept {
+    return error == mpi_functions::k_peer_is_dead || error == mpi_functions::k_somebody_is_dead;
+}
 
 } // namespace
 
-mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, bool tells_deaths,
-                             std::vector<int> descriptors)
+mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count,
+                             bool tells_deaths, std::vector<int> descriptors)
     : m_mpi(mpi),
       m_over(over),
       m_here(here),
       m_tells_deaths(tells_deaths),
-      m_letters(std::make_unique_for_overwrite<letter[]>(k_receives + k_sends)), // NOLINT(modernize-avoid-c-arrays)
+      m_letters(std::make_unique_for_overwrite<letter[]>(
+          k_receives + k_sends)), // NOLINT(modernize-avoid-c-arrays)
       m_receives(k_receives),
       m_sends(k_sends),
       m_peers(count),
@@ -43,7 +46,8 @@ mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank 
     for (std::size_t k = 0; k < k_receives; ++k) {
         box& b = m_receives[k];
         b.contents = &m_letters[k];
-        check(m_mpi.prepare_receive(m_over, b.contents, sizeof(letter), b.request), "prepare a receive");
+        check(m_mpi.prepare_receive(m_over, b.contents, sizeof(letter), b.request),
+              "prepare a receive");
         check(m_mpi.start_receive(b.request), "receive");
     }
     for (std::size_t k = 0; k < k_sends; ++k) m_sends[k].contents = &m_letters[k_receives + k];
@@ -67,10 +71,11 @@ bool mpi_transport::is_done(mpi_request& of) noexcept {
     return done;
 }
 
-// --- sending, under the lock -----------------------------------------------------------------------------------------
+// --- sending, under the lock ---------------------------------------------------------------------
 
 bool mpi_transport::try_send(rank to, packet head, std::byte const* payload) noexcept {
-    TULLE_ASSERT(head.size <= most_bytes(), "a message of %u bytes is above the limit of %zu", head.size, most_bytes());
+    TULLE_ASSERT(head.size <= most_bytes(), "a message of %u bytes is above the limit of %zu",
+                 head.size, most_bytes());
     head.from = static_cast<std::uint16_t>(m_here);
     m_order.before_send();
     std::lock_guard const held(m_lock);
@@ -99,7 +104,8 @@ void mpi_transport::post(rank to, std::size_t payload_bytes) noexcept {
     box& b = m_sends[m_under_way];
     peer& p = m_peers[to];
     b.contents->polled = p.told = p.polled_here;
-    int const error = m_mpi.send(m_over, to, 0, b.contents, offsetof(letter, payload) + payload_bytes, b.request);
+    int const error =
+        m_mpi.send(m_over, to, 0, b.contents, offsetof(letter, payload) + payload_bytes, b.request);
     if (tells_death(error)) return static_cast<void>(m_somebody_died = true);
     check(error, "send");
     if (!is_done(b.request)) ++m_under_way;
@@ -131,11 +137,12 @@ void mpi_transport::tell_polled() noexcept {
     }
 }
 
-// --- receiving -------------------------------------------------------------------------------------------------------
+// --- receiving -----------------------------------------------------------------------------------
 
 // Under the lock.
 bool mpi_transport::oldest_has_come() noexcept {
-    if (!m_oldest_has_come && !m_is_closed) m_oldest_has_come = is_done(m_receives[m_oldest].request);
+    if (!m_oldest_has_come && !m_is_closed)
+        m_oldest_has_come = is_done(m_receives[m_oldest].request);
     return m_oldest_has_come;
 }
 
@@ -160,7 +167,8 @@ bool mpi_transport::take_one(receiver* to, bool& was_message) noexcept {
     std::lock_guard const held(m_lock);
     peer& p = m_peers[from];
     p.polled_there = polled;
-    if (was_message && (p.polled_here += cost_of(bytes)) - p.told >= k_credit / 2) m_owes_news = true;
+    if (was_message && (p.polled_here += cost_of(bytes)) - p.told >= k_credit / 2)
+        m_owes_news = true;
     listen_again();
     return true;
 }
@@ -172,12 +180,16 @@ void mpi_transport::listen_again() noexcept {
     m_oldest_has_come = false;
 }
 
-// A look that finds nothing costs a system call or two, for which the thread that has been waiting for the message before would wait, too. So behind a
-// message another one is looked for only while they come densely: when the first look of a poll has found one, and so had that of the poll before.
+// A look that finds nothing costs a system call or two, for which the thread that has been waiting
+// for the message before would wait, too. So behind a message another one is looked for only while
+// they come densely: when the first look of a poll has found one, and so had that of the poll
+// before.
 bool mpi_transport::take_what_has_come(receiver& to) noexcept {
     bool found = false;
     bool was_message = false;
-    for (int k = 0; k < k_messages_of_poll && !(found && !m_is_dense) && take_one(&to, was_message); ++k) found |= was_message;
+    for (int k = 0; k < k_messages_of_poll && !(found && !m_is_dense) && take_one(&to, was_message);
+         ++k)
+        found |= was_message;
     m_is_dense = found;
     return found;
 }
@@ -213,29 +225,34 @@ bool mpi_transport::find_the_dead(receiver& to) noexcept {
     return new_ones != 0;
 }
 
-int mpi_transport::read(rank from, void* /*to*/, std::uint64_t /*address*/, std::size_t bytes) noexcept {
+int mpi_transport::read(rank from, void* /*to*/, std::uint64_t /*address*/,
+                        std::size_t bytes) noexcept {
     if (bytes == 0) return 0;
     std::lock_guard const held(m_lock);
     return m_peers[from].is_dead ? ESRCH : ENOTSUP;
 }
 
-// --- streams ---------------------------------------------------------------------------------------------------------
+// --- streams -------------------------------------------------------------------------------------
 
-std::uint32_t mpi_transport::begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept {
+std::uint32_t mpi_transport::begin_receive(rank from, std::span<std::byte> to,
+                                           std::uint64_t what) noexcept {
     std::lock_guard const held(m_lock);
     return m_is_closed ? 0 : m_streams.begin_receive(from, to, what);
 }
 
-bool mpi_transport::begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept {
+bool mpi_transport::begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
+                               std::uint64_t what) noexcept {
     std::lock_guard const held(m_lock);
     return m_streams.begin_send(to, number, from, what);
 }
 
-// Under the lock. They go on only while somebody looks, so it is worth it, unless the other side does not look.
+// Under the lock. They go on only while somebody looks, so it is worth it, unless the other side
+// does not look.
 bool mpi_transport::streams_move() noexcept {
     if (m_streams.is_idle()) return false;
     std::uint64_t const now = os::monotonic_ns();
-    if (std::exchange(m_steps_of_streams, m_streams.steps()) != m_streams.steps()) m_streams_moved_at = now;
+    if (std::exchange(m_steps_of_streams, m_streams.steps()) != m_streams.steps())
+        m_streams_moved_at = now;
     return now - m_streams_moved_at < k_patience_with_streams_ns;
 }
 
@@ -249,7 +266,8 @@ bool mpi_transport::advance_streams(receiver* to) noexcept {
             std::lock_guard const held(m_lock);
             if (m_streams.is_idle()) return any;
             int const error = m_streams.advance(one, is_found);
-            if (tells_death(error)) return m_somebody_died = true; // nobody survives that has streams
+            // Nobody survives that has streams.
+            if (tells_death(error)) return m_somebody_died = true;
             check(error, "go on with a large payload");
             is_moving = streams_move();
         }
@@ -264,7 +282,7 @@ bool mpi_transport::has_streams() noexcept {
     return !m_streams.is_idle();
 }
 
-// --- the end ---------------------------------------------------------------------------------------------------------
+// --- the end -------------------------------------------------------------------------------------
 
 bool mpi_transport::all_have_come(mpi_request& meeting) noexcept {
     bool was_message = false;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between processes that an MPI has started. A message is one of MPI's, at most a header and most_bytes(), into a ring of receives that
-// stand ready.
-//   Flow control: of one place to another at most k_credit small messages have been sent that have not been polled, or fewer large ones; so what a place holds for
-//   others is bounded. How many have been polled stands in each header that goes back, or in a header of its own when nothing goes back.
-//   Sleep: MPI cannot wake anybody, so a sleeper looks now and then (net/looks.hpp), and has the network watched where that can be done. Senders ring for nobody.
-//   Deaths: known where MPI tells of them, by the receives that stand ready. What is sent to the dead is dropped, as is what comes from them later.
+// Messages between processes that an MPI has started. A message is one of MPI's, at most a header
+// and most_bytes(), into a ring of receives that stand ready.
+//   Flow control: of one place to another at most k_credit small messages have been sent that have
+//   not been polled, or fewer large ones; so what a place holds for others is bounded. How many
+//   have been polled stands in each header that goes back, or in a header of its own when nothing
+//   goes back.
+//   Sleep: MPI cannot wake anybody, so a sleeper looks now and then (net/looks.hpp), and has the
+//   network watched where that can be done. Senders ring for nobody.
+//   Deaths: known where MPI tells of them, by the receives that stand ready. What is sent to the
+//   dead is dropped, as is what comes from them later.
 //   MPI is called by one OS thread at a time, whatever it would allow.
 #pragma once
 
@@ -37,14 +41,17 @@ public:
         return static_cast<std::uint32_t>(1 + bytes / 4096);
     }
 
-    // The endpoint is its own from then on. Throws std::bad_alloc. What MPI refuses, here and later, ends the process with a message.
-    mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count, bool tells_deaths = false,
-                  std::vector<int> descriptors = {});
+    // The endpoint is its own from then on. Throws std::bad_alloc. What MPI refuses, here and
+    // later, ends the process with a message.
+    mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank here, rank count,
+                  bool tells_deaths = false, std::vector<int> descriptors = {});
     ~mpi_transport() override; // close(), if that has not been called
 
     [[nodiscard]] rank here() const noexcept override { return m_here; }
     [[nodiscard]] rank count() const noexcept override { return static_cast<rank>(m_peers.size()); }
-    [[nodiscard]] std::size_t most_bytes() const noexcept override { return sizeof(letter::payload); }
+    [[nodiscard]] std::size_t most_bytes() const noexcept override {
+        return sizeof(letter::payload);
+    }
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
     bool poll(receiver& to) noexcept override;
     void begin_watch() noexcept override { m_bell.begin_watch(); }
@@ -52,37 +59,47 @@ public:
     void arm() noexcept override { m_bell.arm(); }
     void sleep(std::uint64_t deadline) noexcept override { sleep_at(m_bell, deadline); }
     void wake() noexcept override { m_bell.wake(); }
-    [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
-    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to, std::uint64_t what) noexcept override;
-    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from, std::uint64_t what) noexcept override;
+    [[nodiscard]] int read(rank from, void* to, std::uint64_t address,
+                           std::size_t bytes) noexcept override;
+    [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to,
+                                              std::uint64_t what) noexcept override;
+    [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
+                                  std::uint64_t what) noexcept override;
     void close() noexcept override;
 
     [[nodiscard]] bool tells_deaths() const noexcept { return m_tells_deaths; }
     // Whether poll() would find something. Any OS thread.
     [[nodiscard]] bool has_message() noexcept;
-    // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise. Streams go on by polls only: those that there are make the sleep
-    // short, and one that begins meanwhile ends it.
+    // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise. Streams go
+    // on by polls only: those that there are make the sleep short, and one that begins meanwhile
+    // ends it.
     template <class Bell> void sleep_at(Bell& bell, std::uint64_t deadline) noexcept {
         bool const had_streams = has_streams();
-        std::uint64_t const until = had_streams ? std::min(deadline, os::monotonic_ns() + k_look_for_streams_ns) : deadline;
+        std::uint64_t const until =
+            had_streams ? std::min(deadline, os::monotonic_ns() + k_look_for_streams_ns) : deadline;
         sleep_between_looks(
-            bell, until, [this, had_streams] { return has_message() || (!had_streams && has_streams()); }, [this] { m_watcher.watch(); });
+            bell, until,
+            [this, had_streams] { return has_message() || (!had_streams && has_streams()); },
+            [this] { m_watcher.watch(); });
     }
     // The end of a watch, likewise: who sleeps may have left the network to it.
     template <class Bell> void end_watch_at(Bell& bell) noexcept {
         bell.end_watch();
         if (!bell.is_watched()) m_watcher.watch_on();
     }
-    // What comes from the network ends such a sleep by this instead of wake(). Before the first sleep.
+    // What comes from the network ends such a sleep by this instead of wake(). Before the first
+    // sleep.
     void wake_by(std::function<void()> other) { m_wake = std::move(other); }
 
 private:
     static constexpr std::uint64_t k_look_for_streams_ns = 50'000;
 
-    // What MPI carries, and sends at once over most networks; of what is much larger it asks the receiver first.
+    // What MPI carries, and sends at once over most networks; of what is much larger it asks the
+    // receiver first.
     struct alignas(64) letter {
         packet head;
-        std::uint32_t polled = 0; // what the receiver's messages that the sender has polled have cost
+        // What the receiver's messages that the sender has polled have cost.
+        std::uint32_t polled = 0;
         std::uint32_t is_message = 0;
         std::byte payload[32640];
     };
@@ -120,9 +137,12 @@ private:
     bool m_tells_deaths;
     order_of_process m_order;
     doorbell<os::machine> m_bell;
-    base::spin_lock m_lock; // of MPI, and guards the rest; what has been received belongs to who polls until it listens again
+    // of MPI, and guards the rest; what has been received belongs to who polls until it listens
+    // again
+    base::spin_lock m_lock;
     bool m_is_closed = false;
-    std::unique_ptr<letter[]> m_letters; // NOLINT(modernize-avoid-c-arrays): their payloads are not touched before they are used
+    // Their payloads are not touched before they are used.
+    std::unique_ptr<letter[]> m_letters; // NOLINT(modernize-avoid-c-arrays)
     std::vector<box> m_receives;         // a ring: MPI fills them in this order
     std::size_t m_oldest = 0;
     bool m_oldest_has_come = false;

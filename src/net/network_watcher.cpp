@@ -18,9 +18,11 @@ void network_watcher::watch() noexcept {
 }
 
 void network_watcher::watch_on() noexcept {
-    if (!m_runs.load(std::memory_order_relaxed)) return;       // relaxed: a watch that is missed is made up for by a look
+    // relaxed: a watch that is missed is made up for by a look
+    if (!m_runs.load(std::memory_order_relaxed)) return;
     if (m_wanted.load(std::memory_order_relaxed) != 0) return; // relaxed: as above
-    if (m_wanted.exchange(1, std::memory_order_release) == 0) os::futex_wake(m_wanted, 1); // pairs with wait_until_wanted
+    // Pairs with wait_until_wanted.
+    if (m_wanted.exchange(1, std::memory_order_release) == 0) os::futex_wake(m_wanted, 1);
 }
 
 bool network_watcher::start() noexcept try {
@@ -36,8 +38,10 @@ bool network_watcher::start() noexcept try {
 
 void network_watcher::stop() noexcept {
     if (m_thread.joinable()) {
-        m_stops.store(true, std::memory_order_relaxed);                                        // relaxed: published by the next line
-        if (m_wanted.exchange(1, std::memory_order_release) == 0) os::futex_wake(m_wanted, 1); // pairs with wait_until_wanted
+        // relaxed: published by the next line
+        m_stops.store(true, std::memory_order_relaxed);
+        // Pairs with wait_until_wanted.
+        if (m_wanted.exchange(1, std::memory_order_release) == 0) os::futex_wake(m_wanted, 1);
         static_cast<void>(eventfd_write(m_end, 1));
         m_thread.join();
     }
@@ -58,10 +62,13 @@ void network_watcher::run() noexcept try {
     for (;;) {
         wait_until_wanted();
         int const ready = poll(wanted.data(), wanted.size(), -1);
-        if (m_stops.load(std::memory_order_relaxed)) return; // relaxed: published by m_wanted, or by what ends the poll
+        // relaxed: published by m_wanted, or by what ends the poll
+        if (m_stops.load(std::memory_order_relaxed)) return;
         if (ready <= 0) continue;
-        if (m_in_vain.fetch_add(1, std::memory_order_relaxed) >= k_most_in_vain) return; // relaxed: a count for its own sake
-        m_wanted.store(0, std::memory_order_relaxed); // relaxed: who wants it again does so after it has been woken
+        // relaxed: a count for its own sake
+        if (m_in_vain.fetch_add(1, std::memory_order_relaxed) >= k_most_in_vain) return;
+        // relaxed: who wants it again does so after it has been woken
+        m_wanted.store(0, std::memory_order_relaxed);
         m_wake();
     }
 } catch (std::bad_alloc const&) {

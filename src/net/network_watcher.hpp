@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wakes a sleeper when something comes from the network, where the network has descriptors that tell: an OS thread of its own sleeps in poll(2) on them.
-// They may tell too much, as connections are made, too; nothing, as some networks write to memory only; or for ever. So who sleeps looks now and then all the same,
-// and a watcher that has woken in vain very often gives up.
+// Wakes a sleeper when something comes from the network, where the network has descriptors that
+// tell: an OS thread of its own sleeps in poll(2) on them.
+// They may tell too much, as connections are made, too; nothing, as some networks write to memory
+// only; or for ever. So who sleeps looks now and then all the same, and a watcher that has woken in
+// vain very often gives up.
 #pragma once
 
 #include <atomic>
@@ -22,12 +24,14 @@ public:
     network_watcher& operator=(network_watcher const&) = delete;
     ~network_watcher() { stop(); }
 
-    // By one OS thread that goes to sleep: the next thing that comes wakes it. Starts the thread at first; without one it does nothing.
+    // By one OS thread that goes to sleep: the next thing that comes wakes it. Starts the thread at
+    // first; without one it does nothing.
     void watch() noexcept;
     // Likewise by any OS thread, for one that sleeps already; it starts no thread.
     void watch_on() noexcept;
     // A message has come.
-    void tell_message() noexcept { m_in_vain.store(0, std::memory_order_relaxed); } // relaxed: a count for its own sake
+    // relaxed: a count for its own sake
+    void tell_message() noexcept { m_in_vain.store(0, std::memory_order_relaxed); }
     // The thread ends. Not while another OS thread is in watch().
     void stop() noexcept;
 
@@ -40,9 +44,10 @@ private:
 
     std::vector<int> m_descriptors; // empty: it does nothing
     std::function<void()> m_wake;
-    int m_end = -1;                          // a descriptor that ends the thread's poll
-    std::atomic<std::uint32_t> m_wanted{0};  // 1: somebody sleeps
-    std::atomic<std::uint32_t> m_in_vain{0}; // times that it has woken somebody since the last message
+    int m_end = -1;                         // a descriptor that ends the thread's poll
+    std::atomic<std::uint32_t> m_wanted{0}; // 1: somebody sleeps
+    // Times that it has woken somebody since the last message.
+    std::atomic<std::uint32_t> m_in_vain{0};
     std::atomic<bool> m_runs{false};
     std::atomic<bool> m_stops{false};
     std::thread m_thread;

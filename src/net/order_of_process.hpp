@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message does is ordered through another process: a call happens before its answer. ThreadSanitizer sees one process only, so in its builds
-// each send happens before all later deliveries to the same process. Otherwise nothing.
+// What a message does is ordered through another process: a call happens before its answer.
+// ThreadSanitizer sees one process only, so in its builds each send happens before all later
+// deliveries to the same process. Otherwise nothing.
 #pragma once
 
 #include "base/sanitize.hpp"
@@ -13,10 +14,13 @@ namespace tulle::net {
 class order_of_process {
 public:
     void before_send() noexcept {
-        if constexpr (base::k_thread_sanitizer) m_sends.fetch_add(1, std::memory_order_release); // pairs with before_delivery
+        // Pairs with before_delivery.
+        if constexpr (base::k_thread_sanitizer) m_sends.fetch_add(1, std::memory_order_release);
     }
     void before_delivery() noexcept {
-        if constexpr (base::k_thread_sanitizer) static_cast<void>(m_sends.load(std::memory_order_acquire)); // pairs with before_send
+        // Pairs with before_send.
+        if constexpr (base::k_thread_sanitizer)
+            static_cast<void>(m_sends.load(std::memory_order_acquire));
     }
 
 private:

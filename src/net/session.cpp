@@ -12,33 +12,51 @@ namespace {
 constexpr std::uint32_t k_lines = 1024;    // of each ring, 64 KiB
 constexpr std::uint32_t k_few_lines = 128; // where there are many rings
 constexpr rank k_few_places = 32;
-constexpr std::size_t k_staging_bytes = std::size_t{16} << 20U; // of each place; pages that are not used take no memory
+// Of each place; pages that are not used take no memory.
+constexpr std::size_t k_staging_bytes = std::size_t{16} << 20U;
 constexpr std::size_t k_few_staging_bytes = std::size_t{1} << 20U;
 constexpr std::size_t k_shelf_bytes = std::size_t{4} << 20U; // of each place, like those
 constexpr std::size_t k_few_shelf_bytes = std::size_t{1} << 19U;
 constexpr std::size_t k_page = 4096;
 
-constexpr std::uint32_t lines_of_rings(rank places) { return places <= k_few_places ? k_lines : k_few_lines; }
+constexpr std::uint32_t lines_of_rings(rank places) {
+    return places <= k_few_places ? k_lines : k_few_lines;
+}
 
 constexpr std::size_t entries_at() { return (sizeof(session_head) + 63) / 64 * 64; }
-constexpr std::size_t controls_at(rank places) { return entries_at() + places * sizeof(place_entry); }
-constexpr std::size_t up_to_page(std::size_t bytes) { return (bytes + k_page - 1) / k_page * k_page; }
-constexpr std::size_t rings_at(rank places) {
-    return up_to_page(controls_at(places) + std::size_t{places} * places * sizeof(shared_ring_control));
+constexpr std::size_t controls_at(rank places) {
+    return entries_at() + places * sizeof(place_entry);
 }
-constexpr std::size_t staging_of(rank places) { return places <= k_few_places ? k_staging_bytes : k_few_staging_bytes; }
+constexpr std::size_t up_to_page(std::size_t bytes) {
+    return (bytes + k_page - 1) / k_page * k_page;
+}
+constexpr std::size_t rings_at(rank places) {
+    return up_to_page(controls_at(places) +
+                      std::size_t{places} * places * sizeof(shared_ring_control));
+}
+constexpr std::size_t staging_of(rank places) {
+    return places <= k_few_places ? k_staging_bytes : k_few_staging_bytes;
+}
 constexpr std::size_t staging_at(rank places, std::uint32_t lines) {
     return up_to_page(rings_at(places) + std::size_t{places} * places * lines * sizeof(ring_line));
 }
-constexpr std::size_t shelf_of(rank places) { return places <= k_few_places ? k_shelf_bytes : k_few_shelf_bytes; }
-constexpr std::size_t shelves_at(rank places, std::uint32_t lines) { return staging_at(places, lines) + places * staging_of(places); }
-constexpr std::size_t bytes_of(rank places, std::uint32_t lines) { return shelves_at(places, lines) + places * shelf_of(places); }
+constexpr std::size_t shelf_of(rank places) {
+    return places <= k_few_places ? k_shelf_bytes : k_few_shelf_bytes;
+}
+constexpr std::size_t shelves_at(rank places, std::uint32_t lines) {
+    return staging_at(places, lines) + places * staging_of(places);
+}
+constexpr std::size_t bytes_of(rank places, std::uint32_t lines) {
+    return shelves_at(places, lines) + places * shelf_of(places);
+}
 
 // What create() makes.
 bool is_one(os::shared_memory const& memory, session_head const& head) {
     if (memory.size() < sizeof(session_head)) return false;
-    if (head.format.load(std::memory_order_acquire) != session_head::k_format) return false; // pairs with create
-    return head.places >= 1 && head.places <= k_most_places && head.lines == lines_of_rings(head.places) &&
+    // Pairs with create.
+    if (head.format.load(std::memory_order_acquire) != session_head::k_format) return false;
+    return head.places >= 1 && head.places <= k_most_places &&
+           head.lines == lines_of_rings(head.places) &&
            memory.size() >= bytes_of(head.places, head.lines);
 }
 
@@ -78,18 +96,24 @@ session session::adopt(int descriptor, int segments) noexcept {
 bool session::grow_segments(std::size_t bytes) const noexcept {
     std::uint64_t size = 0;
     // relaxed: who maps the file sees its size in any case.
-    if (head().segments_size.compare_exchange_strong(size, bytes, std::memory_order_relaxed) || size == bytes)
+    if (head().segments_size.compare_exchange_strong(size, bytes, std::memory_order_relaxed) ||
+        size == bytes)
         return m_segments.grow(bytes);
     errno = EINVAL;
     return false;
 }
 
-bool session::keep_for_programs() const noexcept { return m_memory.keep_for_programs() && m_segments.keep_for_programs(); }
+bool session::keep_for_programs() const noexcept {
+    return m_memory.keep_for_programs() && m_segments.keep_for_programs();
+}
 
-place_entry& session::entry(rank of) const noexcept { return reinterpret_cast<place_entry*>(m_memory.low() + entries_at())[of]; }
+place_entry& session::entry(rank of) const noexcept {
+    return reinterpret_cast<place_entry*>(m_memory.low() + entries_at())[of];
+}
 
 shared_ring_control& session::control(rank from, rank to) const noexcept {
-    auto* const first = reinterpret_cast<shared_ring_control*>(m_memory.low() + controls_at(places()));
+    auto* const first =
+        reinterpret_cast<shared_ring_control*>(m_memory.low() + controls_at(places()));
     return first[std::size_t{to} * places() + from]; // those of one consumer side by side
 }
 
@@ -98,7 +122,9 @@ ring_line* session::ring(rank from, rank to) const noexcept {
     return first + (std::size_t{to} * places() + from) * lines();
 }
 
-std::byte* session::staging(rank of) const noexcept { return m_memory.low() + staging_at(places(), lines()) + of * staging_bytes(); }
+std::byte* session::staging(rank of) const noexcept {
+    return m_memory.low() + staging_at(places(), lines()) + of * staging_bytes();
+}
 
 std::size_t session::staging_bytes() const noexcept { return staging_of(places()); }
 
@@ -109,10 +135,14 @@ std::span<std::byte> session::shelf(rank of) const noexcept {
 
 void session::declare_dead(rank which, int wait_status) const noexcept {
     place_entry& e = entry(which);
-    if (e.state.load(std::memory_order_relaxed) == place_state::dead) return; // relaxed: only so that it is not counted twice
-    e.wait_status.store(wait_status, std::memory_order_relaxed);              // relaxed: published by the next line
-    if (e.state.exchange(place_state::dead, std::memory_order_release) == place_state::dead) return; // pairs with who reads the state
-    head().deaths.fetch_add(1, std::memory_order_release);                                           // pairs with who looks for deaths
+    // relaxed: only so that it is not counted twice
+    if (e.state.load(std::memory_order_relaxed) == place_state::dead) return;
+    // relaxed: published by the next line
+    e.wait_status.store(wait_status, std::memory_order_relaxed);
+    // Pairs with who reads the state.
+    if (e.state.exchange(place_state::dead, std::memory_order_release) == place_state::dead) return;
+    // Pairs with who looks for deaths.
+    head().deaths.fetch_add(1, std::memory_order_release);
     wake_all();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the places of one host share: who takes part, a doorbell for each, a ring for each pair, which takes memory once it is used, room for large
-// payloads, and the records that others may steal. Whoever starts the places
+// The memory that the places of one host share: who takes part, a doorbell for each, a ring for
+// each pair, which takes memory once it is used, room for large payloads, and the records that
+// others may steal. Whoever starts the places
 // makes it (`tulle run`), and they inherit its descriptor.
 #pragma once
 
@@ -21,17 +22,21 @@ namespace tulle::net {
 
 // os::machine, but for words that other processes map.
 struct shared_machine : os::machine {
-    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline = os::k_no_deadline) noexcept {
+    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected,
+                           std::uint64_t deadline = os::k_no_deadline) noexcept {
         return os::shared_futex_wait(word, expected, deadline) != os::wait_result::timed_out;
     }
-    static void futex_wake(atomic<std::uint32_t>& word, int count) noexcept { os::shared_futex_wake(word, count); }
+    static void futex_wake(atomic<std::uint32_t>& word, int count) noexcept {
+        os::shared_futex_wake(word, count);
+    }
 };
 
 struct alignas(64) ring_line {
     std::atomic<std::uint32_t> tag{0};
     std::uint32_t unused = 0;
     packet head;
-    std::byte payload[16]; // the first bytes; the others follow in the next lines, which have no tags
+    // The first bytes; the others follow in the next lines, which have no tags.
+    std::byte payload[16];
 };
 static_assert(sizeof(ring_line) == 64);
 
@@ -49,31 +54,37 @@ struct alignas(64) place_entry {
     shared_arrivals barriers;
 };
 
-// At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all but `format`, `places` and `lines`.
+// At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all
+// but `format`, `places` and `lines`.
 struct session_head {
     static constexpr std::uint64_t k_format = 0x37656C6C7554; // "Tulle7"
 
     std::atomic<std::uint64_t> format{0}; // stored last
     std::uint32_t places = 0;
-    std::uint32_t lines = 0;                     // of each ring
-    std::uint32_t processors = 0;                // of all places together; 0: those that each finds
-    std::atomic<std::uint64_t> program{0};       // what the first place that joins runs (messenger/image.hpp)
+    std::uint32_t lines = 0;      // of each ring
+    std::uint32_t processors = 0; // of all places together; 0: those that each finds
+    // What the first place that joins runs (messenger/image.hpp)
+    std::atomic<std::uint64_t> program{0};
     std::atomic<std::uint32_t> deaths{0};        // entries that have become dead
     std::atomic<std::uint64_t> segments_size{0}; // once a place has mapped them
-    std::atomic<bool> survives_deaths{false};    // the places go on when one of them dies, but for place 0
+    // The places go on when one of them dies, but for place 0.
+    std::atomic<bool> survives_deaths{false};
 };
 
 class session {
 public:
     // By who starts the places. Not valid: errno says why; EINVAL: not from 1 to k_most_places.
     [[nodiscard]] static session create(rank places) noexcept;
-    // By a place, from what it has inherited. Not valid: the descriptors are closed, and errno says why; EINVAL: it is something else, or of
-    // another version. Without `segments` there is no global memory.
+    // By a place, from what it has inherited. Not valid: the descriptors are closed, and errno says
+    // why; EINVAL: it is something else, or of another version. Without `segments` there is no
+    // global memory.
     [[nodiscard]] static session adopt(int descriptor, int segments = -1) noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_memory.is_valid(); }
     [[nodiscard]] os::shared_memory const& memory() const noexcept { return m_memory; }
-    [[nodiscard]] session_head& head() const noexcept { return *reinterpret_cast<session_head*>(m_memory.low()); }
+    [[nodiscard]] session_head& head() const noexcept {
+        return *reinterpret_cast<session_head*>(m_memory.low());
+    }
     [[nodiscard]] rank places() const noexcept { return head().places; }
     [[nodiscard]] std::uint32_t lines() const noexcept { return head().lines; }
     [[nodiscard]] place_entry& entry(rank of) const noexcept;
@@ -81,16 +92,19 @@ public:
     [[nodiscard]] ring_line* ring(rank from, rank to) const noexcept;
     [[nodiscard]] std::byte* staging(rank of) const noexcept; // for its large payloads
     [[nodiscard]] std::size_t staging_bytes() const noexcept;
-    [[nodiscard]] std::span<std::byte> shelf(rank of) const noexcept; // for what others may take from it (transport::shelf)
+    // For what others may take from it (transport::shelf)
+    [[nodiscard]] std::span<std::byte> shelf(rank of) const noexcept;
 
-    // A file that all places map for global memory. It grows to `bytes`, the same for all, and a page takes memory when it is touched. False: errno says
-    // why; EINVAL: it has another size already.
+    // A file that all places map for global memory. It grows to `bytes`, the same for all, and a
+    // page takes memory when it is touched. False: errno says why; EINVAL: it has another size
+    // already.
     [[nodiscard]] bool grow_segments(std::size_t bytes) const noexcept;
     [[nodiscard]] int segments_descriptor() const noexcept { return m_segments.number(); }
     // Programs that this process becomes inherit the descriptors.
     [[nodiscard]] bool keep_for_programs() const noexcept;
 
-    // By whoever sees it end, before its number may be given to another process: marks it, and wakes all others. Again: nothing.
+    // By whoever sees it end, before its number may be given to another process: marks it, and
+    // wakes all others. Again: nothing.
     void declare_dead(rank which, int wait_status) const noexcept;
     void wake_all() const noexcept;
 

@@ -28,22 +28,29 @@ constexpr std::uint32_t lines_for(std::size_t bytes) {
 }
 
 // The payload goes on into the next lines.
-std::byte* bytes_behind(ring_line& first) { return reinterpret_cast<std::byte*>(&first) + offsetof(ring_line, payload); }
+std::byte* bytes_behind(ring_line& first) {
+    return reinterpret_cast<std::byte*>(&first) + offsetof(ring_line, payload);
+}
 
 } // namespace
 
 shm_transport::shm_transport(session of, rank here)
-    : m_session(std::move(of)), m_here(here), m_staging(m_session.staging(here), m_session.staging_bytes()) {
+    : m_session(std::move(of)),
+      m_here(here),
+      m_staging(m_session.staging(here), m_session.staging_bytes()) {
     m_most_bytes = std::min(k_most_eager, m_session.lines() / 4 * sizeof(ring_line));
     for (rank r = 0; r < m_session.places(); ++r) {
-        m_out.push_back(std::make_unique<outgoing>(producer(m_session.control(m_here, r), m_session.ring(m_here, r), m_session.lines())));
-        m_in.emplace_back(m_session.control(r, m_here), m_session.ring(r, m_here), m_session.lines());
+        m_out.push_back(std::make_unique<outgoing>(
+            producer(m_session.control(m_here, r), m_session.ring(m_here, r), m_session.lines())));
+        m_in.emplace_back(m_session.control(r, m_here), m_session.ring(r, m_here),
+                          m_session.lines());
     }
     m_senders.reserve(m_session.places());
 }
 
 bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noexcept {
-    TULLE_ASSERT(head.size <= m_most_bytes, "a message of %u bytes is above the limit of %zu", head.size, m_most_bytes);
+    TULLE_ASSERT(head.size <= m_most_bytes, "a message of %u bytes is above the limit of %zu",
+                 head.size, m_most_bytes);
     std::uint32_t const lines = lines_for(head.size);
     head.from = static_cast<std::uint16_t>(m_here);
     {
@@ -52,7 +59,9 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
         if (TULLE_UNLIKELY(out.is_dead)) return true;
         ring_line* const first = out.ring.reserve(lines);
         if (first == nullptr) return false;
-        if (TULLE_UNLIKELY(!std::exchange(out.is_used, true))) m_session.entry(to).senders.note(m_here); // U1
+        // U1.
+        if (TULLE_UNLIKELY(!std::exchange(out.is_used, true)))
+            m_session.entry(to).senders.note(m_here);
         first->head = head;
         if (head.size != 0) std::memcpy(bytes_behind(*first), payload, head.size);
         m_order.before_send();
@@ -80,7 +89,8 @@ bool shm_transport::poll(receiver& to) noexcept {
     if (TULLE_UNLIKELY(noted != m_senders_noted)) find_senders(noted);
     for (rank const r : m_senders) found |= poll_one(m_in[r], to);
     // acquire: pairs with session::declare_dead
-    if (TULLE_UNLIKELY(m_session.head().deaths.load(std::memory_order_acquire) != m_deaths)) found |= find_the_dead(to);
+    if (TULLE_UNLIKELY(m_session.head().deaths.load(std::memory_order_acquire) != m_deaths))
+        found |= find_the_dead(to);
     return found;
 }
 
@@ -94,7 +104,9 @@ void shm_transport::find_senders(std::uint32_t count) noexcept {
 bool shm_transport::find_the_dead(receiver& to) noexcept {
     std::uint32_t const before = m_deaths;
     for (rank r = 0; r < m_session.places(); ++r)
-        if (r != m_here && !is_known_dead(r) && m_session.entry(r).state.load(std::memory_order_acquire) == place_state::dead) bury(r, to);
+        if (r != m_here && !is_known_dead(r) &&
+            m_session.entry(r).state.load(std::memory_order_acquire) == place_state::dead)
+            bury(r, to);
     return m_deaths != before;
 }
 
@@ -112,7 +124,8 @@ void shm_transport::bury(rank dead, receiver& to) noexcept {
     }
     m_staging.give_back_all(dead);
     ++m_deaths;
-    to.place_died(dead, m_session.entry(dead).wait_status.load(std::memory_order_relaxed)); // relaxed: published by the state
+    // relaxed: published by the state
+    to.place_died(dead, m_session.entry(dead).wait_status.load(std::memory_order_relaxed));
 }
 
 // Its name is where it is in the memory that all map, each at another address.
@@ -122,21 +135,29 @@ transport::staged shm_transport::stage(rank to, std::size_t bytes) noexcept {
     return {taken, static_cast<std::uint64_t>(taken - m_session.memory().low())};
 }
 
-void shm_transport::unstage(rank to, std::uint64_t name) noexcept { m_staging.give_back(to, m_session.memory().low() + name); }
+void shm_transport::unstage(rank to, std::uint64_t name) noexcept {
+    m_staging.give_back(to, m_session.memory().low() + name);
+}
 
-std::byte const* shm_transport::find_staged(std::uint64_t name) const noexcept { return m_session.memory().low() + name; }
+std::byte const* shm_transport::find_staged(std::uint64_t name) const noexcept {
+    return m_session.memory().low() + name;
+}
 
 std::byte* shm_transport::map_segments(std::size_t each) noexcept {
     if (!reserve_segments(each) || !m_session.grow_segments(m_segments.size())) return nullptr;
-    return m_segments.fill_from(m_session.segments_descriptor(), 0, m_segments.size()) ? m_segments.low() : nullptr;
+    return m_segments.fill_from(m_session.segments_descriptor(), 0, m_segments.size())
+               ? m_segments.low()
+               : nullptr;
 }
 
 int shm_transport::read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept {
-    pid_t const process = m_session.entry(from).process.load(std::memory_order_relaxed); // relaxed: stored before it sent anything
+    // relaxed: stored before it sent anything
+    pid_t const process = m_session.entry(from).process.load(std::memory_order_relaxed);
     auto* into = static_cast<std::byte*>(to);
     while (bytes != 0) {
         iovec const local{into, bytes};
-        iovec const remote{reinterpret_cast<void*>(address), bytes}; // NOLINT(performance-no-int-to-ptr): an address there, not here
+        iovec const remote{reinterpret_cast<void*>(address),
+                           bytes}; // NOLINT(performance-no-int-to-ptr): an address there, not here
         ssize_t const got = process_vm_readv(process, &local, 1, &remote, 1, 0);
         if (got <= 0) return got < 0 ? errno : EFAULT;
         into += got;
@@ -144,7 +165,8 @@ int shm_transport::read(rank from, void* to, std::uint64_t address, std::size_t 
         bytes -= static_cast<std::size_t>(got);
     }
     // acquire: pairs with declare_dead, after which its number may be that of another process
-    return m_session.entry(from).state.load(std::memory_order_acquire) == place_state::dead ? ESRCH : 0;
+    return m_session.entry(from).state.load(std::memory_order_acquire) == place_state::dead ? ESRCH
+                                                                                            : 0;
 }
 
 } // namespace tulle::net

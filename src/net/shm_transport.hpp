@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between processes of one host, through rings in the memory that they share. Private memory is read by process_vm_readv, where
-// the system allows it.
+// Messages between processes of one host, through rings in the memory that they share. Private
+// memory is read by process_vm_readv, where the system allows it.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -34,9 +34,14 @@ public:
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override;
     [[nodiscard]] std::byte* map_segments(std::size_t each) noexcept override;
     [[nodiscard]] bool reaches(rank /*any*/) const noexcept override { return true; }
-    [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override { return m_session.shelf(of); }
-    [[nodiscard]] shared_arrivals* arrivals_of(rank place) noexcept override { return &m_session.entry(place).barriers; }
-    [[nodiscard]] int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept override;
+    [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override {
+        return m_session.shelf(of);
+    }
+    [[nodiscard]] shared_arrivals* arrivals_of(rank place) noexcept override {
+        return &m_session.entry(place).barriers;
+    }
+    [[nodiscard]] int read(rank from, void* to, std::uint64_t address,
+                           std::size_t bytes) noexcept override;
 
     [[nodiscard]] session const& joined() const noexcept { return m_session; }
     [[nodiscard]] shared_bell& own_bell() const noexcept { return own_entry().bell; }

@@ -25,7 +25,8 @@ std::byte* staging_area::take(rank whose, std::size_t bytes) noexcept {
 // With those that follow.
 void staging_area::merge_free_runs(std::size_t first) noexcept {
     run& here = m_runs[first];
-    for (std::size_t next = first + here.blocks; next < m_runs.size() && !m_runs[next].is_taken; next = first + here.blocks)
+    for (std::size_t next = first + here.blocks; next < m_runs.size() && !m_runs[next].is_taken;
+         next = first + here.blocks)
         here.blocks += m_runs[next].blocks;
 }
 

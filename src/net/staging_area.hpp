@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is handed out for large payloads, the lowest that is free first, so that the same caches and pages are used again. What is handed
-// out where is kept apart, as the memory may be shared with those who must not spoil it.
+// Memory that is handed out for large payloads, the lowest that is free first, so that the same
+// caches and pages are used again. What is handed out where is kept apart, as the memory may be
+// shared with those who must not spoil it.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -22,7 +23,8 @@ public:
         if (!m_runs.empty()) m_runs[0].blocks = static_cast<std::uint32_t>(m_runs.size());
     }
 
-    // For that place; by any OS thread. Null: there is not so much in one piece, or that place has died. Not at the beginning of a page:
+    // For that place; by any OS thread. Null: there is not so much in one piece, or that place has
+    // died. Not at the beginning of a page:
     // messenger/payload_store.hpp has the reason.
     [[nodiscard]] std::byte* take(rank whose, std::size_t bytes) noexcept;
     // What take() has returned. Nothing happens when that place has died.

@@ -10,8 +10,10 @@ bool transport::reserve_segments(std::size_t each) noexcept {
         errno = ENOMEM;
         return false;
     }
-    if (!m_segments.is_valid()) m_segments = os::fixed_range::reserve(os::fixed_range::usual_address(), each * count());
-    return m_segments.is_valid(); // it stays when what is to lie there cannot be had, and is filled when somebody tries again
+    if (!m_segments.is_valid())
+        m_segments = os::fixed_range::reserve(os::fixed_range::usual_address(), each * count());
+    // It stays when what is to lie there cannot be had, and is filled when somebody tries again.
+    return m_segments.is_valid();
 }
 
 std::byte* transport::map_segments(std::size_t each) noexcept {

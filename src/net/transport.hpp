@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of what carries messages between places. It knows neither threads nor what messages mean.
+// The contract of what carries messages between places. It knows neither threads nor what messages
+// mean.
 //   Order: none is promised between two messages, not even of one sender to one receiver.
-//   Each message that try_send has taken arrives once, unless one of the two places dies. What a place has sent before it died arrives where memory carries it.
-//   Progress: somebody polls, at the sender too: a network may need its help for what it has taken. Whoever will not poll for a while sleeps by arm() and sleep(), and is woken by the next message, unless others
-//   watch: between begin_watch() and end_watch() a place polls anyway, and its senders save themselves the system call.
-// Implementations: shm_transport (processes of one host), mpi_transport (processes that an MPI has started), loopback_transport (places of one process).
+//   Each message that try_send has taken arrives once, unless one of the two places dies. What a
+//   place has sent before it died arrives where memory carries it.
+//   Progress: somebody polls, at the sender too: a network may need its help for what it has taken.
+//   Whoever will not poll for a while sleeps by arm() and sleep(), and is woken by the next
+//   message, unless others watch: between begin_watch() and end_watch() a place polls anyway, and
+//   its senders save themselves the system call.
+// Implementations: shm_transport (processes of one host), mpi_transport (processes that an MPI has
+// started), loopback_transport (places of one process).
 // The tests are the same for all: tests/support/transport_contract.hpp.
 #pragma once
 
@@ -30,66 +35,89 @@ public:
     // Bytes that may follow a packet, to any place.
     [[nodiscard]] virtual std::size_t most_bytes() const noexcept = 0;
     // To that place: not fewer.
-    [[nodiscard]] virtual std::size_t most_bytes_to(rank /*to*/) const noexcept { return most_bytes(); }
+    [[nodiscard]] virtual std::size_t most_bytes_to(rank /*to*/) const noexcept {
+        return most_bytes();
+    }
 
-    // To another place or to this one; by any OS thread. The payload, at most most_bytes_to(to), has been copied when it returns. False: there is no room
-    // now, and nothing was done; poll, and try again.
+    // To another place or to this one; by any OS thread. The payload, at most most_bytes_to(to),
+    // has been copied when it returns. False: there is no room now, and nothing was done; poll, and
+    // try again.
     // Memory ordering: what happens before it happens before the delivery.
-    [[nodiscard]] virtual bool try_send(rank to, packet head, std::byte const* payload) noexcept = 0;
+    [[nodiscard]] virtual bool try_send(rank to, packet head,
+                                        std::byte const* payload) noexcept = 0;
 
-    // Delivers some of what has arrived, and tells of deaths. One OS thread at a time. True: there was something, or streams move.
+    // Delivers some of what has arrived, and tells of deaths. One OS thread at a time. True: there
+    // was something, or streams move.
     virtual bool poll(receiver& to) noexcept = 0;
 
-    // By any OS threads, nested at will. After end_watch(), poll once more, or wake() if another OS thread polls.
+    // By any OS threads, nested at will. After end_watch(), poll once more, or wake() if another OS
+    // thread polls.
     virtual void begin_watch() noexcept = 0;
     virtual void end_watch() noexcept = 0;
 
-    // By one OS thread: arm(), poll once more, and if there was nothing, sleep(); it returns when a message arrives that nobody watches for, by
-    // wake(), or at the deadline (ns, monotonic), at once if that happened since arm(). wake() before arm() ends no sleep, but what was done before it
-    // is seen after arm().
+    // By one OS thread: arm(), poll once more, and if there was nothing, sleep(); it returns when a
+    // message arrives that nobody watches for, by wake(), or at the deadline (ns, monotonic), at
+    // once if that happened since arm(). wake() before arm() ends no sleep, but what was done
+    // before it is seen after arm().
     virtual void arm() noexcept = 0;
     virtual void sleep(std::uint64_t deadline) noexcept = 0;
     virtual void wake() noexcept = 0;
 
-    // Memory in which this place puts large payloads for that one, which reads them there. By any OS thread.
+    // Memory in which this place puts large payloads for that one, which reads them there. By any
+    // OS thread.
     struct staged {
         std::byte* bytes = nullptr; // null: there is none, or none is left
         std::uint64_t name = 0;     // by which that place finds it
     };
     [[nodiscard]] virtual staged stage(rank /*to*/, std::size_t /*bytes*/) noexcept { return {}; }
     virtual void unstage(rank /*to*/, std::uint64_t /*name*/) noexcept {}
-    // What another place has staged; it must not be changed. Memory ordering: its messages order what it has written there.
-    [[nodiscard]] virtual std::byte const* find_staged(std::uint64_t /*name*/) const noexcept { return nullptr; }
-    // Memory that all places name by the same addresses: `each` bytes, whole pages, of every place, one after the other. Maps what loads and stores reach, at
-    // least the part of this place; once, and until this object is gone. Null: errno says why; EEXIST: something else is at those addresses.
+    // What another place has staged; it must not be changed. Memory ordering: its messages order
+    // what it has written there.
+    [[nodiscard]] virtual std::byte const* find_staged(std::uint64_t /*name*/) const noexcept {
+        return nullptr;
+    }
+    // Memory that all places name by the same addresses: `each` bytes, whole pages, of every place,
+    // one after the other. Maps what loads and stores reach, at least the part of this place; once,
+    // and until this object is gone. Null: errno says why; EEXIST: something else is at those
+    // addresses.
     [[nodiscard]] virtual std::byte* map_segments(std::size_t each) noexcept;
-    // Whether that place's part is one of these; then loads, stores and atomic operations of both act on the same memory.
+    // Whether that place's part is one of these; then loads, stores and atomic operations of both
+    // act on the same memory.
     [[nodiscard]] virtual bool reaches(rank place) const noexcept { return place == here(); }
 
-    // Memory of that place, zeros at first, that loads, stores and atomic operations of both places act on; each may have it at another address.
-    // What places may take from each other lies there (balance/global_deque.hpp). Empty: there is none.
+    // Memory of that place, zeros at first, that loads, stores and atomic operations of both places
+    // act on; each may have it at another address.
+    // What places may take from each other lies there (balance/global_deque.hpp). Empty: there is
+    // none.
     [[nodiscard]] virtual std::span<std::byte> shelf(rank /*of*/) noexcept { return {}; }
 
-    // How far that place has come in barriers. Null: it tells so by messages alone; then this place does, too.
+    // How far that place has come in barriers. Null: it tells so by messages alone; then this place
+    // does, too.
     [[nodiscard]] virtual shared_arrivals* arrivals_of(rank /*place*/) noexcept { return nullptr; }
 
-    // Reads private memory of another place without its help. 0, or an errno value: ENOTSUP, EPERM: it cannot be done, send it instead; EFAULT:
+    // Reads private memory of another place without its help. 0, or an errno value: ENOTSUP, EPERM:
+    // it cannot be done, send it instead; EFAULT:
     // there is no such memory; ESRCH: the place is gone.
-    [[nodiscard]] virtual int read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept = 0;
+    [[nodiscard]] virtual int read(rank from, void* to, std::uint64_t address,
+                                   std::size_t bytes) noexcept = 0;
 
-    // Streams, where the network itself moves large payloads from memory to memory. The receiver begins, and tells the sender the number, who
-    // sends as many bytes. Whoever polls tells when a side is done (receiver::moved). 0: it cannot be done, send messages instead. By any OS thread.
-    [[nodiscard]] virtual std::uint32_t begin_receive(rank /*from*/, std::span<std::byte> /*to*/, std::uint64_t /*what*/) noexcept {
+    // Streams, where the network itself moves large payloads from memory to memory. The receiver
+    // begins, and tells the sender the number, who sends as many bytes. Whoever polls tells when a
+    // side is done (receiver::moved). 0: it cannot be done, send messages instead. By any OS
+    // thread.
+    [[nodiscard]] virtual std::uint32_t begin_receive(rank /*from*/, std::span<std::byte> /*to*/,
+                                                      std::uint64_t /*what*/) noexcept {
         return 0;
     }
     // False: no memory.
-    [[nodiscard]] virtual bool begin_send(rank /*to*/, std::uint32_t /*number*/, std::span<std::byte const> /*from*/,
+    [[nodiscard]] virtual bool begin_send(rank /*to*/, std::uint32_t /*number*/,
+                                          std::span<std::byte const> /*from*/,
                                           std::uint64_t /*what*/) noexcept {
         return false;
     }
 
-    // At the end, instead of polling, by who may poll: waits, where the network needs it, until all places have called it. Nothing is delivered any
-    // more, and nothing can be sent.
+    // At the end, instead of polling, by who may poll: waits, where the network needs it, until all
+    // places have called it. Nothing is delivered any more, and nothing can be sent.
     virtual void close() noexcept {}
 
 protected:

@@ -10,7 +10,8 @@ std::optional<std::uint64_t> careful_read(void const* address) noexcept {
     std::uint64_t word = 0;
     iovec const here{&word, sizeof word};
     iovec const there{const_cast<void*>(address), sizeof word};
-    if (::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) != static_cast<ssize_t>(sizeof word)) {
+    if (::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) !=
+        static_cast<ssize_t>(sizeof word)) {
         return std::nullopt;
     }
     return word;

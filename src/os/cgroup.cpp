@@ -32,7 +32,8 @@ bool has_word(std::string_view list, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// The process's path in the hierarchy of the `cpu` controller (version 1) or in the unified one (version 2).
+/// The process's path in the hierarchy of the `cpu` controller (version 1) or in the unified one
+/// (version 2).
 std::optional<std::string_view> find_membership(std::string_view text, bool unified) {
     std::optional<std::string_view> found;
     for_each_line(text, [&](std::string_view line) {
@@ -40,20 +41,25 @@ std::optional<std::string_view> find_membership(std::string_view text, bool unif
         auto const second = first == std::string_view::npos ? first : line.find(':', first + 1);
         if (found || second == std::string_view::npos) return;
         std::string_view const controllers = line.substr(first + 1, second - first - 1);
-        if (unified ? controllers.empty() : has_word(controllers, "cpu")) found = line.substr(second + 1);
+        if (unified ? controllers.empty() : has_word(controllers, "cpu"))
+            found = line.substr(second + 1);
     });
     return found;
 }
 
-/// One line of mountinfo: "36 35 98:0 /subtree /mount/point options ... - type source super-options" (proc(5)).
+/// One line of mountinfo: "36 35 98:0 /subtree /mount/point options ... - type source
+/// super-options" (proc(5)).
 std::optional<mount> parse_mount(std::string_view line, bool unified) {
-    if (line.find(unified ? " - cgroup2 " : " - cgroup ") == std::string_view::npos) return std::nullopt; // most lines
+    // Most lines.
+    if (line.find(unified ? " - cgroup2 " : " - cgroup ") == std::string_view::npos)
+        return std::nullopt;
     auto const fields = split(line, ' ');
     auto const dash = std::find(fields.begin(), fields.end(), "-");
     if (fields.size() < 5 || fields.end() - dash < 4) {
         return std::nullopt;
     }
-    return unified || has_word(dash[3], "cpu") ? std::optional<mount>(mount{fields[4], fields[3]}) : std::nullopt;
+    return unified || has_word(dash[3], "cpu") ? std::optional<mount>(mount{fields[4], fields[3]})
+                                               : std::nullopt;
 }
 
 std::optional<mount> find_mount(std::string_view text, bool unified) {
@@ -72,27 +78,30 @@ std::string first_line(std::string const& file) {
 double ratio(std::string_view quota, std::string_view period) noexcept {
     std::optional<int> const quota_us = take_number(quota);
     std::optional<int> const period_us = take_number(period);
-    bool const is_limit = quota_us && period_us && *quota_us > 0 && *period_us > 0; // "max" and -1: no limit
+    bool const is_limit =
+        quota_us && period_us && *quota_us > 0 && *period_us > 0; // "max" and -1: no limit
     return is_limit ? static_cast<double>(*quota_us) / *period_us : 0;
 }
 
 /// The quota that one group sets for itself; 0 for none.
 double group_quota(std::string const& directory, bool unified) {
     if (!unified) {
-        return ratio(first_line(directory + "/cpu.cfs_quota_us"), first_line(directory + "/cpu.cfs_period_us"));
+        return ratio(first_line(directory + "/cpu.cfs_quota_us"),
+                     first_line(directory + "/cpu.cfs_period_us"));
     }
     std::string const line = first_line(directory + "/cpu.max");
     auto const fields = split(line, ' ');
     return fields.size() == 2 ? ratio(fields[0], fields[1]) : 0;
 }
 
-/// The group's path below the mount point. Without a cgroup namespace a container sees the host's path, of which only the
-/// part below the mounted subtree exists here.
+/// The group's path below the mount point. Without a cgroup namespace a container sees the host's
+/// path, of which only the part below the mounted subtree exists here.
 std::string visible_path(std::string_view path, mount const& where) {
     if (where.subtree != "/" && path.starts_with(where.subtree)) {
         path.remove_prefix(where.subtree.size());
     }
-    return std::string(path == "/" || path.find("..") != std::string_view::npos ? std::string_view{} : path);
+    return std::string(path == "/" || path.find("..") != std::string_view::npos ? std::string_view{}
+                                                                                : path);
 }
 
 double smaller_limit(double one, double other) noexcept {
@@ -102,7 +111,8 @@ double smaller_limit(double one, double other) noexcept {
     return std::min(one, other);
 }
 
-double hierarchy_quota(std::string_view memberships, std::string_view mounts, std::string const& root, bool unified) {
+double hierarchy_quota(std::string_view memberships, std::string_view mounts,
+                       std::string const& root, bool unified) {
     auto const path = find_membership(memberships, unified);
     auto const where = path ? find_mount(mounts, unified) : std::nullopt;
     if (!where) {
@@ -123,7 +133,8 @@ double hierarchy_quota(std::string_view memberships, std::string_view mounts, st
 double cgroup_quota(cgroup_files const& files) {
     std::string const memberships = read_text(files.membership).value_or("");
     std::string const mounts = read_text(files.mounts).value_or("");
-    return smaller_limit(hierarchy_quota(memberships, mounts, files.root, true), hierarchy_quota(memberships, mounts, files.root, false));
+    return smaller_limit(hierarchy_quota(memberships, mounts, files.root, true),
+                         hierarchy_quota(memberships, mounts, files.root, false));
 }
 
 } // namespace tulle::os

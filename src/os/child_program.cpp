@@ -15,7 +15,8 @@
 
 namespace tulle::os {
 
-memory_file::memory_file(char const* name) noexcept : m_descriptor(::memfd_create(name, MFD_CLOEXEC)) {}
+memory_file::memory_file(char const* name) noexcept
+    : m_descriptor(::memfd_create(name, MFD_CLOEXEC)) {}
 
 memory_file::~memory_file() {
     if (m_descriptor >= 0) {
@@ -30,8 +31,9 @@ void memory_file::write(char const* text, std::size_t length) const noexcept {
 void memory_file::rewind() const noexcept { ::lseek(m_descriptor, 0, SEEK_SET); }
 
 int copy_process() noexcept {
-    // No exit signal: the program neither hears of this child nor waits for it by accident. The child is told by its own number: on SPARC
-    // the call returns the parent's there, and says which of both it is in a second register.
+    // No exit signal: the program neither hears of this child nor waits for it by accident. The
+    // child is told by its own number: on SPARC the call returns the parent's there, and says which
+    // of both it is in a second register.
     pid_t const parent = ::getpid();
     auto const child = static_cast<int>(::syscall(SYS_clone, 0UL, nullptr, nullptr, nullptr, 0UL));
     return child > 0 && ::getpid() != parent ? 0 : child;
@@ -54,7 +56,8 @@ namespace {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     int const nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     char* environment[] = {nullptr};
-    if (::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(nothing, STDERR_FILENO) >= 0) {
+    if (::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
+        ::dup2(nothing, STDERR_FILENO) >= 0) {
         ::execvpe(arguments[0], const_cast<char* const*>(arguments), environment);
     }
     ::_exit(127);
@@ -72,7 +75,8 @@ bool run_program(char const* const* arguments, int input, int output, int most_s
     if (child < 0) {
         return false;
     }
-    std::uint64_t const give_up = monotonic_ns() + static_cast<std::uint64_t>(most_seconds) * k_second;
+    std::uint64_t const give_up =
+        monotonic_ns() + static_cast<std::uint64_t>(most_seconds) * k_second;
     for (int status = 0;;) {
         int const ended = wait_for_copy(child, status, false);
         if (ended != 0) {

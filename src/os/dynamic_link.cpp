@@ -35,7 +35,8 @@ bool binds_at_start(ElfW(Dyn) const* section) noexcept {
 
 bool binds_at_start() noexcept {
     char const* const forced = std::getenv("LD_BIND_NOW");
-    return (forced != nullptr && *forced != '\0') || dl_iterate_phdr(&look_at_program, nullptr) != 1;
+    return (forced != nullptr && *forced != '\0') ||
+           dl_iterate_phdr(&look_at_program, nullptr) != 1;
 }
 
 } // namespace tulle::os

@@ -13,12 +13,14 @@ namespace tulle::os {
 
 namespace {
 
-// Programs, heaps and stacks lie at the ends of an address space of 47 bits; with 39 bits (some of AArch64, RISC-V) as well.
+// Programs, heaps and stacks lie at the ends of an address space of 47 bits; with 39 bits (some of
+// AArch64, RISC-V) as well.
 #if UINTPTR_MAX == UINT32_MAX
 constexpr std::uintptr_t k_usual = 0x6000'0000;
 #elif defined(__x86_64__) || defined(__powerpc64__) || defined(__sparc_v9__) || defined(__s390x__)
 constexpr std::uintptr_t k_usual =
-    base::k_thread_sanitizer ? 0x10'0000'0000 : 0x2000'0000'0000; // it leaves what is below 512 GiB to programs
+    // It leaves what is below 512 GiB to programs.
+    base::k_thread_sanitizer ? 0x10'0000'0000 : 0x2000'0000'0000;
 #else
 constexpr std::uintptr_t k_usual = 0x10'0000'0000;
 #endif
@@ -42,7 +44,8 @@ fixed_range::~fixed_range() { release(); }
 
 fixed_range fixed_range::reserve(std::uintptr_t at, std::size_t bytes) noexcept {
     fixed_range made;
-    int const flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != 0 ? MAP_FIXED_NOREPLACE : 0);
+    int const flags =
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != 0 ? MAP_FIXED_NOREPLACE : 0);
     void* const wanted = reinterpret_cast<void*>(at); // NOLINT(performance-no-int-to-ptr)
     void* const low = mmap(wanted, bytes, PROT_NONE, flags, -1, 0);
     if (low == MAP_FAILED) return made;
@@ -63,9 +66,10 @@ bool fixed_range::fill_from(int descriptor, std::size_t offset, std::size_t byte
 }
 
 bool fixed_range::map(std::size_t offset, std::size_t bytes, int flags, int descriptor) noexcept {
-    TULLE_ASSERT(offset <= m_size && bytes <= m_size - offset, "%zu bytes at %zu are not in a range of %zu", bytes, offset, m_size);
-    return mmap(m_low + offset, bytes, PROT_READ | PROT_WRITE, flags, descriptor, descriptor < 0 ? 0 : static_cast<off_t>(offset)) !=
-           MAP_FAILED;
+    TULLE_ASSERT(offset <= m_size && bytes <= m_size - offset,
+                 "%zu bytes at %zu are not in a range of %zu", bytes, offset, m_size);
+    return mmap(m_low + offset, bytes, PROT_READ | PROT_WRITE, flags, descriptor,
+                descriptor < 0 ? 0 : static_cast<off_t>(offset)) != MAP_FAILED;
 }
 
 void fixed_range::release() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses that are set aside, to be filled with memory part by part. Several processes can set aside the same ones.
+// Addresses that are set aside, to be filled with memory part by part. Several processes can set
+// aside the same ones.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ public:
     fixed_range& operator=(fixed_range&& other) noexcept;
     ~fixed_range(); ///< unmaps
 
-    /// `at` 0: anywhere. Nothing of it can be read or written yet, and it takes no memory. Not valid: errno says why; EEXIST: something is there.
+    /// `at` 0: anywhere. Nothing of it can be read or written yet, and it takes no memory. Not
+    /// valid: errno says why; EEXIST: something is there.
     [[nodiscard]] static fixed_range reserve(std::uintptr_t at, std::size_t bytes) noexcept;
     /// Where nothing else is, on the machine that this was compiled for, and with the sanitizer.
     [[nodiscard]] static std::uintptr_t usual_address() noexcept;
@@ -24,13 +26,15 @@ public:
     [[nodiscard]] std::byte* low() const noexcept { return m_low; }
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }
 
-    /// Whole pages of zeros, of this process. A page takes memory when it is touched. False: errno says why.
+    /// Whole pages of zeros, of this process. A page takes memory when it is touched. False: errno
+    /// says why.
     [[nodiscard]] bool fill(std::size_t offset, std::size_t bytes) noexcept;
     /// The same offsets of a file.
     [[nodiscard]] bool fill_from(int descriptor, std::size_t offset, std::size_t bytes) noexcept;
 
 private:
-    [[nodiscard]] bool map(std::size_t offset, std::size_t bytes, int flags, int descriptor) noexcept;
+    [[nodiscard]] bool map(std::size_t offset, std::size_t bytes, int flags,
+                           int descriptor) noexcept;
     void release() noexcept;
 
     std::byte* m_low = nullptr;

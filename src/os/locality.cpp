@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of the kernel's ABI (Documentation/ABI/stable/sysfs-devices-node, Documentation/ABI/testing/sysfs-devices-system-cpu). Lists of
-// CPUs look like "0-3,8,10-11".
+// Files of the kernel's ABI (Documentation/ABI/stable/sysfs-devices-node,
+// Documentation/ABI/testing/sysfs-devices-system-cpu). Lists of CPUs look like "0-3,8,10-11".
 #include "os/locality.hpp"
 
 #include <algorithm>
@@ -29,7 +29,9 @@ std::vector<int> numbers_of(std::string const& file) {
             rest.remove_prefix(1);
             last = take_number(rest);
         }
-        for (int number = std::max(*first, 0); number <= std::min(last.value_or(-1), k_cpu_limit - 1); ++number) numbers.push_back(number);
+        for (int number = std::max(*first, 0);
+             number <= std::min(last.value_or(-1), k_cpu_limit - 1); ++number)
+            numbers.push_back(number);
         is_list = rest.starts_with(',');
         rest.remove_prefix(is_list ? 1 : 0);
     }
@@ -51,11 +53,13 @@ std::vector<int> around_cache_of(std::string const& cpu) {
     int level = level_of(caches + std::to_string(index));
     if (level != 3) level = level_of(caches + std::to_string(index = 0));
     while (level != 0 && level != 3) level = level_of(caches + std::to_string(++index));
-    return level == 0 ? std::vector<int>{} : numbers_of(caches + std::to_string(index) + "/shared_cpu_list");
+    return level == 0 ? std::vector<int>{}
+                      : numbers_of(caches + std::to_string(index) + "/shared_cpu_list");
 }
 
 /// Calls f(place) for those of `cpus` that have a place in `found`.
-template <class F> void for_each_known(std::vector<locality> const& found, std::vector<int> const& cpus, F const& f) {
+template <class F>
+void for_each_known(std::vector<locality> const& found, std::vector<int> const& cpus, F const& f) {
     for (int const cpu : cpus) {
         auto const place = static_cast<std::size_t>(cpu);
         if (place < found.size() && found[place] != k_unknown_locality) f(place);
@@ -71,15 +75,19 @@ std::vector<locality> find_localities(std::string const& system) {
         found.resize(std::max(found.size(), static_cast<std::size_t>(cpu) + 1), k_unknown_locality);
         found[static_cast<std::size_t>(cpu)] = locality{};
     }
-    for (int const cpu : online) { // a cache is named by its first CPU, and asked for once: machines may have hundreds of CPUs
+    // A cache is named by its first CPU, and asked for once: machines may have hundreds of CPUs.
+    for (int const cpu : online) {
         if (found[static_cast<std::size_t>(cpu)].cache != -1) continue;
         std::vector<int> const around = around_cache_of(system + "/cpu/cpu" + std::to_string(cpu));
-        for_each_known(found, around, [&](std::size_t place) { found[place].cache = around.front(); });
+        for_each_known(found, around,
+                       [&](std::size_t place) { found[place].cache = around.front(); });
     }
     std::vector<int> const nodes = numbers_of(system + "/node/online");
     for (int const node : nodes) {
         bool const is_only_one = nodes.size() == 1; // that of all CPUs
-        auto const cpus = is_only_one ? online : numbers_of(system + "/node/node" + std::to_string(node) + "/cpulist");
+        auto const cpus =
+            is_only_one ? online
+                        : numbers_of(system + "/node/node" + std::to_string(node) + "/cpulist");
         for_each_known(found, cpus, [&](std::size_t place) { found[place].node = node; });
     }
     return found;

@@ -8,7 +8,8 @@
 
 namespace tulle::os {
 
-/// The NUMA node and the last-level cache around a CPU: CPUs with equal numbers share both. -1: unknown, -2: not looked for.
+/// The NUMA node and the last-level cache around a CPU: CPUs with equal numbers share both. -1:
+/// unknown, -2: not looked for.
 struct locality {
     int node = -1;
     int cache = -1;
@@ -16,7 +17,9 @@ struct locality {
 };
 inline constexpr locality k_unknown_locality{-2, -2};
 
-/// By number of the operating system; k_unknown_locality for those that are not online. Empty where nothing can be read.
-[[nodiscard]] std::vector<locality> find_localities(std::string const& system = "/sys/devices/system");
+/// By number of the operating system; k_unknown_locality for those that are not online. Empty where
+/// nothing can be read.
+[[nodiscard]] std::vector<locality>
+find_localities(std::string const& system = "/sys/devices/system");
 
 } // namespace tulle::os

@@ -9,7 +9,8 @@ namespace tulle::os {
 
 void* mapped_memory::do_allocate(std::size_t bytes, std::size_t alignment) {
     std::size_t const page = page_size();
-    void* const memory = system_memory().reserve((bytes + page - 1) / page * page, alignment > page ? alignment : page);
+    void* const memory = system_memory().reserve((bytes + page - 1) / page * page,
+                                                 alignment > page ? alignment : page);
     if (memory == nullptr) {
         throw std::bad_alloc();
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that comes straight from the system and is given back as a whole: for work that must not touch the C library's heap, because it
-// is done in a copy of the process, where nobody may be left to release the heap's lock.
+// Memory that comes straight from the system and is given back as a whole: for work that must not
+// touch the C library's heap, because it is done in a copy of the process, where nobody may be left
+// to release the heap's lock.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,9 @@ private:
     /// Throws std::bad_alloc.
     void* do_allocate(std::size_t bytes, std::size_t alignment) override;
     void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override;
-    [[nodiscard]] bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
+    [[nodiscard]] bool do_is_equal(memory_resource const& other) const noexcept override {
+        return this == &other;
+    }
 };
 
 } // namespace tulle::os

@@ -40,7 +40,8 @@ template <class See> void for_each_mapping(See see) {
         length += static_cast<std::size_t>(got);
         text[length] = '\0';
         char* line = text;
-        for (char* end = nullptr; go_on && (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
+        for (char* end = nullptr; go_on && (end = std::strchr(line, '\n')) != nullptr;
+             line = end + 1) {
             *end = '\0';
             auto const found = parse(line);
             go_on = !found || see(*found);

@@ -10,13 +10,16 @@ namespace tulle::os {
 
 struct address_range {
     std::uintptr_t low = 0, high = 0;
-    [[nodiscard]] bool contains(std::uintptr_t address) const noexcept { return address >= low && address < high; }
+    [[nodiscard]] bool contains(std::uintptr_t address) const noexcept {
+        return address >= low && address < high;
+    }
 };
 
 /// The readable mapping that holds an address; empty when there is none. No heap, no lock.
 [[nodiscard]] address_range mapping_around(std::uintptr_t address) noexcept;
 
-/// Those that are readable and not shared with other processes, in ascending order. Throws std::bad_alloc.
+/// Those that are readable and not shared with other processes, in ascending order. Throws
+/// std::bad_alloc.
 [[nodiscard]] std::vector<address_range> private_mappings();
 
 } // namespace tulle::os

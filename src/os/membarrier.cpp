@@ -33,7 +33,9 @@ bool register_for(int command, std::atomic<bool>& registered) noexcept {
 void interrupt_all(int command) noexcept {
     int const kept = errno;
     while (call(command) != 0) {
-        TULLE_CHECK(errno == ENOMEM, "membarrier failed with errno %d; was membarrier_register() asked first?", errno);
+        TULLE_CHECK(errno == ENOMEM,
+                    "membarrier failed with errno %d; was membarrier_register() asked first?",
+                    errno);
         ::sched_yield();
     }
     errno = kept;
@@ -41,12 +43,20 @@ void interrupt_all(int command) noexcept {
 
 } // namespace
 
-bool membarrier_register() noexcept { return register_for(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, g_registered); }
-bool membarrier_register_global() noexcept { return register_for(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, g_registered_global); }
+bool membarrier_register() noexcept {
+    return register_for(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, g_registered);
+}
+bool membarrier_register_global() noexcept {
+    return register_for(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, g_registered_global);
+}
 
-bool membarrier_available() noexcept { return g_registered.load(std::memory_order_relaxed); } // relaxed: see above
+// relaxed: see above
+bool membarrier_available() noexcept { return g_registered.load(std::memory_order_relaxed); }
 
-bool membarrier_global_available() noexcept { return g_registered_global.load(std::memory_order_relaxed); } // relaxed: see above
+// relaxed: see above
+bool membarrier_global_available() noexcept {
+    return g_registered_global.load(std::memory_order_relaxed);
+}
 
 void membarrier_heavy() noexcept { interrupt_all(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
 void membarrier_global_heavy() noexcept { interrupt_all(MEMBARRIER_CMD_GLOBAL_EXPEDITED); }

@@ -27,11 +27,13 @@ constexpr int k_pidfd_self_thread_group = -10001; // Linux 6.14
 constexpr long k_sys_process_madvise = 440;
 
 void* map(std::size_t bytes) noexcept {
-    void* const low = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const low = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return low == MAP_FAILED ? nullptr : low;
 }
 
-/// Mappings that the kernel has refused to take back, since it had no memory to split a larger one. They wait here for the next release.
+/// Mappings that the kernel has refused to take back, since it had no memory to split a larger one.
+/// They wait here for the next release.
 struct refused_mappings {
     struct mapping {
         void* low;
@@ -69,7 +71,8 @@ bool release(void* low, std::size_t bytes) noexcept {
     return true;
 }
 
-/// Unmaps what lies outside of [aligned, aligned + bytes) in a mapping that was made larger for the alignment.
+/// Unmaps what lies outside of [aligned, aligned + bytes) in a mapping that was made larger for the
+/// alignment.
 void cut(std::byte* low, std::size_t mapped, std::byte* aligned, std::size_t bytes) noexcept {
     auto const before = static_cast<std::size_t>(aligned - low);
     if (before > 0) {
@@ -96,16 +99,20 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
     return aligned;
 }
 
-bool discard(void* low, std::size_t bytes) noexcept { return ::madvise(low, bytes, MADV_DONTNEED) == 0; }
+bool discard(void* low, std::size_t bytes) noexcept {
+    return ::madvise(low, bytes, MADV_DONTNEED) == 0;
+}
 
 bool advise_huge(void* low, std::size_t bytes, bool wanted) noexcept {
     return ::madvise(low, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
 }
 
-bool protect(void* low, std::size_t bytes) noexcept { return ::mprotect(low, bytes, PROT_NONE) == 0; }
+bool protect(void* low, std::size_t bytes) noexcept {
+    return ::mprotect(low, bytes, PROT_NONE) == 0;
+}
 
-/// One system call for up to 512 ranges; how many of them are done for sure. The process names itself by a constant, not by a
-/// descriptor: after a fork a descriptor would name the parent.
+/// One system call for up to 512 ranges; how many of them are done for sure. The process names
+/// itself by a constant, not by a descriptor: after a fork a descriptor would name the parent.
 std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept {
     static std::atomic<bool> s_missing{false}; // relaxed, below: who does not know yet finds out
     if (s_missing.load(std::memory_order_relaxed)) return 0;
@@ -115,8 +122,10 @@ std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advi
     for (std::size_t i = 0; i < count; ++i) {
         vector[i] = {ranges.first + (from + i) * ranges.stride, ranges.bytes};
     }
-    long const advised = ::syscall(k_sys_process_madvise, k_pidfd_self_thread_group, vector.data(), count, advice, 0U);
-    if (advised < 0 && errno == ENOSYS) s_missing.store(true, std::memory_order_relaxed); // an old kernel, or Valgrind
+    long const advised = ::syscall(k_sys_process_madvise, k_pidfd_self_thread_group, vector.data(),
+                                   count, advice, 0U);
+    // An old kernel, or Valgrind.
+    if (advised < 0 && errno == ENOSYS) s_missing.store(true, std::memory_order_relaxed);
     return advised <= 0 ? 0 : static_cast<std::size_t>(advised) / ranges.bytes;
 }
 
@@ -142,17 +151,25 @@ bool advise_ranges(strided_range const& ranges, int advice) noexcept {
     return true;
 }
 
-/// Whether the kernel, too, may not write there. An emulator takes advice that it does not know for good, and does nothing.
-bool is_out_of_bounds(void* page) noexcept { return ::sigpending(static_cast<sigset_t*>(page)) != 0; }
+/// Whether the kernel, too, may not write there. An emulator takes advice that it does not know for
+/// good, and does nothing.
+bool is_out_of_bounds(void* page) noexcept {
+    return ::sigpending(static_cast<sigset_t*>(page)) != 0;
+}
 
-bool install_guards(strided_range const& ranges) noexcept { return advise_ranges(ranges, k_madv_guard_install); }
+bool install_guards(strided_range const& ranges) noexcept {
+    return advise_ranges(ranges, k_madv_guard_install);
+}
 
-bool populate(strided_range const& ranges) noexcept { return advise_ranges(ranges, k_madv_populate_write); }
+bool populate(strided_range const& ranges) noexcept {
+    return advise_ranges(ranges, k_madv_populate_write);
+}
 
 } // namespace
 
 memory_calls const& system_memory() noexcept {
-    static constexpr memory_calls k_calls{&reserve, &release, &discard, &advise_huge, &install_guards, &protect, &populate};
+    static constexpr memory_calls k_calls{&reserve,        &release, &discard, &advise_huge,
+                                          &install_guards, &protect, &populate};
     return k_calls;
 }
 
@@ -178,7 +195,8 @@ bool can_install_guards(memory_calls const& calls) noexcept {
     void* const scratch = calls.reserve(bytes, bytes);
     bool possible = false;
     if (scratch != nullptr) {
-        possible = calls.install_guards({static_cast<std::byte*>(scratch), bytes, bytes, 1}) && is_out_of_bounds(scratch);
+        possible = calls.install_guards({static_cast<std::byte*>(scratch), bytes, bytes, 1}) &&
+                   is_out_of_bounds(scratch);
         calls.release(scratch, bytes);
     }
     errno = kept;

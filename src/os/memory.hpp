@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Address space from the operating system. No call throws; a failed one returns nullptr or false and leaves the reason in
-// errno. The calls are reached through a table, so that a test can put a failing or counting call in place of one.
+// Address space from the operating system. No call throws; a failed one returns nullptr or false
+// and leaves the reason in errno. The calls are reached through a table, so that a test can put a
+// failing or counting call in place of one.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ struct strided_range {
 struct memory_calls {
     /// Reads and writes, but no memory behind it until touched. `alignment`: a power of two.
     void* (*reserve)(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Gives a reservation back, address space included; where the kernel has no memory to do that, now its pages, and the rest later.
+    /// Gives a reservation back, address space included; where the kernel has no memory to do that,
+    /// now its pages, and the rest later.
     bool (*release)(void* low, std::size_t bytes) noexcept;
     /// Gives the pages back; the range reads zero afterwards, guards in it stay.
     bool (*discard)(void* low, std::size_t bytes) noexcept;
@@ -38,10 +40,12 @@ struct memory_calls {
 
 [[nodiscard]] std::size_t page_size() noexcept;
 
-/// The most mappings that this process may have (vm.max_map_count; the kernel's default where that cannot be read).
+/// The most mappings that this process may have (vm.max_map_count; the kernel's default where that
+/// cannot be read).
 [[nodiscard]] std::size_t mapping_limit() noexcept;
 
-/// Tries install_guards on a scratch page: false before Linux 6.13 and under filters that refuse it.
+/// Tries install_guards on a scratch page: false before Linux 6.13 and under filters that refuse
+/// it.
 [[nodiscard]] bool can_install_guards(memory_calls const& calls) noexcept;
 
 } // namespace tulle::os

@@ -27,7 +27,8 @@ int nth_number(std::istream& line, int n) {
 
 int node_of_page(void const* address) noexcept {
     int node = -1;
-    long const error = ::syscall(SYS_get_mempolicy, &node, nullptr, 0UL, address, k_node | k_address);
+    long const error =
+        ::syscall(SYS_get_mempolicy, &node, nullptr, 0UL, address, k_node | k_address);
     return error == 0 ? node : -1;
 }
 

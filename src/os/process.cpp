@@ -35,13 +35,15 @@ std::uint64_t field_after(char const* text, int spaces) noexcept {
 
 } // namespace
 
-// proc(5): "number (name) state parent ..."; the name may hold anything, but what follows has no parenthesis. The number of threads is field 20, the
-// start field 22. A zombie that has other threads is a process whose first thread has ended.
+// proc(5): "number (name) state parent ..."; the name may hold anything, but what follows has no
+// parenthesis. The number of threads is field 20, the start field 22. A zombie that has other
+// threads is a process whose first thread has ended.
 std::uint64_t start_of_process(int process) noexcept {
     char path[32];
     char text[1024];
     static_cast<void>(std::snprintf(path, sizeof path, "/proc/%d/stat", process));
-    char const* const state = read_file(path, text, sizeof text) ? std::strrchr(text, ')') : nullptr;
+    char const* const state =
+        read_file(path, text, sizeof text) ? std::strrchr(text, ')') : nullptr;
     if (state == nullptr || std::strlen(state) < 3) {
         return 0;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the dynamic linker writes into a program, as far as it must be told apart from what the program writes: numbers of relocation types, and the
-// shape of the table of procedure linkage, which is written without a relocation for each word. Sources: the ABI supplements of the architectures.
+// What the dynamic linker writes into a program, as far as it must be told apart from what the
+// program writes: numbers of relocation types, and the shape of the table of procedure linkage,
+// which is written without a relocation for each word. Sources: the ABI supplements of the
+// architectures.
 #pragma once
 
 #include <cstddef>

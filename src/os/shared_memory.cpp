@@ -45,11 +45,15 @@ shared_memory shared_memory::adopt(int descriptor) noexcept {
         errno = EINVAL;
         return {};
     }
-    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 || !found.map(static_cast<std::size_t>(about.st_size))) return {};
+    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0 ||
+        !found.map(static_cast<std::size_t>(about.st_size)))
+        return {};
     return found;
 }
 
-bool shared_memory::keep_for_programs() const noexcept { return fcntl(m_descriptor, F_SETFD, 0) == 0; }
+bool shared_memory::keep_for_programs() const noexcept {
+    return fcntl(m_descriptor, F_SETFD, 0) == 0;
+}
 
 bool shared_memory::map(std::size_t bytes) noexcept {
     void* const low = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_descriptor, 0);
@@ -69,9 +73,10 @@ void shared_memory::release() noexcept {
     errno = kept;
 }
 
-// --- shared_file ---------------------------------------------------------------------------------------------------------
+// --- shared_file ---------------------------------------------------------------------------------
 
-shared_file::shared_file(shared_file&& other) noexcept : m_descriptor(std::exchange(other.m_descriptor, -1)) {}
+shared_file::shared_file(shared_file&& other) noexcept
+    : m_descriptor(std::exchange(other.m_descriptor, -1)) {}
 
 shared_file& shared_file::operator=(shared_file&& other) noexcept {
     std::swap(m_descriptor, other.m_descriptor);
@@ -102,8 +107,12 @@ shared_file shared_file::adopt(int descriptor) noexcept {
     return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? std::move(found) : shared_file();
 }
 
-bool shared_file::grow(std::size_t bytes) const noexcept { return ftruncate(m_descriptor, static_cast<off_t>(bytes)) == 0; }
+bool shared_file::grow(std::size_t bytes) const noexcept {
+    return ftruncate(m_descriptor, static_cast<off_t>(bytes)) == 0;
+}
 
-bool shared_file::keep_for_programs() const noexcept { return fcntl(m_descriptor, F_SETFD, 0) == 0; }
+bool shared_file::keep_for_programs() const noexcept {
+    return fcntl(m_descriptor, F_SETFD, 0) == 0;
+}
 
 } // namespace tulle::os

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that several processes map: a file that exists in memory only (memfd_create), whose descriptor they inherit. Nothing of it is left
-// when the last of them has ended, however it ended.
+// Memory that several processes map: a file that exists in memory only (memfd_create), whose
+// descriptor they inherit. Nothing of it is left when the last of them has ended, however it ended.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,13 @@ public:
     shared_memory& operator=(shared_memory&& other) noexcept;
     ~shared_memory(); ///< unmaps and closes
 
-    /// All zero; a page takes memory when it is touched. The descriptor is not inherited by other programs until keep_for_programs.
+    /// All zero; a page takes memory when it is touched. The descriptor is not inherited by other
+    /// programs until keep_for_programs.
     /// Not valid: errno says why.
     [[nodiscard]] static shared_memory create(char const* name, std::size_t bytes) noexcept;
-    /// That of a descriptor which has been inherited; it is this object's from then on, and no other program inherits it. Not valid: it is
-    /// closed, and errno says why; EINVAL: it is no file that has contents.
+    /// That of a descriptor which has been inherited; it is this object's from then on, and no
+    /// other program inherits it. Not valid: it is closed, and errno says why; EINVAL: it is no
+    /// file that has contents.
     [[nodiscard]] static shared_memory adopt(int descriptor) noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }
@@ -46,8 +48,9 @@ public:
     shared_file& operator=(shared_file&& other) noexcept;
     ~shared_file(); ///< closes
 
-    [[nodiscard]] static shared_file create(char const* name) noexcept; ///< not open: errno says why
-    [[nodiscard]] static shared_file adopt(int descriptor) noexcept;    ///< as shared_memory::adopt
+    // /< not open: errno says why
+    [[nodiscard]] static shared_file create(char const* name) noexcept;
+    [[nodiscard]] static shared_file adopt(int descriptor) noexcept; ///< as shared_memory::adopt
 
     [[nodiscard]] bool is_open() const noexcept { return m_descriptor >= 0; }
     [[nodiscard]] int number() const noexcept { return m_descriptor; }

@@ -9,7 +9,8 @@ namespace tulle::os {
 
 void signal_stack::install() noexcept {
     stack_t present{};
-    if (m_memory != nullptr || ::sigaltstack(nullptr, &present) != 0 || (present.ss_flags & SS_DISABLE) == 0) {
+    if (m_memory != nullptr || ::sigaltstack(nullptr, &present) != 0 ||
+        (present.ss_flags & SS_DISABLE) == 0) {
         return;
     }
     void* const memory = system_memory().reserve(k_bytes, page_size());

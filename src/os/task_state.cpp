@@ -96,7 +96,9 @@ int open_of(char const* form, int tid) noexcept {
 } // namespace
 
 task_state::task_state(task_state&& other) noexcept
-    : m_tid(std::exchange(other.m_tid, 0)), m_file(std::exchange(other.m_file, -1)), m_names_call(other.m_names_call) {}
+    : m_tid(std::exchange(other.m_tid, 0)),
+      m_file(std::exchange(other.m_file, -1)),
+      m_names_call(other.m_names_call) {}
 
 task_state& task_state::operator=(task_state&& other) noexcept {
     std::swap(m_tid, other.m_tid);
@@ -118,7 +120,8 @@ void task_state::open(int tid) noexcept {
     m_tid = tid;
     m_file = open_of("/proc/self/task/%d/syscall", tid);
     char first = 0;
-    m_names_call = m_file >= 0 && ::pread(m_file, &first, 1, 0) == 1; // some kernels have the file and refuse to read it
+    // Some kernels have the file and refuse to read it.
+    m_names_call = m_file >= 0 && ::pread(m_file, &first, 1, 0) == 1;
     if (m_names_call) return;
     if (m_file >= 0) ::close(m_file);
     m_file = open_of("/proc/self/task/%d/stat", tid);
@@ -137,11 +140,13 @@ task_state::view task_state::look(int tid) noexcept {
     char line[k_longest_line];
     ssize_t const length = ::pread(m_file, line, sizeof line, 0);
     if (length <= 0) return {};
-    view (*const parse)(char const*, std::size_t) noexcept = m_names_call ? &parse_syscall_line : &parse_stat_line;
+    view (*const parse)(char const*, std::size_t) noexcept =
+        m_names_call ? &parse_syscall_line : &parse_stat_line;
     return parse(line, static_cast<std::size_t>(length));
 }
 
-// "running", or the number of the call and its arguments; the number is -1 where it waits for a page.
+// "running", or the number of the call and its arguments; the number is -1 where it waits for a
+// page.
 task_state::view parse_syscall_line(char const* text, std::size_t length) noexcept {
     std::string_view const line(text, length);
     if (line.starts_with("running")) return {task_state::kind::computes, -1};
@@ -151,7 +156,8 @@ task_state::view parse_syscall_line(char const* text, std::size_t length) noexce
     return {task_state::kind::in_kernel, number};
 }
 
-// The state is the letter after the name, which stands in parentheses and may contain any character.
+// The state is the letter after the name, which stands in parentheses and may contain any
+// character.
 task_state::view parse_stat_line(char const* text, std::size_t length) noexcept {
     std::string_view const line(text, length);
     std::size_t const end_of_name = line.rfind(')');
@@ -164,7 +170,8 @@ task_state::view parse_stat_line(char const* text, std::size_t length) noexcept 
 
 char const* name_of_call(int number) noexcept {
     auto const* const found =
-        std::find_if(std::begin(k_calls), std::end(k_calls), [number](named_call const& c) { return c.number == number; });
+        std::find_if(std::begin(k_calls), std::end(k_calls),
+                     [number](named_call const& c) { return c.number == number; });
     return found == std::end(k_calls) ? nullptr : found->name;
 }
 

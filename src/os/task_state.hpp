@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether an OS thread of this process sits in the kernel, and in which system call, as /proc says it.
+// Whether an OS thread of this process sits in the kernel, and in which system call, as /proc says
+// it.
 #pragma once
 
 #include <cstddef>
 
 namespace tulle::os {
 
-/// Keeps a file of /proc open for one OS thread, so that a look costs one read. Used by one thread at a time.
+/// Keeps a file of /proc open for one OS thread, so that a look costs one read. Used by one thread
+/// at a time.
 class task_state {
 public:
     enum class kind {
@@ -27,7 +29,8 @@ public:
     task_state& operator=(task_state&& other) noexcept;
     ~task_state();
 
-    /// `tid`: as in /proc/self/task. The file is opened anew only when it is another one than at the last look.
+    /// `tid`: as in /proc/self/task. The file is opened anew only when it is another one than at
+    /// the last look.
     [[nodiscard]] view look(int tid) noexcept;
     void close() noexcept;
 

@@ -9,7 +9,8 @@
 namespace tulle::os {
 
 std::optional<std::string> read_text(std::string const& path) {
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen(path.c_str(), "re"), &std::fclose);
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen(path.c_str(), "re"),
+                                                               &std::fclose);
     if (!file) return std::nullopt;
     std::setvbuf(file.get(), nullptr, _IONBF, 0); // what is asked for is read at once
     constexpr std::size_t k_piece = 4096;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small files in which the kernel tells about itself (/proc, /sys). Read by system calls: streams of C++ take longer than the kernel does.
+// Small files in which the kernel tells about itself (/proc, /sys). Read by system calls: streams
+// of C++ take longer than the kernel does.
 #pragma once
 
 #include <optional>

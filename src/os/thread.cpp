@@ -33,7 +33,8 @@ constexpr int k_sanitizer_threads = 0;
 constexpr int k_sanitizer_threads = 0;
 #endif
 
-// Calls f(tid) for each entry of the folder but . and .. (getdents64(2)); without memory, of which there may be none when somebody asks. An errno.
+// Calls f(tid) for each entry of the folder but . and .. (getdents64(2)); without memory, of which
+// there may be none when somebody asks. An errno.
 template <class F> int for_each_task(int folder, F f) noexcept {
     struct entry {
         std::uint64_t inode;
@@ -82,7 +83,9 @@ bool move_thread(int tid, std::span<int const> from, std::span<int const> to) {
     if (!std::equal(now.begin(), now.end(), from.begin(), from.end())) {
         return false;
     }
-    return with_set(to, [tid](std::size_t bytes, cpu_set_t* set) { return ::sched_setaffinity(tid, bytes, set); }) == 0;
+    return with_set(to, [tid](std::size_t bytes, cpu_set_t* set) {
+               return ::sched_setaffinity(tid, bytes, set);
+           }) == 0;
 }
 
 // Whether one has moved.
@@ -115,7 +118,9 @@ int start_thread(pthread_t& started, void* (*run)(void*), void* argument) noexce
 }
 
 int pin_to(pthread_t thread, std::span<int const> cpus) noexcept {
-    return with_set(cpus, [thread](std::size_t bytes, cpu_set_t* set) { return ::pthread_setaffinity_np(thread, bytes, set); });
+    return with_set(cpus, [thread](std::size_t bytes, cpu_set_t* set) {
+        return ::pthread_setaffinity_np(thread, bytes, set);
+    });
 }
 
 std::vector<int> affinity_of(int tid) {
@@ -134,7 +139,8 @@ std::vector<int> affinity_of(int tid) {
 }
 
 void move_threads(std::span<int const> from, std::span<int const> to) {
-    constexpr int k_most_rounds = 8; // a new thread has what its maker had, which may be seen after the maker has moved
+    // A new thread has what its maker had, which may be seen after the maker has moved.
+    constexpr int k_most_rounds = 8;
     for (int round = 0; round < k_most_rounds && move_threads_once(from, to); ++round) {}
 }
 
@@ -146,7 +152,8 @@ int count_other_threads(bool (*is_known)(void* argument, int tid), void* argumen
         return -1;
     }
     int others = 0;
-    int const error = for_each_task(tasks, [&](int tid) { others += is_known(argument, tid) ? 0 : 1; });
+    int const error =
+        for_each_task(tasks, [&](int tid) { others += is_known(argument, tid) ? 0 : 1; });
     ::close(tasks);
     return error != 0 ? -1 : std::max(others - k_sanitizer_threads, 0);
 }
@@ -159,14 +166,16 @@ int set_name(char const* name) noexcept {
 
 int other_threads() noexcept {
     int self = thread_id();
-    int const others = count_other_threads([](void* caller, int tid) { return tid == *static_cast<int*>(caller); }, &self);
+    int const others = count_other_threads(
+        [](void* caller, int tid) { return tid == *static_cast<int*>(caller); }, &self);
     return others < 0 ? 1 : others;
 }
 
 void shorten_slice(std::uint64_t ns) noexcept {
 #if defined(SYS_sched_getattr) && defined(SYS_sched_setattr)
     scheduling_attributes now;
-    if (::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER) return;
+    if (::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER)
+        return;
     now.size = sizeof now;
     now.runtime = ns;
     static_cast<void>(::syscall(SYS_sched_setattr, 0, &now, 0));

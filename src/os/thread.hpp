@@ -17,28 +17,35 @@ namespace tulle::os {
 /// Restricts an OS thread to the given CPUs.
 [[nodiscard]] int pin_to(pthread_t thread, std::span<int const> cpus) noexcept;
 
-/// The CPUs that an OS thread may run on, ascending; 0: the caller; the number of a process: its first thread. Empty: the system does not say.
+/// The CPUs that an OS thread may run on, ascending; 0: the caller; the number of a process: its
+/// first thread. Empty: the system does not say.
 [[nodiscard]] std::vector<int> affinity_of(int tid);
 
-/// Restricts those OS threads of this process to `to` that may run on just `from` so far, also those that are made meanwhile; threads that
-/// were restricted otherwise stay so. Throws std::bad_alloc.
+/// Restricts those OS threads of this process to `to` that may run on just `from` so far, also
+/// those that are made meanwhile; threads that were restricted otherwise stay so. Throws
+/// std::bad_alloc.
 void move_threads(std::span<int const> from, std::span<int const> to);
 
 /// The number of the calling OS thread, as in /proc/self/task.
 [[nodiscard]] int thread_id() noexcept;
 
-/// How many OS threads of this process there are that `is_known` is false for, without those of sanitizers; -1: the system does not say.
-[[nodiscard]] int count_other_threads(bool (*is_known)(void* argument, int tid), void* argument) noexcept;
+/// How many OS threads of this process there are that `is_known` is false for, without those of
+/// sanitizers; -1: the system does not say.
+[[nodiscard]] int count_other_threads(bool (*is_known)(void* argument, int tid),
+                                      void* argument) noexcept;
 
-/// Names the calling OS thread for debuggers and `top`; cut to 15 characters. Each names itself: another one's name is a file below /proc/self/task,
-/// and whoever waits for the end of a process that has opened one computes for milliseconds until the kernel has forgotten it (Linux 6.18).
+/// Names the calling OS thread for debuggers and `top`; cut to 15 characters. Each names itself:
+/// another one's name is a file below /proc/self/task, and whoever waits for the end of a process
+/// that has opened one computes for milliseconds until the kernel has forgotten it (Linux 6.18).
 int set_name(char const* name) noexcept;
 
-/// Asks the system to run the calling OS thread for at most so long at a time while others want its CPU, so that it is also run sooner when it
-/// wakes. Only where it is scheduled by the default policy; no effect on systems that do not know of this (Linux before 6.12).
+/// Asks the system to run the calling OS thread for at most so long at a time while others want its
+/// CPU, so that it is also run sooner when it wakes. Only where it is scheduled by the default
+/// policy; no effect on systems that do not know of this (Linux before 6.12).
 void shorten_slice(std::uint64_t ns) noexcept;
 
-/// How many OS threads the process has besides the caller, without those of sanitizers; when that cannot be read, 1.
+/// How many OS threads the process has besides the caller, without those of sanitizers; when that
+/// cannot be read, 1.
 [[nodiscard]] int other_threads() noexcept;
 
 } // namespace tulle::os

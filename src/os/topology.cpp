@@ -19,7 +19,8 @@ namespace {
 
 int online_cpus() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
 
-/// The affinity mask of a thread; 0: the caller; all online CPUs where it cannot be read. Never empty.
+/// The affinity mask of a thread; 0: the caller; all online CPUs where it cannot be read. Never
+/// empty.
 std::vector<int> allowed_cpus(pid_t thread) {
     std::vector<int> cpus = affinity_of(thread);
     if (cpus.empty()) {
@@ -45,7 +46,8 @@ private:
     static constexpr locality k_unknown = k_unknown_locality;
     static constexpr locality k_nowhere{-1, -1};
 
-    /// Again if there is a CPU that this process was not allowed to see before; one that was looked for in vain does not make it look again.
+    /// Again if there is a CPU that this process was not allowed to see before; one that was looked
+    /// for in vain does not make it look again.
     void look(std::size_t wanted) {
         std::vector<locality> found = find_localities();
         found.resize(std::max({wanted + 1, found.size(), m_of_cpu.size()}), k_unknown);
@@ -63,7 +65,8 @@ private:
 };
 
 locality_map& localities() {
-    static auto* const map = new locality_map; // never destroyed: static objects may start the run time
+    // Never destroyed: static objects may start the run time.
+    static auto* const map = new locality_map;
     return *map;
 }
 
@@ -73,7 +76,8 @@ std::vector<shepherd_group> group_by_locality(std::vector<int> const& cpus) {
     std::vector<shepherd_group> groups;
     for (int const cpu : cpus) {
         locality const here = localities().of(cpu);
-        auto const place = static_cast<std::size_t>(std::find(found.begin(), found.end(), here) - found.begin());
+        auto const place =
+            static_cast<std::size_t>(std::find(found.begin(), found.end(), here) - found.begin());
         if (place == found.size()) {
             found.push_back(here);
             groups.emplace_back();
@@ -88,7 +92,8 @@ std::string describe(topology const& found) {
     if (found.quota_cpus > 0) {
         std::snprintf(quota, sizeof quota, "a quota of %.2f CPUs", found.quota_cpus);
     }
-    return std::to_string(found.allowed_cpus) + " CPUs allowed, " + quota + ", " + std::to_string(found.groups.size()) +
+    return std::to_string(found.allowed_cpus) + " CPUs allowed, " + quota + ", " +
+           std::to_string(found.groups.size()) +
            (found.groups.size() == 1 ? " locality domain" : " locality domains");
 }
 
@@ -97,7 +102,8 @@ std::string describe(topology const& found) {
 locality locality_of_cpu(int cpu) { return localities().of(cpu); }
 
 int workers_for(int allowed_cpus, double quota_cpus) noexcept {
-    double const wanted = quota_cpus > 0 ? std::min(std::ceil(quota_cpus), double(allowed_cpus)) : allowed_cpus;
+    double const wanted =
+        quota_cpus > 0 ? std::min(std::ceil(quota_cpus), double(allowed_cpus)) : allowed_cpus;
     return std::max(1, static_cast<int>(wanted));
 }
 
@@ -137,10 +143,13 @@ bool set_aside(topology& machine, std::size_t which) {
     std::erase_if(machine.groups, [](shepherd_group const& group) { return group.cpus.empty(); });
     --machine.allowed_cpus;
     double const quota = machine.quota_cpus > 0 ? std::max(1.0, machine.quota_cpus - 1) : 0;
-    machine.default_workers = std::min(machine.default_workers, workers_for(machine.allowed_cpus, quota));
+    machine.default_workers =
+        std::min(machine.default_workers, workers_for(machine.allowed_cpus, quota));
     return true;
 }
 
-allowance look_again(cgroup_files const& cgroups) { return {allowed_cpus(::getpid()), cgroup_quota(cgroups)}; }
+allowance look_again(cgroup_files const& cgroups) {
+    return {allowed_cpus(::getpid()), cgroup_quota(cgroups)};
+}
 
 } // namespace tulle::os

@@ -21,12 +21,14 @@ using entries = std::array<std::uint64_t, k_batch>;
 void read_entries(int pagemap, std::size_t first_page, std::size_t count, entries& e) noexcept {
     auto const bytes = static_cast<ssize_t>(count * sizeof e[0]);
     auto const offset = static_cast<off_t>(first_page * sizeof e[0]);
-    if (pagemap < 0 || ::pread(pagemap, e.data(), static_cast<std::size_t>(bytes), offset) != bytes) e.fill(~std::uint64_t{0});
+    if (pagemap < 0 || ::pread(pagemap, e.data(), static_cast<std::size_t>(bytes), offset) != bytes)
+        e.fill(~std::uint64_t{0});
 }
 
 } // namespace
 
-void for_each_touched_page(std::byte* low, std::size_t bytes, void (*visit)(std::byte* page, void* context) noexcept,
+void for_each_touched_page(std::byte* low, std::size_t bytes,
+                           void (*visit)(std::byte* page, void* context) noexcept,
                            void* context) noexcept {
     constexpr std::uint64_t k_in_memory_or_swapped = std::uint64_t{3} << 62;
     std::size_t const page = page_size();

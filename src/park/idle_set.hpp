@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sleeps, who searches: an event count over workers. A worker without work searches for a while, announces that it will sleep, makes
-// every thread of the process pass a full fence, looks once more, and sleeps on its own futex. Whoever makes work looks at two counters
-// after a compiler barrier, and pays for a wake only when somebody sleeps and nobody searches.
-//   maker    G1 publish work; light fence; G2 load counters    |  sleeper  H1 count itself asleep; heavy fence; H2 look for work
-// Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. A searcher counts as one that will still look: it either
-// finds work, and then passes H2 on behalf of the sleepers if it was the last searcher, or passes H1 and H2 itself.
-// A watcher, which runs no threads, may ask to be told when work is made and no worker is there that could take it (watch_work), or when the
-// last sleeper has been woken (watch_sleepers). Its two bits stand in the count of sleepers, so that makers of work need no other look.
-// After the Go scheduler's rule for spinning Ms and the event counts of D. Vyukov; the asymmetric fence is ours.
+// Who sleeps, who searches: an event count over workers. A worker without work searches for a
+// while, announces that it will sleep, makes every thread of the process pass a full fence, looks
+// once more, and sleeps on its own futex. Whoever makes work looks at two counters after a compiler
+// barrier, and pays for a wake only when somebody sleeps and nobody searches.
+//   maker    G1 publish work; light fence; G2 load counters    |  sleeper  H1 count itself asleep;
+//            heavy fence; H2 look for work
+// Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. A searcher counts as
+// one that will still look: it either finds work, and then passes H2 on behalf of the sleepers if
+// it was the last searcher, or passes H1 and H2 itself.
+// A watcher, which runs no threads, may ask to be told when work is made and no worker is there
+// that could take it (watch_work), or when the last sleeper has been woken (watch_sleepers). Its
+// two bits stand in the count of sleepers, so that makers of work need no other look.
+// After the Go scheduler's rule for spinning Ms and the event counts of D. Vyukov; the asymmetric
+// fence is ours.
 #pragma once
 
 #include "base/debug_access.hpp"
@@ -17,8 +22,8 @@
 
 namespace tulle::park {
 
-// One per worker. m_signal: 0 until a waker has taken the worker off the list. Guarded by the set's lock, except by the worker itself
-// once the signal has come.
+// One per worker. m_signal: 0 until a waker has taken the worker off the list. Guarded by the set's
+// lock, except by the worker itself once the signal has come.
 template <class Machine> class sleeper {
     template <class T> using atomic = typename Machine::template atomic<T>;
     template <class T> using plain = typename Machine::template plain<T>;
@@ -40,14 +45,17 @@ template <class Machine> class idle_set {
 public:
     using sleeper_type = sleeper<Machine>;
 
-    // --- makers of work: any thread -------------------------------------------------------------------------------
-    // After publishing work and a light fence: whether wake_one() is due. relaxed: the sleeper's heavy fence orders it.
+    // --- makers of work: any thread --------------------------------------------------------------
+    // After publishing work and a light fence: whether wake_one() is due. relaxed: the sleeper's
+    // heavy fence orders it.
     [[nodiscard]] bool wake_is_due() const noexcept {
-        return m_sleeping.load(std::memory_order_relaxed) != 0 && m_searching.load(std::memory_order_relaxed) == 0;
+        return m_sleeping.load(std::memory_order_relaxed) != 0 &&
+               m_searching.load(std::memory_order_relaxed) == 0;
     }
     // relaxed: as above; after end_search, see there.
     [[nodiscard]] bool somebody_sleeps() const noexcept { return sleeping() != 0; }
-    // Wakes the worker that went to sleep last; it counts as searching from now on. False: nobody slept, and the watcher has been told.
+    // Wakes the worker that went to sleep last; it counts as searching from now on. False: nobody
+    // slept, and the watcher has been told.
     bool wake_one() noexcept {
         return take_newest([this](sleeper_type& chosen) { send_to_search(chosen); });
     }
@@ -55,8 +63,9 @@ public:
     bool wake(sleeper_type& chosen) noexcept {
         return take(chosen, [this](sleeper_type& s) { send_to_search(s); });
     }
-    // The same with a piece of work that nobody else can see: the sleeper starts it at once, without a search, and the others need not be
-    // told that a searcher is gone, for it never was one. False: nobody sleeps, or not this one; the caller keeps the work.
+    // The same with a piece of work that nobody else can see: the sleeper starts it at once,
+    // without a search, and the others need not be told that a searcher is gone, for it never was
+    // one. False: nobody sleeps, or not this one; the caller keeps the work.
     bool hand_over(void* gift) noexcept {
         return take_newest([gift](sleeper_type& chosen) { chosen.m_gift.store(gift); });
     }
@@ -64,22 +73,28 @@ public:
         return take(chosen, [gift](sleeper_type& s) { s.m_gift.store(gift); });
     }
 
-    // --- the worker itself ----------------------------------------------------------------------------------------
-    // relaxed: the worker looks for work after it, and before it sleeps again it passes H1 and H2. As a read-modify-write it stays in the
-    // release sequences of announce.
+    // --- the worker itself -----------------------------------------------------------------------
+    // relaxed: the worker looks for work after it, and before it sleeps again it passes H1 and H2.
+    // As a read-modify-write it stays in the release sequences of announce.
     void begin_search() noexcept { m_searching.fetch_add(1, std::memory_order_relaxed); }
-    // Work was found. True: it was the last searcher and somebody sleeps. Then, after a heavy fence, look again as before a sleep, and wake
-    // the next if there is more: makers that saw a searcher at G2 have told nobody.
-    // acquire pairs with the release in announce: who finds itself the last one sees all who have gone to sleep before.
-    [[nodiscard]] bool end_search() noexcept { return m_searching.fetch_sub(1, std::memory_order_acquire) == 1 && somebody_sleeps(); }
-    // H1: from searching to asleep. The caller then makes a heavy fence, looks for work, and either withdraws or sleeps.
+    // Work was found. True: it was the last searcher and somebody sleeps. Then, after a heavy
+    // fence, look again as before a sleep, and wake the next if there is more: makers that saw a
+    // searcher at G2 have told nobody.
+    // acquire pairs with the release in announce: who finds itself the last one sees all who have
+    // gone to sleep before.
+    [[nodiscard]] bool end_search() noexcept {
+        return m_searching.fetch_sub(1, std::memory_order_acquire) == 1 && somebody_sleeps();
+    }
+    // H1: from searching to asleep. The caller then makes a heavy fence, looks for work, and either
+    // withdraws or sleeps.
     void announce(sleeper_type& self) noexcept {
         self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock
         m_lock.lock();
         self.m_next.store(m_newest.load());
         self.m_listed.store(true);
         m_newest.store(&self);
-        m_sleeping.fetch_add(1, std::memory_order_relaxed);  // relaxed: before the next line, and for makers before the heavy fence
+        // relaxed: before the next line, and for makers before the heavy fence
+        m_sleeping.fetch_add(1, std::memory_order_relaxed);
         m_searching.fetch_sub(1, std::memory_order_release); // pairs with end_search
         m_lock.unlock();
     }
@@ -98,7 +113,8 @@ public:
         if (gift != nullptr) self.m_gift.store(nullptr);
         return gift;
     }
-    // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards, unless it got a gift.
+    // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards,
+    // unless it got a gift.
     sleep_result sleep(sleeper_type& self, std::uint64_t deadline) noexcept {
         // acquire pairs with the release in unlist: what the waker made is visible.
         while (self.m_signal.load(std::memory_order_acquire) == 0) {
@@ -113,33 +129,42 @@ public:
     void tell_watcher() noexcept {
         // relaxed, both: the watcher looks at everything again, and sleeps for a while at most.
         if ((m_sleeping.load(std::memory_order_relaxed) & k_watches_work) == 0) return;
-        if ((m_sleeping.fetch_and(k_count, std::memory_order_relaxed) & k_watches_work) != 0) wake_watcher();
+        if ((m_sleeping.fetch_and(k_count, std::memory_order_relaxed) & k_watches_work) != 0)
+            wake_watcher();
     }
 
-    // --- the watcher ------------------------------------------------------------------------------------------------
-    // From now on the next maker of work that finds nobody asleep or searching wakes it. relaxed: it sleeps for a while at most, and looks.
+    // --- the watcher -----------------------------------------------------------------------------
+    // From now on the next maker of work that finds nobody asleep or searching wakes it. relaxed:
+    // it sleeps for a while at most, and looks.
     void watch_work() noexcept { m_sleeping.fetch_or(k_watches_work, std::memory_order_relaxed); }
-    // From now on it is woken when the last sleeper is. False: nobody sleeps. Both are changes of one word, so one of the two sides sees the
-    // other. relaxed: nothing else is passed on.
+    // From now on it is woken when the last sleeper is. False: nobody sleeps. Both are changes of
+    // one word, so one of the two sides sees the other. relaxed: nothing else is passed on.
     [[nodiscard]] bool watch_sleepers() noexcept {
         return (m_sleeping.fetch_or(k_watches_sleepers, std::memory_order_relaxed) & k_count) != 0;
     }
     // Until it is told (true), or the deadline (ns, monotonic). Nothing is watched afterwards.
     bool sleep_as_watcher(std::uint64_t deadline) noexcept {
-        if (m_told.load(std::memory_order_relaxed) == 0) static_cast<void>(Machine::futex_wait(m_told, 0, deadline)); // relaxed: see below
-        m_sleeping.fetch_and(k_count, std::memory_order_relaxed);  // relaxed: the watcher looks at everything next
+        // relaxed: see below
+        if (m_told.load(std::memory_order_relaxed) == 0)
+            static_cast<void>(Machine::futex_wait(m_told, 0, deadline));
+        // relaxed: the watcher looks at everything next
+        m_sleeping.fetch_and(k_count, std::memory_order_relaxed);
         return m_told.exchange(0, std::memory_order_acquire) != 0; // pairs with wake_watcher
     }
-    // release pairs with sleep_as_watcher. A read-modify-write, so that what an earlier caller has written is passed on, too, before the watcher
-    // has looked.
+    // release pairs with sleep_as_watcher. A read-modify-write, so that what an earlier caller has
+    // written is passed on, too, before the watcher has looked.
     void wake_watcher() noexcept {
         m_told.exchange(1, std::memory_order_release);
         Machine::futex_wake(m_told, 1);
     }
 
     // Snapshots; relaxed: for reports, and for makers that have made a fence before.
-    [[nodiscard]] std::uint32_t sleeping() const noexcept { return m_sleeping.load(std::memory_order_relaxed) & k_count; }
-    [[nodiscard]] std::uint32_t searching() const noexcept { return m_searching.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t sleeping() const noexcept {
+        return m_sleeping.load(std::memory_order_relaxed) & k_count;
+    }
+    [[nodiscard]] std::uint32_t searching() const noexcept {
+        return m_searching.load(std::memory_order_relaxed);
+    }
 
     // Whether it is listed now. By anyone, for reports.
     [[nodiscard]] bool sleeps(sleeper_type& looked_at) noexcept {
@@ -180,16 +205,19 @@ private:
         m_lock.unlock();
         return listed && wake_up(chosen);
     }
-    // Under the lock, before unlist: at no moment is a worker that will search counted as neither. relaxed: a maker that sees neither count yet
-    // wakes one too many.
-    void send_to_search(sleeper_type&) noexcept { m_searching.fetch_add(1, std::memory_order_relaxed); }
+    // Under the lock, before unlist: at no moment is a worker that will search counted as neither.
+    // relaxed: a maker that sees neither count yet wakes one too many.
+    void send_to_search(sleeper_type&) noexcept {
+        m_searching.fetch_add(1, std::memory_order_relaxed);
+    }
     // Under the lock: no longer asleep.
     void unlist(sleeper_type& chosen) noexcept {
         plain<sleeper_type*>* link = &m_newest;
         while (link->load() != &chosen) link = &link->load()->m_next;
         link->store(chosen.m_next.load());
         chosen.m_listed.store(false);
-        // Under the lock, else a late signal could end the sleeper's next sleep. Pairs with the acquire in sleep.
+        // Under the lock, else a late signal could end the sleeper's next sleep. Pairs with the
+        // acquire in sleep.
         chosen.m_signal.store(1, std::memory_order_release);
         // relaxed: as in send_to_search.
         std::uint32_t const before = m_sleeping.fetch_sub(1, std::memory_order_relaxed);

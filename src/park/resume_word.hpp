@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which an OS thread that waits sleeps until it is resumed. It is resumed once for each wait; the next wait is published to its waker after
-// the word has been reset, so no resumption is lost.
+// In which an OS thread that waits sleeps until it is resumed. It is resumed once for each wait;
+// the next wait is published to its waker after the word has been reset, so no resumption is lost.
 //
 // A waiter may watch a deadline that others bring forward while it sleeps:
 //   waiter   W1 watch(); W2 read the deadline   |   setter   S1 store the deadline; S2 tell()
-// A full fence lies between the two steps of each, so either the waiter reads the new deadline or the setter sees that somebody watches. What
-// is set later, the setter tells in the word, which the waiter acquires before it reads the deadline again.
+// A full fence lies between the two steps of each, so either the waiter reads the new deadline or
+// the setter sees that somebody watches. What is set later, the setter tells in the word, which the
+// waiter acquires before it reads the deadline again.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,8 @@
 
 namespace tulle::park {
 
-// Bits: it has been resumed; it watches a deadline; and it has been told to read the deadline again, which is set only while it watches.
+// Bits: it has been resumed; it watches a deadline; and it has been told to read the deadline
+// again, which is set only while it watches.
 template <class Machine> class resume_word {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
@@ -25,9 +27,13 @@ public:
     }
 
     // By the waiter. acquire pairs with resume(): what the waker did before.
-    [[nodiscard]] bool is_resumed() const noexcept { return (m_word.load(std::memory_order_acquire) & k_resumed) != 0; }
+    [[nodiscard]] bool is_resumed() const noexcept {
+        return (m_word.load(std::memory_order_acquire) & k_resumed) != 0;
+    }
     // Until it is resumed, or for no reason. False: the deadline (ns, monotonic) has passed.
-    [[nodiscard]] bool sleep(std::uint64_t deadline) noexcept { return Machine::futex_wait(m_word, 0, deadline); }
+    [[nodiscard]] bool sleep(std::uint64_t deadline) noexcept {
+        return Machine::futex_wait(m_word, 0, deadline);
+    }
     // Then. relaxed: the next resumption comes after the next publication.
     void reset() noexcept { m_word.store(0, std::memory_order_relaxed); }
 
@@ -39,20 +45,26 @@ public:
     // By a waiter that watches, each time before it reads the deadline. acquire pairs with tell().
     void begin_look() noexcept { m_word.fetch_and(~k_told, std::memory_order_acquire); }
     // By a waiter that watches: sleep(), which ends also when it has been told of another deadline.
-    [[nodiscard]] bool sleep_watching(std::uint64_t deadline) noexcept { return Machine::futex_wait(m_word, k_watches, deadline); }
+    [[nodiscard]] bool sleep_watching(std::uint64_t deadline) noexcept {
+        return Machine::futex_wait(m_word, k_watches, deadline);
+    }
     // By anyone who has brought a deadline forward: S2. relaxed: the fence orders the look.
     void tell() noexcept {
         Machine::fence_seq_cst();
         std::uint32_t seen = m_word.load(std::memory_order_relaxed);
         while ((seen & k_watches) != 0) {
             // relaxed, both: the fence pairs with begin_look(), and where it fails it looks again.
-            if (!m_word.compare_exchange_weak(seen, seen | k_told, std::memory_order_relaxed, std::memory_order_relaxed)) continue;
+            if (!m_word.compare_exchange_weak(seen, seen | k_told, std::memory_order_relaxed,
+                                              std::memory_order_relaxed))
+                continue;
             return Machine::futex_wake(m_word, 1);
         }
     }
 
     // A hint, by anyone; relaxed: nothing is read on its strength.
-    [[nodiscard]] bool looks_resumed() const noexcept { return (m_word.load(std::memory_order_relaxed) & k_resumed) != 0; }
+    [[nodiscard]] bool looks_resumed() const noexcept {
+        return (m_word.load(std::memory_order_relaxed) & k_resumed) != 0;
+    }
 
 private:
     static constexpr std::uint32_t k_resumed = 1;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does around its sleep, and what makers of work do after they have published some: the steps of idle_set.hpp in their order.
+// What a worker does around its sleep, and what makers of work do after they have published some:
+// the steps of idle_set.hpp in their order.
 // `Work` is where work comes from:
-//   void alarm_all() noexcept              whoever publishes a record from now on looks at the idle set (B1)
-//   bool something_to_do() noexcept        by a worker that has announced its sleep, after a heavy fence (H2, B2)
-//   bool can_start(void* gift) noexcept    what a waker has handed over, at once
+//   void alarm_all() noexcept              whoever publishes a record from now on looks at the idle
+//                                          set (B1) bool something_to_do() noexcept        by a
+//                                          worker that has announced its sleep, after a heavy fence
+//                                          (H2, B2) bool can_start(void* gift) noexcept    what a
+//                                          waker has handed over, at once
 //   void keep(void* gift) noexcept         until it can be started; the caller looks for work next
 #pragma once
 
@@ -13,10 +16,12 @@
 
 namespace tulle::park {
 
-// From searching to asleep, where there is nothing to do. False: there should be something, and the worker searches. The caller then sleeps,
-// or not; in either case a waker may have handed something over.
+// From searching to asleep, where there is nothing to do. False: there should be something, and the
+// worker searches. The caller then sleeps, or not; in either case a waker may have handed something
+// over.
 template <class Machine, class Work>
-[[nodiscard]] bool prepare_sleep(idle_set<Machine>& idle, sleeper<Machine>& self, Work& work) noexcept {
+[[nodiscard]] bool prepare_sleep(idle_set<Machine>& idle, sleeper<Machine>& self,
+                                 Work& work) noexcept {
     idle.announce(self); // H1
     Machine::heavy_fence();
     work.alarm_all(); // B1
@@ -26,11 +31,14 @@ template <class Machine, class Work>
     return false;
 }
 
-// A searcher has found work. If it was the last one and others sleep, makers of work that looked while it searched have told nobody: it looks
-// like a sleeper whether there is more, and only then pays for a wake, which would delay what was found.
-//   maker that found an alarm   E1 silence it; fence; E2 does somebody search?   |   searcher   F1 count no more; fence; F2 alarm_all()
+// A searcher has found work. If it was the last one and others sleep, makers of work that looked
+// while it searched have told nobody: it looks like a sleeper whether there is more, and only then
+// pays for a wake, which would delay what was found.
+//   maker that found an alarm   E1 silence it; fence; E2 does somebody search?   |   searcher   F1
+//                               count no more; fence; F2 alarm_all()
 // Either the maker sees at E2 that nobody searches, or the alarm of F2 comes after E1 and stays.
-template <class Machine, class Work> void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
+template <class Machine, class Work>
+void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
     if (!idle.end_search()) return idle.tell_watcher(); // F1
     Machine::fence_seq_cst();
     work.alarm_all(); // F2, B1
@@ -38,9 +46,11 @@ template <class Machine, class Work> void pass_search_on(idle_set<Machine>& idle
     if (work.something_to_do()) idle.wake_one();
 }
 
-// What a waker has handed to this worker, which then does not count as searching. Null: nothing, or it cannot be started now, and the worker
-// searches.
-template <class Machine, class Work> [[nodiscard]] void* accept_gift(idle_set<Machine>& idle, sleeper<Machine>& self, Work& work) noexcept {
+// What a waker has handed to this worker, which then does not count as searching. Null: nothing, or
+// it cannot be started now, and the worker searches.
+template <class Machine, class Work>
+[[nodiscard]] void* accept_gift(idle_set<Machine>& idle, sleeper<Machine>& self,
+                                Work& work) noexcept {
     void* const gift = idle.take_gift(self);
     if (gift == nullptr || work.can_start(gift)) return gift;
     idle.begin_search();
@@ -54,8 +64,10 @@ template <class Machine> TULLE_INLINE void notify(idle_set<Machine>& idle) noexc
     if (TULLE_UNLIKELY(idle.wake_is_due())) idle.wake_one();
 }
 
-// After plain stores that made work (G2). Where the machine has no heavy fence, makers make one of their own.
-template <class Machine> TULLE_INLINE void notify_light(idle_set<Machine>& idle, bool asymmetric) noexcept {
+// After plain stores that made work (G2). Where the machine has no heavy fence, makers make one of
+// their own.
+template <class Machine>
+TULLE_INLINE void notify_light(idle_set<Machine>& idle, bool asymmetric) noexcept {
     if (!asymmetric) return notify(idle);
     Machine::compiler_barrier(); // ordered by the sleeper's heavy fence
     if (TULLE_UNLIKELY(idle.wake_is_due())) idle.wake_one();

@@ -21,7 +21,9 @@ void note_helper(int tid) noexcept { sched::scheduler::instance().standstills().
 // The workers first: that alone can fail.
 bool follow(std::vector<int> const& from, std::vector<int> const& to) noexcept try {
     auto& s = sched::scheduler::instance();
-    if (s.set_active_workers(std::min(os::workers_for(count(to), os::cgroup_quota()), s.chosen().max_workers)) != 0) return false;
+    if (s.set_active_workers(
+            std::min(os::workers_for(count(to), os::cgroup_quota()), s.chosen().max_workers)) != 0)
+        return false;
     os::move_threads(from, to);
     s.move_to(to);
     return true;
@@ -36,14 +38,16 @@ void end(std::string const& why) noexcept {
 
 std::vector<int> cpus_of(os::topology const& machine) {
     std::vector<int> all;
-    for (auto const& group : machine.groups) all.insert(all.end(), group.cpus.begin(), group.cpus.end());
+    for (auto const& group : machine.groups)
+        all.insert(all.end(), group.cpus.begin(), group.cpus.end());
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
 }
 
 void leave_reserved(std::vector<int>& cpus) {
-    if (cpus.size() > 1) std::erase(cpus, sched::scheduler::instance().chosen().machine.reserved_cpu);
+    if (cpus.size() > 1)
+        std::erase(cpus, sched::scheduler::instance().chosen().machine.reserved_cpu);
 }
 
 } // namespace
@@ -55,10 +59,11 @@ os::allowance allowance_now(os::cgroup_files const& cgroups) {
 }
 
 void cpu_share::join(sched::settings const& chosen) noexcept try {
-    int const error =
-        m_member.join(cpus::registry::default_path(), cpus_of(chosen.machine), {1, chosen.workers, 1}, {&note_helper, &follow, &end});
+    int const error = m_member.join(cpus::registry::default_path(), cpus_of(chosen.machine),
+                                    {1, chosen.workers, 1}, {&note_helper, &follow, &end});
     if (error == 0) return;
-    base::warn("processors are not shared: %s", m_member.why().empty() ? std::strerror(error) : m_member.why().c_str());
+    base::warn("processors are not shared: %s",
+               m_member.why().empty() ? std::strerror(error) : m_member.why().c_str());
 } catch (std::bad_alloc const&) {
     base::warn("processors are not shared: no memory");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs of this program, if it shares those of the machine with others: how many workers there are, and where they run, follows.
+// The CPUs of this program, if it shares those of the machine with others: how many workers there
+// are, and where they run, follows.
 #pragma once
 
 #include "cpus/member.hpp"
@@ -19,9 +20,11 @@ public:
     // Before the scheduler stops; if it has joined.
     void leave() noexcept;
 
-    // Any thread; while the scheduler runs. 0; ENOTSUP: it has not joined; EINVAL; or as of cpus::member. Both throw std::bad_alloc.
+    // Any thread; while the scheduler runs. 0; ENOTSUP: it has not joined; EINVAL; or as of
+    // cpus::member. Both throw std::bad_alloc.
     [[nodiscard]] int want(cpu_wish const& wanted);
-    [[nodiscard]] int set_workers(int most, os::cgroup_files const& cgroups); // as instance::set_workers
+    // As instance::set_workers.
+    [[nodiscard]] int set_workers(int most, os::cgroup_files const& cgroups);
     [[nodiscard]] std::vector<int> own();
 
     void before_process_fork() noexcept { m_member.before_process_fork(); }

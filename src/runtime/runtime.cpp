@@ -72,33 +72,39 @@ diag::deadlock_action deadlock_action_of(std::uint64_t word) noexcept {
 }
 
 gmem_access::memory_settings memory_settings_of(base::option_table const& options) noexcept {
-    return {options.number(option_id::global_memory), static_cast<net::rank>(options.number(option_id::global_group)),
-            static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)), options.number(option_id::global_report) != 0};
+    return {options.number(option_id::global_memory),
+            static_cast<net::rank>(options.number(option_id::global_group)),
+            static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)),
+            options.number(option_id::global_report) != 0};
 }
 
-// Merges the groups of the machine into as many as were asked for, or cuts the one group into that many.
+// Merges the groups of the machine into as many as were asked for, or cuts the one group into that
+// many.
 void regroup(os::topology& machine, std::size_t wanted) {
     if (wanted == 0 || wanted == machine.groups.size()) return;
     std::vector<int> cpus;
-    for (auto const& group : machine.groups) cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
+    for (auto const& group : machine.groups)
+        cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
     machine.groups.assign(wanted, {});
     for (std::size_t k = 0; k < std::max(cpus.size(), wanted); ++k) {
-        machine.groups[k * wanted / std::max(cpus.size(), wanted)].cpus.push_back(cpus[k % cpus.size()]);
+        machine.groups[k * wanted / std::max(cpus.size(), wanted)].cpus.push_back(
+            cpus[k % cpus.size()]);
     }
 }
 
 // 0: none; else counted from 1.
 void reserve_cpu(os::topology& machine, std::uint64_t which) {
     if (which != 0 && !os::set_aside(machine, static_cast<std::size_t>(which - 1)))
-        base::warn("the option reserve_cpu is %llu, but there are %d CPUs: none is kept", static_cast<unsigned long long>(which),
-                   machine.allowed_cpus);
+        base::warn("the option reserve_cpu is %llu, but there are %d CPUs: none is kept",
+                   static_cast<unsigned long long>(which), machine.allowed_cpus);
 }
 
 // What the calling OS thread may use: all of it, or without the CPU that is kept.
 void use_cpus(os::topology const& machine, bool all) noexcept try {
     if (machine.reserved_cpu < 0) return;
     std::vector<int> cpus;
-    for (auto const& group : machine.groups) cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
+    for (auto const& group : machine.groups)
+        cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
     if (all) cpus.push_back(machine.reserved_cpu);
     static_cast<void>(os::pin_to(pthread_self(), cpus));
 } catch (std::bad_alloc const&) {
@@ -107,29 +113,36 @@ void use_cpus(os::topology const& machine, bool all) noexcept try {
 
 } // namespace
 
-std::optional<worker_limits> limits_of(base::option_table const& options, os::topology const& machine) {
+std::optional<worker_limits> limits_of(base::option_table const& options,
+                                       os::topology const& machine) {
     bool const is_deterministic = options.number(option_id::seed) != 0;
     auto const asked = is_deterministic ? 1 : static_cast<int>(options.number(option_id::workers));
     auto const most = static_cast<int>(options.number(option_id::max_workers));
     if (most != 0 && asked > most) return std::nullopt;
-    if (most != 0) return worker_limits{asked != 0 ? asked : std::min(machine.default_workers, most), most};
+    if (most != 0)
+        return worker_limits{asked != 0 ? asked : std::min(machine.default_workers, most), most};
     int const workers = asked != 0 ? asked : machine.default_workers;
     return worker_limits{workers, std::max(workers, machine.machine_cpus)};
 }
 
-// Unless somebody has said it: an answer over a network takes longer than a worker that is alone looks for work, and waking one as long again.
+// Unless somebody has said it: an answer over a network takes longer than a worker that is alone
+// looks for work, and waking one as long again.
 std::uint64_t spin_us(base::option_table const& options) {
     constexpr std::uint64_t k_round_trip_us = 100;
     auto const said = options.get(option_id::spin_us);
-    return said.source == base::option_source::built_in && membership::is_in_mpi_job() ? k_round_trip_us : said.number;
+    return said.source == base::option_source::built_in && membership::is_in_mpi_job()
+               ? k_round_trip_us
+               : said.number;
 }
 
 std::optional<sched::settings> settings_of(base::option_table const& options, bool adopt_caller) {
     sched::settings s;
     s.seed = options.number(option_id::seed);
-    s.machine = s.seed == 0 ? os::discover() : os::undivided(); // a deterministic run has one worker
+    // A deterministic run has one worker.
+    s.machine = s.seed == 0 ? os::discover() : os::undivided();
     reserve_cpu(s.machine, s.seed == 0 ? options.number(option_id::reserve_cpu) : 0);
-    int const share = std::max(1, (s.machine.machine_cpus - (s.machine.reserved_cpu >= 0 ? 1 : 0)) / membership::places_of_host());
+    int const share = std::max(1, (s.machine.machine_cpus - (s.machine.reserved_cpu >= 0 ? 1 : 0)) /
+                                      membership::places_of_host());
     s.machine.default_workers = std::min(s.machine.default_workers, share);
     auto const limits = limits_of(options, s.machine);
     if (!limits) return std::nullopt;
@@ -143,7 +156,8 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     s.most_stacks = options.number(option_id::max_stacks);
     s.most_unstarted = static_cast<std::uint32_t>(options.number(option_id::max_unstarted));
     s.adopt_caller = adopt_caller;
-    s.measures_stacks = options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
+    s.measures_stacks =
+        options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
     s.on_late_overflow = s.measures_stacks ? &diag::end_for_overflow : nullptr;
     s.on_deadlock = diag::watch(deadlock_action_of(options.number(option_id::deadlock)));
     s.first_check_ns = options.number(option_id::deadlock_ms) * 1'000'000;
@@ -202,7 +216,8 @@ int instance::start(bool adopt_caller) {
 void instance::join_places() {
     if (!membership::is_asked_to_join()) return;
     if (!is_main_thread())
-        base::fatal("with several places the main thread must be the first that uses Tulle: call tulle::initialize() there");
+        base::fatal("with several places the main thread must be the first that uses Tulle: call "
+                    "tulle::initialize() there");
     if (sched::scheduler::instance().is_deterministic())
         base::fatal("a deterministic run has one place: leave out the seed, or the places");
     membership::join_from_environment();
@@ -212,15 +227,21 @@ int instance::start_as(base::option_table const& options, bool adopt_caller) {
     if (sched::scheduler::instance().is_running()) return EALREADY;
     auto const chosen = settings_of(options, adopt_caller && sched::scheduler::may_adopt_caller());
     if (!chosen) return EINVAL;
-    if (chosen->adopt_caller) use_cpus(chosen->machine, false); // first: OS threads other than workers inherit it
+    // first: OS threads other than workers inherit it
+    if (chosen->adopt_caller) use_cpus(chosen->machine, false);
     int const error = sched::scheduler::instance().start(*chosen);
     if (error != 0 && chosen->adopt_caller) use_cpus(chosen->machine, true);
     if (error == 0) diag::explain_overflows();
     if (error == 0) membership::reserve_processor(chosen->machine.reserved_cpu);
-    if (error == 0 && options.number(option_id::share_cpus) != 0 && chosen->seed == 0) m_cpus.join(*chosen);
+    if (error == 0 && options.number(option_id::share_cpus) != 0 && chosen->seed == 0)
+        m_cpus.join(*chosen);
     if (error == 0) gmem_access::set_memory_settings(memory_settings_of(options));
-    if (error == 0) membership::set_survival(options.number(option_id::on_place_death) == base::k_on_place_death_throw);
-    if (error == 0) membership::set_host_limits(options.number(option_id::host_timeout), options.number(option_id::start_timeout));
+    if (error == 0)
+        membership::set_survival(options.number(option_id::on_place_death) ==
+                                 base::k_on_place_death_throw);
+    if (error == 0)
+        membership::set_host_limits(options.number(option_id::host_timeout),
+                                    options.number(option_id::start_timeout));
     if (error == 0) membership::set_check(options.number(option_id::check) != 0);
     if (error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
     if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
@@ -234,7 +255,8 @@ void instance::owe_stack_report() noexcept {
 }
 
 void instance::write_stack_report() noexcept {
-    if (std::exchange(m_owes_report, false)) diag::report_stack_uses(*sched::scheduler::instance().uses_of_stacks());
+    if (std::exchange(m_owes_report, false))
+        diag::report_stack_uses(*sched::scheduler::instance().uses_of_stacks());
 }
 
 // Threads may be alive and go on meanwhile.
@@ -249,8 +271,10 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     if (sched::scheduler::instance().is_running()) return EALREADY;
     if (workers > k_most_workers) return EINVAL;
     base::option_table options = m_options;
-    if (workers != 0 && options.set(option_id::workers, workers, base::option_source::api)) return EINVAL;
-    if (stack_size != 0 && options.set(option_id::stack_size, stack_size, base::option_source::api)) return EINVAL;
+    if (workers != 0 && options.set(option_id::workers, workers, base::option_source::api))
+        return EINVAL;
+    if (stack_size != 0 && options.set(option_id::stack_size, stack_size, base::option_source::api))
+        return EINVAL;
     int const error = start_as(options, true);
     if (error == 0) m_options = options;
     held.unlock();
@@ -258,7 +282,8 @@ int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     return error;
 }
 
-// Detached threads that are done with their work may not quite have ended: patience. The lock is not held while waiting.
+// Detached threads that are done with their work may not quite have ended: patience. The lock is
+// not held while waiting.
 int instance::stop() {
     auto& s = sched::scheduler::instance();
     std::uint64_t const give_up = sched::now_ns() + k_patience_ns;
@@ -295,7 +320,9 @@ int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     if (wanted != 0) return s.set_active_workers(wanted);
     os::allowance const now = allowance_now(cgroups);
     s.move_to(now.cpus);
-    return s.set_active_workers(std::min(os::workers_for(static_cast<int>(now.cpus.size()), now.quota_cpus), s.chosen().max_workers));
+    return s.set_active_workers(
+        std::min(os::workers_for(static_cast<int>(now.cpus.size()), now.quota_cpus),
+                 s.chosen().max_workers));
 } catch (std::bad_alloc const&) {
     return ENOMEM;
 }
@@ -321,7 +348,8 @@ void instance::forget_options() {
 namespace tulle::sched {
 
 int start_on_first_use() noexcept {
-    int const error = runtime::error_of([] { return runtime::the().start(runtime::is_main_thread()); });
+    int const error =
+        runtime::error_of([] { return runtime::the().start(runtime::is_main_thread()); });
     return error == EALREADY ? 0 : error;
 }
 
@@ -347,12 +375,14 @@ sched::scheduler& running() {
 void initialize(options const& chosen) {
     if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
     auto const workers = static_cast<std::uint64_t>(chosen.workers);
-    check(runtime::error_of([&] { return runtime::the().start_with(workers, chosen.stack_size); }), "tulle::initialize");
+    check(runtime::error_of([&] { return runtime::the().start_with(workers, chosen.stack_size); }),
+          "tulle::initialize");
 }
 
 void finalize() {
     int const error = runtime::the().stop();
-    check(error, error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str() : "tulle::finalize");
+    check(error,
+          error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str() : "tulle::finalize");
 }
 
 std::string live_threads() { return runtime::the().describe_live_threads(); }
@@ -384,7 +414,8 @@ int shepherd_count() { return static_cast<int>(running().shepherds().size()); }
 
 void set_option(std::string_view name, std::string_view value) {
     if (is_initialized()) check(EALREADY, "tulle::set_option: the run time has started");
-    if (auto const refused = runtime::the().set_option(name, value)) throw std::invalid_argument(*refused);
+    if (auto const refused = runtime::the().set_option(name, value))
+        throw std::invalid_argument(*refused);
 }
 
 } // namespace tulle

@@ -19,9 +19,11 @@ struct worker_limits {
     int most;
 };
 // Nothing: more workers were asked for than there may be.
-[[nodiscard]] std::optional<worker_limits> limits_of(base::option_table const& options, os::topology const& machine);
+[[nodiscard]] std::optional<worker_limits> limits_of(base::option_table const& options,
+                                                     os::topology const& machine);
 // What the scheduler is started with. Nothing: see limits_of.
-[[nodiscard]] std::optional<sched::settings> settings_of(base::option_table const& options, bool adopt_caller);
+[[nodiscard]] std::optional<sched::settings> settings_of(base::option_table const& options,
+                                                         bool adopt_caller);
 
 class instance {
 public:
@@ -29,24 +31,29 @@ public:
 
     // 0 or a positive errno. EINVAL of start: see limits_of.
     [[nodiscard]] int start(bool adopt_caller);
-    [[nodiscard]] int start_with(std::uint64_t workers, std::uint64_t stack_size); // 0: as the options say
+    // 0: as the options say
+    [[nodiscard]] int start_with(std::uint64_t workers, std::uint64_t stack_size);
     [[nodiscard]] int stop();
-    // 0: as many as the affinity mask and the quota call for now; these are read from `cgroups`, for tests.
+    // 0: as many as the affinity mask and the quota call for now; these are read from `cgroups`,
+    // for tests.
     [[nodiscard]] static int set_workers(int wanted, os::cgroup_files const& cgroups = {});
     [[nodiscard]] cpu_share& cpus() noexcept { return m_cpus; }
     [[nodiscard]] std::string describe_live_threads();
-    // At the end of the process, or after stop(): what the option `stack_report` asks for, unless it has been done or somebody is at it.
+    // At the end of the process, or after stop(): what the option `stack_report` asks for, unless
+    // it has been done or somebody is at it.
     void report_stacks() noexcept;
     void before_process_fork() noexcept;
     void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
-    // As if none had been set since the process began, but for its environment as it is now. For tests; the run time must not be up.
+    // As if none had been set since the process began, but for its environment as it is now. For
+    // tests; the run time must not be up.
     void forget_options();
     [[nodiscard]] std::uint64_t seed();
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
 
 private:
-    [[nodiscard]] int start_as(base::option_table const& options, bool adopt_caller); // with the lock held
+    // With the lock held.
+    [[nodiscard]] int start_as(base::option_table const& options, bool adopt_caller);
     static void join_places();
     void owe_stack_report() noexcept;
     void write_stack_report() noexcept;

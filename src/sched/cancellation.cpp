@@ -25,7 +25,8 @@ cancellation::cancellation(cancellation* whole) noexcept : m_whole(whole) {
 cancellation::~cancellation() {
     TULLE_ASSERT(!has_nodes(), "a cancellation is destroyed while a wait refers to it");
     // relaxed: the last user.
-    if (m_deadline.load(std::memory_order_relaxed) != wait::k_never) scheduler::instance().timers().remove(*this);
+    if (m_deadline.load(std::memory_order_relaxed) != wait::k_never)
+        scheduler::instance().timers().remove(*this);
     if (m_whole == nullptr) return;
     m_whole->remove(*this);
     drop_cancellation(m_whole);
@@ -70,7 +71,9 @@ bool cancellation::is_cancelled() noexcept {
 
 void cancellation::on_time(wait::timer& t) noexcept { static_cast<cancellation&>(t).request(); }
 
-void cancellation::on_cancel(wait::cancellation_node<os::machine>& n) noexcept { static_cast<cancellation&>(n).request(); }
+void cancellation::on_cancel(wait::cancellation_node<os::machine>& n) noexcept {
+    static_cast<cancellation&>(n).request();
+}
 
 // --- what <tulle/cancellation.hpp> calls ---------------------------------------------------------
 

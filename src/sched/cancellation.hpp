@@ -14,7 +14,9 @@
 namespace tulle::detail {
 
 // Shared by sources, tokens and parts. A wait refers to it through a token that its caller holds.
-struct cancellation : wait::cancellation_core<os::machine>, private wait::timer, private wait::cancellation_node<os::machine> {
+struct cancellation : wait::cancellation_core<os::machine>,
+                      private wait::timer,
+                      private wait::cancellation_node<os::machine> {
     explicit cancellation(cancellation* whole) noexcept; // null: none. Takes a reference to it
     ~cancellation();
     cancellation(cancellation const&) = delete;

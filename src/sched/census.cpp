@@ -34,13 +34,15 @@ TULLE_NO_SANITIZE arch::registers saved_registers(fiber const& f) noexcept {
     static_assert(sizeof at == sizeof f.context);
     __builtin_memcpy(&at, &f.context, sizeof at);
     auto const low = reinterpret_cast<std::uintptr_t>(f.stack.low);
-    bool const is_ours = f.kind_of_stack != fiber_kind::pooled || (at >= low && at + arch::backend::k_saved_bytes <= low + f.stack.size);
+    bool const is_ours = f.kind_of_stack != fiber_kind::pooled ||
+                         (at >= low && at + arch::backend::k_saved_bytes <= low + f.stack.size);
     return at != 0 && is_ours ? arch::backend::saved_registers(f.context) : arch::registers{};
 }
 
 TULLE_NO_SANITIZE void copy_outer(thread_frame const& innermost, thread_view& seen) noexcept {
     seen.nested = 1;
-    for (auto const* outer = innermost.outer; outer != nullptr && seen.nested < k_most_nested; outer = outer->outer, ++seen.nested) {
+    for (auto const* outer = innermost.outer; outer != nullptr && seen.nested < k_most_nested;
+         outer = outer->outer, ++seen.nested) {
         if (seen.outer_count < seen.outer.size()) seen.outer[seen.outer_count++] = outer->id;
     }
 }
@@ -59,10 +61,14 @@ TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
     seen.waits = {load_unseen(f.waits_for), load_unseen(f.wait_object)};
 }
 
-TULLE_NO_SANITIZE arch::registers waiting_registers(worker_remote const& guest) noexcept { return arch::registers_of(guest.waits_at); }
+TULLE_NO_SANITIZE arch::registers waiting_registers(worker_remote const& guest) noexcept {
+    return arch::registers_of(guest.waits_at);
+}
 
 // Of one that a report's signal has stopped.
-TULLE_NO_SANITIZE arch::registers interrupted_registers(worker_remote const& w) noexcept { return w.stopped_at; }
+TULLE_NO_SANITIZE arch::registers interrupted_registers(worker_remote const& w) noexcept {
+    return w.stopped_at;
+}
 
 // The one look into the core of a worker that is not the caller's: what is found may be over.
 TULLE_NO_SANITIZE fiber const* fiber_on(worker_core const& w) noexcept { return w.current; }
@@ -107,7 +113,8 @@ void census::look_at_guests(tour const& t) const noexcept {
         copy(g.stack, seen);
         seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: see census.hpp
         if (seen.tid == 0) continue;
-        if (t.how == depth::registers && seen.waits.kind != wait_kind::nothing) seen.from = waiting_registers(w);
+        if (t.how == depth::registers && seen.waits.kind != wait_kind::nothing)
+            seen.from = waiting_registers(w);
         t.call(t.argument, seen);
     }
 }
@@ -115,7 +122,8 @@ void census::look_at_guests(tour const& t) const noexcept {
 void census::visit(visitor call, void* argument, depth how) const noexcept {
     tour t{*this, call, argument, how};
     thread_view seen;
-    if (m_scheduler.m_settings.adopt_caller && look_at(m_scheduler.m_adopted, seen, how)) call(argument, seen);
+    if (m_scheduler.m_settings.adopt_caller && look_at(m_scheduler.m_adopted, seen, how))
+        call(argument, seen);
     look_at_guests(t);
     if (m_scheduler.m_stacks != nullptr) m_scheduler.m_stacks->visit(&visit_pooled, &t);
 }
@@ -142,7 +150,8 @@ std::size_t census::count_waiting() const noexcept {
     std::size_t count = 0;
     // One that runs in the place of its joiner stands on the same stack: both wait.
     auto const add = [](void* sum, thread_view const& seen) noexcept {
-        if (seen.worker < 0) *static_cast<std::size_t*>(sum) += std::max(seen.nested, std::size_t{1});
+        if (seen.worker < 0)
+            *static_cast<std::size_t*>(sum) += std::max(seen.nested, std::size_t{1});
     };
     visit(add, &count, depth::waits);
     return count;

@@ -42,7 +42,9 @@ struct unstarted_counts {
     std::uint64_t starving = 0; // they wait for a stack, where stacks are counted
     std::uint64_t forked = 0;   // left behind by threads that wait
 
-    [[nodiscard]] std::uint64_t all() const noexcept { return ready + injected + starving + forked; }
+    [[nodiscard]] std::uint64_t all() const noexcept {
+        return ready + injected + starving + forked;
+    }
 };
 
 class census {

@@ -21,7 +21,8 @@ constexpr std::uint32_t k_least_claims = 64;
 
 // relaxed: the thread that has claimed it tells the thread that drops it nothing more.
 bool is_claimed(runnable const& r) noexcept {
-    return r.kind == runnable_kind::thread && static_cast<thread_record const&>(r).claimed.load(std::memory_order_relaxed);
+    return r.kind == runnable_kind::thread &&
+           static_cast<thread_record const&>(r).claimed.load(std::memory_order_relaxed);
 }
 
 // Outside of locks: the last reference to a record destroys a result that nobody took.
@@ -32,7 +33,8 @@ void drop_all(runnable_list claimed) noexcept {
 } // namespace
 
 std::uint32_t injector::drop_claimed(shepherd& home) noexcept {
-    for (shared_queue* const queue : {&home.placed, &home.injected, &m_unstarted}) drop_all(queue->extract(is_claimed));
+    for (shared_queue* const queue : {&home.placed, &home.injected, &m_unstarted})
+        drop_all(queue->extract(is_claimed));
     return home.placed.size_hint() + home.injected.size_hint() + m_unstarted.size_hint();
 }
 

@@ -15,9 +15,9 @@
 // The types have private members and bases; both compilers know their offsets all the same.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
-#define TULLE_OFFSET_OF(name, type, member)                                                                                                \
+#define TULLE_OFFSET_OF(name, type, member)                                                        \
     { name, offsetof(type, member) }
-#define TULLE_OFFSET(type, member)                                                                                                         \
+#define TULLE_OFFSET(type, member)                                                                 \
     { #type "." #member, offsetof(type, member) }
 
 namespace {
@@ -122,13 +122,21 @@ struct debug_access {
 using tulle::base::debug_access;
 
 constinit tulle_debug_table tulle_debug_layout = {
-    "tulle threads", 1, static_cast<std::uint32_t>(std::size(debug_access::k_entries)), nullptr, nullptr, 0, debug_access::k_entries};
+    "tulle threads",
+    1,
+    static_cast<std::uint32_t>(std::size(debug_access::k_entries)),
+    nullptr,
+    nullptr,
+    0,
+    debug_access::k_entries};
 
 namespace tulle::sched {
 
 void publish_to_debuggers(scheduler const& of) noexcept {
-    auto const word = reinterpret_cast<std::uintptr_t>(&tulle_current) + offsetof(detail::current_block, worker);
-    tulle_debug_layout.current_worker = static_cast<std::int64_t>(word - static_cast<std::uintptr_t>(pthread_self()));
+    auto const word =
+        reinterpret_cast<std::uintptr_t>(&tulle_current) + offsetof(detail::current_block, worker);
+    tulle_debug_layout.current_worker =
+        static_cast<std::int64_t>(word - static_cast<std::uintptr_t>(pthread_self()));
     tulle_debug_layout.scheduler = &of;
 }
 

@@ -25,13 +25,16 @@ constexpr std::uint64_t k_step_ns = 1'000;
 constexpr std::uint64_t k_nap_ns = 1'000'000;
 constexpr std::uint32_t k_odds_choices = 4; // a point switches always, or once in 2, 4 or 8 times
 
-void post_ready(void* pending, void*) noexcept { this_worker()->ready.push_back(*static_cast<fiber*>(pending)); }
+void post_ready(void* pending, void*) noexcept {
+    this_worker()->ready.push_back(*static_cast<fiber*>(pending));
+}
 
 // Ends a deterministic run in which nobody can go on: by the report, or, where that is off or only
 // warns, by itself.
 [[noreturn]] TULLE_COLD void end_in_deadlock(scheduler const& s, std::uint64_t seed) noexcept {
     if (s.chosen().on_deadlock != nullptr) s.chosen().on_deadlock(standstill::deadlock);
-    base::fatal("deadlock: every thread waits, none for a time, and there is no other OS thread; TULLE_SEED=%llu repeats this run",
+    base::fatal("deadlock: every thread waits, none for a time, and there is no other OS thread; "
+                "TULLE_SEED=%llu repeats this run",
                 static_cast<unsigned long long>(seed));
 }
 
@@ -51,7 +54,8 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     // relaxed: no other thread knows of the run yet.
     m_has_warned.store(false, std::memory_order_relaxed);
     w.run = this;
-    w.probe_due = true; // for good: only probe_others_first() takes it back, which is not called in this mode
+    // For good: only probe_others_first() takes it back, which is not called in this mode.
+    w.probe_due = true;
 }
 
 void deterministic_run::end(worker& w) noexcept {
@@ -80,12 +84,15 @@ void deterministic_run::yield() noexcept {
     suspend(&post_ready, this_worker()->current, nullptr);
 }
 
-void deterministic_run::hold(runnable& r) noexcept try { m_ready.push_back(&r); } catch (std::bad_alloc const&) {
+void deterministic_run::hold(runnable& r) noexcept try {
+    m_ready.push_back(&r);
+} catch (std::bad_alloc const&) {
     base::fatal("no memory for the list of %zu ready threads", m_ready.size());
 }
 
 void deterministic_run::gather(worker& w) noexcept {
-    if (base::idle_poller* const others = w.owner->idle_poller()) static_cast<void>(others->take_work(false));
+    if (base::idle_poller* const others = w.owner->idle_poller())
+        static_cast<void>(others->take_work(false));
     while (runnable* const r = w.owner->take_local(w)) hold(*r);
     while (runnable* const r = w.owner->take_shared(w)) hold(*r);
 }
@@ -152,7 +159,8 @@ void deterministic_run::pass_time(worker& w) noexcept {
 bool deterministic_run::awaits_signal(scheduler const& s) noexcept {
     settings const& chosen = s.chosen();
     if (chosen.awaits_signal == nullptr || !chosen.awaits_signal()) return false;
-    if (!std::exchange(m_has_told_of_signals, true) && chosen.on_deadlock != nullptr) chosen.on_deadlock(standstill::awaits_signal);
+    if (!std::exchange(m_has_told_of_signals, true) && chosen.on_deadlock != nullptr)
+        chosen.on_deadlock(standstill::awaits_signal);
     return true;
 }
 
@@ -161,7 +169,8 @@ void deterministic_run::note_stranger() noexcept {
     if (w != nullptr && !w->is_guest()) return;
     // relaxed: it orders nothing.
     if (m_has_warned.exchange(true, std::memory_order_relaxed)) return;
-    base::warn("TULLE_SEED=%llu: an OS thread of the program's own uses the library; the order of its calls is not repeated",
+    base::warn("TULLE_SEED=%llu: an OS thread of the program's own uses the library; the order of "
+               "its calls is not repeated",
                static_cast<unsigned long long>(m_seed));
 }
 

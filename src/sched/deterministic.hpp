@@ -81,7 +81,8 @@ private:
 
 // The run that the caller's worker takes part in, or null.
 [[nodiscard]] TULLE_INLINE deterministic_run* this_run() noexcept {
-    return static_cast<deterministic_run*>(detail::read_current<offsetof(detail::current_block, run)>(&tulle_read_current));
+    return static_cast<deterministic_run*>(
+        detail::read_current<offsetof(detail::current_block, run)>(&tulle_read_current));
 }
 
 // Starts the run time if it is to be deterministic and does not run yet: what is used before the

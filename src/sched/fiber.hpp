@@ -50,7 +50,8 @@ inline constexpr std::uint8_t k_is_bottom = 8; // and is at the bottom of its st
 // The identity of a thread. Threads that run as direct calls have none of their own.
 struct thread_identity {
     thread_identity() noexcept {} // leaves `values` as it is: that would cost each thread a store
-    thread_identity(std::uint64_t number, std::uint8_t flags) noexcept : id(number), at_end(flags) {}
+    thread_identity(std::uint64_t number, std::uint8_t flags) noexcept
+        : id(number), at_end(flags) {}
     [[nodiscard]] bool has(std::uint8_t flag) const noexcept { return (at_end & flag) != 0; }
 
     std::uint64_t id = 0;
@@ -61,7 +62,8 @@ struct thread_identity {
 // The identity of a thread while it runs, in the frame of whoever runs it.
 struct thread_frame : thread_identity {
     thread_frame() noexcept = default;
-    thread_frame(thread_frame* below, std::uint64_t number, std::uint8_t flags, void const* spawned_at) noexcept
+    thread_frame(thread_frame* below, std::uint64_t number, std::uint8_t flags,
+                 void const* spawned_at) noexcept
         : thread_identity(number, flags), outer(below), site(spawned_at) {}
 
     thread_frame* outer = nullptr;

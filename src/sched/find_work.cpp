@@ -6,8 +6,9 @@
 //   deques; of guests
 //   threads: placed on its shepherd; without a stack; injected there; ready on its shepherd's
 //   workers; then of each other shepherd, injected ones and ready ones
-// Once in k_decisions_per_probe decisions, timers, the threads of others and then their records come
-// before its own work, so that nothing waits for ever behind a ready queue that is never empty.
+// Once in k_decisions_per_probe decisions, timers, the threads of others and then their records
+// come before its own work, so that nothing waits for ever behind a ready queue that is never
+// empty.
 #include "sched/find_work.hpp"
 
 #include "os/clock.hpp"
@@ -46,12 +47,15 @@ runnable* scheduler::take_local(worker& w) noexcept {
 }
 
 runnable* scheduler::take_ready_of(worker& thief, worker_remote& victim) noexcept {
-    if (&victim == &thief || !victim.ready.has_stealable() || !thief.pace.is_due(os::monotonic_ns())) return nullptr;
+    if (&victim == &thief || !victim.ready.has_stealable() ||
+        !thief.pace.is_due(os::monotonic_ns()))
+        return nullptr;
     runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
     return keep_rest(thief, taken);
 }
 
-runnable* scheduler::take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept {
+runnable* scheduler::take_ready_of(worker& thief,
+                                   growing_list<worker_remote*> const& victims) noexcept {
     std::size_t const count = victims.size();
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
@@ -71,7 +75,8 @@ runnable* scheduler::take_shared(worker& w) noexcept {
     return nullptr;
 }
 
-record* scheduler::steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept {
+record* scheduler::steal_record_of(worker& thief,
+                                   growing_list<worker_remote*> const& victims) noexcept {
     std::size_t const count = victims.size();
     std::size_t const first = thief.random.below(static_cast<std::uint32_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
@@ -99,7 +104,9 @@ record* scheduler::steal_record(worker& w) noexcept {
     return slot;
 }
 
-std::size_t scheduler::expire_timers() noexcept { return m_timers.next_deadline() != k_never ? m_timers.expire(os::monotonic_ns()) : 0; }
+std::size_t scheduler::expire_timers() noexcept {
+    return m_timers.next_deadline() != k_never ? m_timers.expire(os::monotonic_ns()) : 0;
+}
 
 // relaxed: a hint.
 bool scheduler::has_other_work(worker& w) noexcept {
@@ -117,7 +124,9 @@ bool scheduler::something_to_do(worker_remote& w) noexcept {
     for (auto const& s : shepherds()) {
         for (worker_remote* const v : s->workers) {
             record_deque* const deque = v->visible.get();
-            if (v != &w && (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable()))) return true;
+            if (v != &w &&
+                (v->ready.has_stealable() || (deque != nullptr && deque->looks_stealable())))
+                return true;
         }
     }
     if (m_guests.leave_work()) return true;
@@ -131,7 +140,8 @@ bool scheduler::something_to_do(worker_remote& w) noexcept {
 work probe_once(worker& w) noexcept {
     scheduler& s = *w.owner;
     if (s.is_stopping() && w.native != nullptr) return work::to_stop();
-    if (std::size_t const fired = s.expire_timers(); fired != 0) w.burst.fired(w.decisions.value(), fired);
+    if (std::size_t const fired = s.expire_timers(); fired != 0)
+        w.burst.fired(w.decisions.value(), fired);
     if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.take_started(w));
     if (runnable* const r = s.take_local(w)) return work::of_ready(r);
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);

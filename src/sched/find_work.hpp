@@ -20,14 +20,22 @@ inline constexpr std::uint32_t k_decisions_per_probe = 61;
 class [[nodiscard]] work {
 public:
     work() noexcept = default; // nothing
-    [[nodiscard]] static work of_ready(runnable* r) noexcept { return {r, r != nullptr ? kind::ready : kind::nothing}; }
-    [[nodiscard]] static work of_stolen(record* slot) noexcept { return {slot, slot != nullptr ? kind::stolen : kind::nothing}; }
+    [[nodiscard]] static work of_ready(runnable* r) noexcept {
+        return {r, r != nullptr ? kind::ready : kind::nothing};
+    }
+    [[nodiscard]] static work of_stolen(record* slot) noexcept {
+        return {slot, slot != nullptr ? kind::stolen : kind::nothing};
+    }
     [[nodiscard]] static work to_stop() noexcept { return {nullptr, kind::stop}; }
 
     [[nodiscard]] explicit operator bool() const noexcept { return m_kind != kind::nothing; }
     [[nodiscard]] bool is_stop() const noexcept { return m_kind == kind::stop; }
-    [[nodiscard]] runnable* ready() const noexcept { return m_kind == kind::ready ? static_cast<runnable*>(m_item) : nullptr; }
-    [[nodiscard]] record* stolen() const noexcept { return m_kind == kind::stolen ? static_cast<record*>(m_item) : nullptr; }
+    [[nodiscard]] runnable* ready() const noexcept {
+        return m_kind == kind::ready ? static_cast<runnable*>(m_item) : nullptr;
+    }
+    [[nodiscard]] record* stolen() const noexcept {
+        return m_kind == kind::stolen ? static_cast<record*>(m_item) : nullptr;
+    }
 
 private:
     enum class kind : std::uint8_t { nothing, ready, stolen, stop };

@@ -21,7 +21,8 @@ public:
     void take(growing_list& other) noexcept {
         m_items = std::move(other.m_items);
         m_capacity = std::exchange(other.m_capacity, 0);
-        m_count.store(other.m_count.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
+        m_count.store(other.m_count.exchange(0, std::memory_order_relaxed),
+                      std::memory_order_relaxed);
     }
     // Throws std::bad_alloc.
     void reserve(std::size_t capacity) {
@@ -45,7 +46,9 @@ public:
 
     // --- anyone ----------------------------------------------------------------------------------
     // pairs with push_back.
-    [[nodiscard]] std::size_t size() const noexcept { return m_count.load(std::memory_order_acquire); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return m_count.load(std::memory_order_acquire);
+    }
     [[nodiscard]] T& operator[](std::size_t index) const noexcept { return m_items[index]; }
     [[nodiscard]] T* begin() const noexcept { return m_items.get(); }
     [[nodiscard]] T* end() const noexcept { return m_items.get() + size(); }

@@ -17,7 +17,8 @@ namespace {
 
 void os_thread_ends(void* w) {
     auto& self = *static_cast<worker*>(w);
-    if (!self.is_guest()) base::fatal("the OS thread that initialized the run time ends without tulle::finalize");
+    if (!self.is_guest())
+        base::fatal("the OS thread that initialized the run time ends without tulle::finalize");
     scheduler::instance().detach_guest(self);
 }
 
@@ -26,7 +27,8 @@ void os_thread_ends(void* w) {
 pthread_key_t end_of_os_thread() noexcept {
     static pthread_key_t const key = [] {
         pthread_key_t made{};
-        if (int const error = pthread_key_create(&made, &os_thread_ends)) base::fatal("no pthread key (errno %d)", error);
+        if (int const error = pthread_key_create(&made, &os_thread_ends))
+            base::fatal("no pthread key (errno %d)", error);
         return made;
     }();
     return key;
@@ -35,7 +37,8 @@ pthread_key_t end_of_os_thread() noexcept {
 } // namespace
 
 void watch_end_of_os_thread(worker* w) noexcept {
-    if (int const error = pthread_setspecific(end_of_os_thread(), w)) base::fatal("no memory to attach an OS thread (errno %d)", error);
+    if (int const error = pthread_setspecific(end_of_os_thread(), w))
+        base::fatal("no memory to attach an OS thread (errno %d)", error);
 }
 
 bool scheduler::attach_guest() noexcept {
@@ -68,7 +71,8 @@ void scheduler::detach_guest(worker& w) noexcept {
     guest& g = m_guests.find(w);
     if (g.frame.at_end != 0) end_thread(g.frame);
     if (g.stack.records != nullptr) {
-        if (!discard_joined_records(g.stack)) base::fatal("an OS thread ends with forked threads that it has not joined");
+        if (!discard_joined_records(g.stack))
+            base::fatal("an OS thread ends with forked threads that it has not joined");
         close_deques(g.stack);
         show_deque(w, nullptr); // last: closing shows the one below
         free_deque(*std::exchange(g.stack.records, nullptr));
@@ -103,7 +107,8 @@ TULLE_COLD fiber& attach_caller_or_end() noexcept {
     int const error = attach_caller();
     if (error != 0 && scheduler::instance().is_running())
         base::fatal("no memory to attach an OS thread (%zu bytes)", scheduler::guest_bytes());
-    if (error == EINVAL) base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
+    if (error == EINVAL)
+        base::fatal("cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     if (error != 0) base::fatal("cannot start: %s", std::strerror(error));
     return *this_worker()->current;
 }

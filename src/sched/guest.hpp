@@ -11,7 +11,9 @@ namespace tulle::sched {
 
 // Whether this worker, the calling OS thread's, may be used: a guest that has outlived the run time
 // starts it anew.
-[[nodiscard]] inline bool is_attached(worker const* w) noexcept { return w != nullptr && (!w->is_guest() || w->owner->is_running()); }
+[[nodiscard]] inline bool is_attached(worker const* w) noexcept {
+    return w != nullptr && (!w->is_guest() || w->owner->is_running());
+}
 // Gives the calling OS thread a worker, and starts the run time if need be. 0, or the errno value
 // that says why not.
 [[nodiscard]] TULLE_COLD int attach_caller() noexcept;
@@ -23,6 +25,7 @@ void watch_end_of_os_thread(worker* w) noexcept;
 // Hands the identity of a thread over to another fiber. The root is the identity of the OS thread,
 // or of the forked thread at the bottom; it lies beneath `root_frame` of the frames on the stack,
 // which stay.
-void move_identity(fiber& from, thread_identity& from_root, thread_frame const* root_frame, fiber& to, thread_frame& to_root) noexcept;
+void move_identity(fiber& from, thread_identity& from_root, thread_frame const* root_frame,
+                   fiber& to, thread_frame& to_root) noexcept;
 
 } // namespace tulle::sched

@@ -31,7 +31,8 @@ std::int64_t guest_list::live_threads() const noexcept {
     std::int64_t live = 0;
     for (guest& g : *this) { // relaxed: a snapshot
         worker_remote const& w = g.remote();
-        live += w.threads_made.load(std::memory_order_relaxed) - w.threads_ended.load(std::memory_order_relaxed);
+        live += w.threads_made.load(std::memory_order_relaxed) -
+                w.threads_ended.load(std::memory_order_relaxed);
     }
     return live;
 }

@@ -16,7 +16,8 @@
 namespace tulle::sched {
 
 struct guest {
-    guest(scheduler& owner, bool asymmetric) noexcept : as_worker(owner, worker_kind::guest, -1, asymmetric) {}
+    guest(scheduler& owner, bool asymmetric) noexcept
+        : as_worker(owner, worker_kind::guest, -1, asymmetric) {}
 
     // What thieves and reports may touch.
     [[nodiscard]] worker_remote& remote() noexcept { return as_worker; }
@@ -55,7 +56,9 @@ public:
             m_at = m_at->next;
             return before;
         }
-        [[nodiscard]] friend bool operator==(iterator a, iterator b) noexcept { return a.m_at == b.m_at; }
+        [[nodiscard]] friend bool operator==(iterator a, iterator b) noexcept {
+            return a.m_at == b.m_at;
+        }
 
     private:
         guest* m_at;
@@ -68,7 +71,9 @@ public:
 
     // --- anyone: all there ever were -------------------------------------------------------------
     // pairs with make.
-    [[nodiscard]] iterator begin() const noexcept { return iterator(m_first.load(std::memory_order_acquire)); }
+    [[nodiscard]] iterator begin() const noexcept {
+        return iterator(m_first.load(std::memory_order_acquire));
+    }
     [[nodiscard]] iterator end() const noexcept { return iterator(); }
     [[nodiscard]] guest& find(worker_remote const& w) const noexcept; // `w` is one of them
     // One of them has records that others may take. A hint.
@@ -81,7 +86,8 @@ public:
     // --- an OS thread comes and goes -------------------------------------------------------------
     // Calls prepare(guest) for one that no OS thread uses, under the lock that fork(2) waits for.
     // False: no memory.
-    template <class Prepare> [[nodiscard]] bool acquire(scheduler& owner, bool asymmetric, Prepare prepare) noexcept {
+    template <class Prepare>
+    [[nodiscard]] bool acquire(scheduler& owner, bool asymmetric, Prepare prepare) noexcept {
         std::lock_guard const held(m_lock);
         guest* const g = m_free != nullptr ? take_free() : make(owner, asymmetric);
         if (g == nullptr) return false;

@@ -59,9 +59,13 @@ public:
         return false;
     }
     bool take_work() const noexcept { return m_poller != nullptr && m_poller->take_work(true); }
-    bool expects(std::uint64_t now) const noexcept { return m_poller != nullptr && now < m_poller->expects_until(); }
+    bool expects(std::uint64_t now) const noexcept {
+        return m_poller != nullptr && now < m_poller->expects_until();
+    }
     void let_others_run() const noexcept { m_poller->let_others_run(); }
-    bool is_to_sleep_at_once() const noexcept { return m_poller != nullptr && m_poller->is_to_sleep_at_once(); }
+    bool is_to_sleep_at_once() const noexcept {
+        return m_poller != nullptr && m_poller->is_to_sleep_at_once();
+    }
 
 private:
     base::idle_poller* m_poller;
@@ -94,7 +98,8 @@ void nap(worker& w, std::uint64_t until) noexcept {
     static_cast<void>(w.owner->idle().end_search());
     // relaxed: a waker that misses it is late by one nap at most.
     w.nap_word.store(1, std::memory_order_relaxed);
-    static_cast<void>(os::futex_wait(w.nap_word, 1, std::min(until, w.owner->timers().next_deadline())));
+    static_cast<void>(
+        os::futex_wait(w.nap_word, 1, std::min(until, w.owner->timers().next_deadline())));
     // relaxed: as above.
     w.nap_word.store(0, std::memory_order_relaxed);
     w.owner->idle().begin_search();
@@ -107,13 +112,16 @@ void nap_if_due(worker& w, bool woken) noexcept {
     std::uint64_t const now = os::monotonic_ns();
     std::uint64_t until = w.pace.rests_until();
     if (woken && ++w.barren_wakes > k_barren_wakes)
-        until = std::max(until, now + std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8), k_longest_nap_ns));
+        until = std::max(
+            until, now + std::min(k_first_nap_ns << std::min(w.barren_wakes - k_barren_wakes, 8),
+                                  k_longest_nap_ns));
     if (until > now) nap(w, until);
 }
 
 // The worker has something to do again. release pairs with is_short_for_good.
 void stop_starving(worker& w) noexcept {
-    if (TULLE_UNLIKELY(w.starves_since.load(std::memory_order_relaxed) != 0)) w.starves_since.store(0, std::memory_order_release);
+    if (TULLE_UNLIKELY(w.starves_since.load(std::memory_order_relaxed) != 0))
+        w.starves_since.store(0, std::memory_order_release);
 }
 
 // There may be work that this worker cannot start for want of a stack. Then it rests for a while,
@@ -137,7 +145,8 @@ public:
     explicit timekeeping(worker& w) noexcept : m_scheduler(*w.owner) {
         worker_remote const* nobody = nullptr;
         // relaxed, both: the one that loses wakes later.
-        m_is_mine = m_scheduler.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
+        m_is_mine =
+            m_scheduler.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
     }
     timekeeping(timekeeping const&) = delete;
     timekeeping& operator=(timekeeping const&) = delete;
@@ -162,7 +171,8 @@ bool sleep_until_woken(worker& w) noexcept {
     auto& idle = s.idle();
     work_of_others others{w};
     if (!park::prepare_sleep(idle, w.sleeper, others)) return true;
-    std::uint64_t const trim_at = w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
+    std::uint64_t const trim_at =
+        w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
     std::uint64_t const check_at = s.standstills().next_check(w);
     timekeeping const time(w);
     std::uint64_t const until = std::min({trim_at, check_at, time.until()});
@@ -180,7 +190,8 @@ bool sleep_until_woken(worker& w) noexcept {
 // with when the thread waits; if there is no memory for one, the thread goes to the queue.
 work accept_gift(worker& w) noexcept {
     work_of_others others{w};
-    return work::of_ready(static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
+    return work::of_ready(
+        static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
 }
 
 // Called and left while the worker counts as searching; while it stands by, the worker that
@@ -200,7 +211,8 @@ bool stand_by_if_surplus(worker& w) noexcept {
 // sleepers would keep the processors busy.
 // Such a worker searches one round all the same, and once more when it has announced its sleep.
 work search_and_sleep(worker& w) noexcept {
-    std::uint64_t const patience_ns = w.burst.is_all(w.decisions.value()) ? 0 : w.owner->chosen().spin_ns;
+    std::uint64_t const patience_ns =
+        w.burst.is_all(w.decisions.value()) ? 0 : w.owner->chosen().spin_ns;
     bool woken = false;
     for (bool has_slept = false;; has_slept = true) {
         if (!stand_by_if_surplus(w)) return work::to_stop();

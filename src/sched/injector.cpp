@@ -21,7 +21,8 @@ runnable* shared_queue::pop_started() noexcept {
     if (started_hint() == 0) return nullptr;
     std::lock_guard const held(m_lock);
     runnable_list started, others;
-    while (runnable* const r = m_list.pop_front()) (r->kind == runnable_kind::fiber ? started : others).push_back(*r);
+    while (runnable* const r = m_list.pop_front())
+        (r->kind == runnable_kind::fiber ? started : others).push_back(*r);
     runnable* const first = started.pop_front();
     started.append(others);
     m_list = started;
@@ -63,24 +64,29 @@ runnable* injector::take_started(shepherd& home) noexcept {
 
 bool injector::has_work(shepherd const& home) const noexcept {
     return has_unstarted() || home.placed.size_hint() != 0 || has_injected() ||
-           std::any_of(m_shepherds.begin(), m_shepherds.end(), [](auto const& s) { return s->has_orphan(); });
+           std::any_of(m_shepherds.begin(), m_shepherds.end(),
+                       [](auto const& s) { return s->has_orphan(); });
 }
 
 bool injector::has_placed() const noexcept {
-    return std::any_of(m_shepherds.begin(), m_shepherds.end(), [](auto const& s) { return s->placed.size_hint() != 0; });
+    return std::any_of(m_shepherds.begin(), m_shepherds.end(),
+                       [](auto const& s) { return s->placed.size_hint() != 0; });
 }
 
 bool injector::has_injected() const noexcept {
-    return std::any_of(m_shepherds.begin(), m_shepherds.end(), [](auto const& s) { return s->injected.size_hint() != 0; });
+    return std::any_of(m_shepherds.begin(), m_shepherds.end(),
+                       [](auto const& s) { return s->injected.size_hint() != 0; });
 }
 
 bool injector::has_started() const noexcept {
-    return std::any_of(m_shepherds.begin(), m_shepherds.end(),
-                       [](auto const& s) { return s->placed.started_hint() != 0 || s->injected.started_hint() != 0; });
+    return std::any_of(m_shepherds.begin(), m_shepherds.end(), [](auto const& s) {
+        return s->placed.started_hint() != 0 || s->injected.started_hint() != 0;
+    });
 }
 
 bool injector::is_far_behind(int shepherd_index, std::uint64_t most) const noexcept {
-    if (shepherd_index >= 0) return m_shepherds[static_cast<std::size_t>(shepherd_index)]->placed.size_hint() > most;
+    if (shepherd_index >= 0)
+        return m_shepherds[static_cast<std::size_t>(shepherd_index)]->placed.size_hint() > most;
     std::uint64_t waiting = m_unstarted.size_hint();
     for (auto const& s : m_shepherds) waiting += s->injected.size_hint();
     return waiting > most;

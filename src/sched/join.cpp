@@ -22,12 +22,15 @@ namespace {
 // Left in a slot whose thread was joined while younger ones were not. A thief may run it.
 void run_joined(record*) noexcept {}
 
-record_deque& as_deque(detail::deque_front* front) noexcept { return *static_cast<record_deque*>(front); }
+record_deque& as_deque(detail::deque_front* front) noexcept {
+    return *static_cast<record_deque*>(front);
+}
 
 // Post action of a parent that waits for a stolen child.
 void post_wait_for(void* word, void* waiter) noexcept {
     auto& state = *static_cast<std::atomic<std::uintptr_t>*>(word);
-    if (!join_word(state).set_waiter(reinterpret_cast<std::uintptr_t>(waiter))) resume(*static_cast<fiber*>(waiter));
+    if (!join_word(state).set_waiter(reinterpret_cast<std::uintptr_t>(waiter)))
+        resume(*static_cast<fiber*>(waiter));
 }
 
 void wait_stolen(record& slot) noexcept {
@@ -120,7 +123,9 @@ using namespace tulle::sched;
 deque_front* open_deque_cold() noexcept {
     fiber& f = this_fiber();
     if (f.records == nullptr && scheduler::instance().open_deque(f, 0) == nullptr) {
-        base::fatal("no memory for the records of forked threads (%s); raise the limit of address space (ulimit -v)", std::strerror(errno));
+        base::fatal("no memory for the records of forked threads (%s); raise the limit of address "
+                    "space (ulimit -v)",
+                    std::strerror(errno));
     }
     scheduler::instance().show_deque(*this_worker(), f.records);
     return f.records;
@@ -135,7 +140,8 @@ void published_cold(deque_front* front) noexcept {
         fiber& f = *this_worker()->current;
         s.park_records(f);
         if (!sched::open_larger(s, f, deque.level)) {
-            base::fatal("no memory for more than %zu forked threads that are not joined (%s); raise the limit of address space (ulimit -v)",
+            base::fatal("no memory for more than %zu forked threads that are not joined (%s); "
+                        "raise the limit of address space (ulimit -v)",
                         deque.capacity(), std::strerror(errno));
         }
         s.show_deque(*this_worker(), f.records);
@@ -155,14 +161,16 @@ bool join_cold(deque_front* front, record* slot) noexcept {
 
 void close_empty_deques_cold() noexcept {
     fiber& f = *this_worker()->current;
-    while (f.records->older != nullptr && !f.records->is_floor && f.records->is_empty()) scheduler::instance().close_newest_deque(f);
+    while (f.records->older != nullptr && !f.records->is_floor && f.records->is_empty())
+        scheduler::instance().close_newest_deque(f);
 }
 
 std::exception_ptr caught_exception() noexcept {
     std::exception_ptr caught = std::current_exception();
     if (caught == nullptr) {
         this_worker()->current->sanitizer.forget_frames_below(__builtin_frame_address(0));
-        base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its function return instead");
+        base::fatal("a thread called pthread_exit, or its OS thread was cancelled; let its "
+                    "function return instead");
     }
     return caught;
 }

@@ -17,7 +17,9 @@ public:
     explicit join_word(Atomic& word) noexcept : m_word(word) {}
 
     // acquire pairs with the release in finish: the result is visible.
-    [[nodiscard]] bool is_done() const noexcept { return m_word.load(std::memory_order_acquire) == detail::k_done; }
+    [[nodiscard]] bool is_done() const noexcept {
+        return m_word.load(std::memory_order_acquire) == detail::k_done;
+    }
 
     // By the thread that ran it, once, with the result in place: the address of the waiter to wake,
     // or 0. After it the word, and the record around it, may be gone. acq_rel: release pairs with
@@ -31,14 +33,16 @@ public:
         std::uintptr_t expected = detail::k_running;
         // release pairs with the acquire in finish: the waiter is suspended. acquire pairs with the
         // release in finish: failing, the result is visible.
-        return m_word.compare_exchange_strong(expected, waiter, std::memory_order_release, std::memory_order_acquire);
+        return m_word.compare_exchange_strong(expected, waiter, std::memory_order_release,
+                                              std::memory_order_acquire);
     }
     // By the waiter of a timed join, before the thread has finished. False: finish() came first and
     // will wake it, or has.
     [[nodiscard]] bool clear_waiter(std::uintptr_t waiter) noexcept {
         // acquire pairs with finish: failing, the result is visible. Succeeding it needs none, but
         // no compiler takes less there.
-        return m_word.compare_exchange_strong(waiter, detail::k_running, std::memory_order_acquire, std::memory_order_acquire);
+        return m_word.compare_exchange_strong(waiter, detail::k_running, std::memory_order_acquire,
+                                              std::memory_order_acquire);
     }
     // By the waiter, after is_done: the record may be used again.
     // relaxed: published with the next record.

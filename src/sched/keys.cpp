@@ -44,7 +44,9 @@ std::uint32_t sequence_of(key k) noexcept { return static_cast<std::uint32_t>(k 
 bool is_live(std::uint32_t index, std::uint32_t sequence) noexcept {
     return g_slots[index].sequence.load(std::memory_order_acquire) == sequence;
 }
-bool is_key(key k) noexcept { return index_of(k) < k_most_keys && (sequence_of(k) & k_state_mask) == k_live; }
+bool is_key(key k) noexcept {
+    return index_of(k) < k_most_keys && (sequence_of(k) & k_state_mask) == k_live;
+}
 
 bool try_create(std::uint32_t index, key& made, destructor destroy) noexcept {
     key_slot& slot = g_slots[index];
@@ -52,7 +54,8 @@ bool try_create(std::uint32_t index, key& made, destructor destroy) noexcept {
     std::uint32_t found = slot.sequence.load(std::memory_order_relaxed);
     if ((found & k_state_mask) != k_free) return false;
     // acquire pairs with the release in delete_key.
-    if (!slot.sequence.compare_exchange_strong(found, found + k_in_the_making, std::memory_order_acquire, std::memory_order_relaxed))
+    if (!slot.sequence.compare_exchange_strong(
+            found, found + k_in_the_making, std::memory_order_acquire, std::memory_order_relaxed))
         return false;
     slot.destroy.store(destroy, std::memory_order_relaxed); // relaxed: published by the next line
     std::uint32_t const sequence = found + k_live;
@@ -61,7 +64,9 @@ bool try_create(std::uint32_t index, key& made, destructor destroy) noexcept {
     return true;
 }
 
-constexpr std::size_t bytes_for(std::uint32_t count) noexcept { return sizeof(thread_values) + (count - 1) * sizeof(thread_values::entry); }
+constexpr std::size_t bytes_for(std::uint32_t count) noexcept {
+    return sizeof(thread_values) + (count - 1) * sizeof(thread_values::entry);
+}
 
 // Room for the value at `index`; false: no memory.
 bool grow(thread_identity& thread, std::uint32_t index) noexcept {
@@ -109,8 +114,8 @@ int delete_key(key deleted) noexcept {
     std::uint32_t expected = sequence_of(deleted);
     std::uint32_t const next = expected - k_live + k_life;
     // release pairs with the acquire in try_create.
-    bool const done =
-        g_slots[index_of(deleted)].sequence.compare_exchange_strong(expected, next, std::memory_order_release, std::memory_order_relaxed);
+    bool const done = g_slots[index_of(deleted)].sequence.compare_exchange_strong(
+        expected, next, std::memory_order_release, std::memory_order_relaxed);
     return done ? 0 : EINVAL;
 }
 
@@ -127,7 +132,8 @@ void* value_of(thread_identity const& thread, key of) noexcept {
     std::uint32_t const index = index_of(of);
     if (!thread.has(k_has_values) || index >= thread.values->count) return nullptr;
     auto const& found = thread.values->entries[index];
-    return found.sequence == sequence_of(of) && is_live(index, found.sequence) ? found.value : nullptr;
+    return found.sequence == sequence_of(of) && is_live(index, found.sequence) ? found.value
+                                                                               : nullptr;
 }
 
 void end_values(thread_identity& thread) noexcept {

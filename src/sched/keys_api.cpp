@@ -28,7 +28,8 @@ void drop_key(std::uint64_t key) noexcept { static_cast<void>(sched::delete_key(
 void set_specific(std::uint64_t key, void* value) {
     sched::worker* const w = sched::this_worker();
     sched::fiber& f = w != nullptr ? *w->current : sched::this_fiber();
-    check(sched::set_value(sched::identity_of(f), key, value), "tulle: a thread-local value is not stored");
+    check(sched::set_value(sched::identity_of(f), key, value),
+          "tulle: a thread-local value is not stored");
 }
 
 // Asks for no identity: a thread that has none has no values either.

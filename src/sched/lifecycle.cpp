@@ -49,7 +49,9 @@ std::size_t stack_limit(settings const& chosen) noexcept {
 
 } // namespace
 
-scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) { publish_to_debuggers(*this); }
+scheduler::scheduler() : m_asymmetric(os::membarrier_register()), m_deques(os::system_memory()) {
+    publish_to_debuggers(*this);
+}
 
 // Never destroyed: see the head of scheduler.hpp. Nor does it take memory from the system, which
 // may have none.
@@ -91,9 +93,11 @@ int scheduler::start(settings const& chosen) try {
     m_standstills.start(os::monotonic_ns(), chosen.first_check_ns);
     // Guests outlive the workers that have ended their threads.
     m_guests_surplus = m_guests.live_threads();
-    m_stacks = std::make_unique<stack::stack_pool>(stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
+    m_stacks = std::make_unique<stack::stack_pool>(
+        stack::settings{chosen.guard, nullptr, 0, stack_limit(chosen)});
     prepare_stacks(chosen.measures_stacks);
-    m_registry.open(chosen.machine, {m_settings.workers, most_workers(), chosen.deals_evenly, chosen.seed});
+    m_registry.open(chosen.machine,
+                    {m_settings.workers, most_workers(), chosen.deals_evenly, chosen.seed});
     for (int k = 0; k < m_settings.workers; ++k) static_cast<void>(make_worker(nullptr));
     count_active(m_settings.workers);
     for (auto const& w : m_registry.cores()) {
@@ -122,7 +126,8 @@ void scheduler::prepare_stacks(bool measured) {
 
 worker& scheduler::make_worker(shepherd* home) {
     bool const is_caller = workers().size() == 0 && m_settings.adopt_caller;
-    worker& w = m_registry.add(*this, is_caller ? worker_kind::adopted : worker_kind::dedicated, m_asymmetric, home);
+    worker& w = m_registry.add(*this, is_caller ? worker_kind::adopted : worker_kind::dedicated,
+                               m_asymmetric, home);
     w.most_unstarted = m_settings.most_unstarted;
     return w;
 }
@@ -150,7 +155,8 @@ void scheduler::adopt_caller(worker& w) {
 void scheduler::pin(worker_remote& w) noexcept {
     auto const& cpus = w.home->cpus;
     auto const here = std::find(cpus.begin(), cpus.end(), sched_getcpu()) - cpus.begin();
-    auto const chosen = (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
+    auto const chosen =
+        (static_cast<std::size_t>(here) + static_cast<std::size_t>(w.index)) % cpus.size();
     static_cast<void>(os::pin_to(w.os_thread, {&cpus[chosen], 1}));
     static_cast<void>(os::pin_to(w.os_thread, cpus));
 }
@@ -197,7 +203,8 @@ void scheduler::join_ended_workers() noexcept {
 std::int64_t scheduler::live_threads() const noexcept {
     std::int64_t live = m_guests.live_threads() - m_guests_surplus;
     for (worker_remote const* const w : workers()) { // relaxed: a snapshot
-        live += w->threads_made.load(std::memory_order_relaxed) - w->threads_ended.load(std::memory_order_relaxed);
+        live += w->threads_made.load(std::memory_order_relaxed) -
+                w->threads_ended.load(std::memory_order_relaxed);
     }
     return live;
 }
@@ -212,7 +219,9 @@ int scheduler::may_stop() noexcept {
     return self != nullptr && !discard_joined_records(*self->current) ? EBUSY : 0;
 }
 
-bool scheduler::caller_has_end() const noexcept { return m_settings.adopt_caller && m_adopted_frame.at_end != 0; }
+bool scheduler::caller_has_end() const noexcept {
+    return m_settings.adopt_caller && m_adopted_frame.at_end != 0;
+}
 
 void scheduler::end_caller() noexcept {
     thread_id const id = m_adopted_frame.id;
@@ -256,7 +265,8 @@ void scheduler::join_os_threads() noexcept {
 // Gives the stacks and records that a worker has cached to the pool.
 void scheduler::flush_caches(worker& w) noexcept {
     while (!w.spares.empty()) w.owner->release_fiber(static_cast<fiber&>(w.spares.take()));
-    if (runnable* const reserve = w.spares.take_reserve()) w.owner->release_fiber(*static_cast<fiber*>(reserve));
+    if (runnable* const reserve = w.spares.take_reserve())
+        w.owner->release_fiber(*static_cast<fiber*>(reserve));
     w.stacks.flush(w.owner->stacks());
     free_cached_records(w);
 }

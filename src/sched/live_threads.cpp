@@ -39,7 +39,8 @@ void look_at(void* on_tour, thread_view const& seen) noexcept {
     std::size_t const made = seen.nested - not_made;
     t.started += static_cast<std::int64_t>(made);
     add(t, seen.id, seen.worker);
-    for (std::size_t k = 0; k < std::min(made - 1, seen.outer_count); ++k) add(t, seen.outer[k], seen.worker);
+    for (std::size_t k = 0; k < std::min(made - 1, seen.outer_count); ++k)
+        add(t, seen.outer[k], seen.worker);
 }
 
 std::string describe(live_thread const& t) {
@@ -49,10 +50,13 @@ std::string describe(live_thread const& t) {
     return text + (t.worker < 0 ? " waits or is ready" : " on worker " + std::to_string(t.worker));
 }
 
-std::string counted(std::int64_t count, char const* rest) { return std::to_string(count) + (count == 1 ? " thread " : " threads ") + rest; }
+std::string counted(std::int64_t count, char const* rest) {
+    return std::to_string(count) + (count == 1 ? " thread " : " threads ") + rest;
+}
 
 void list(tour& t, std::vector<std::string>& parts) {
-    std::sort(t.threads.begin(), t.threads.end(), [](auto const& a, auto const& b) { return a.id < b.id; });
+    std::sort(t.threads.begin(), t.threads.end(),
+              [](auto const& a, auto const& b) { return a.id < b.id; });
     for (live_thread const& thread : t.threads) parts.push_back(describe(thread));
     std::int64_t const more = t.started - static_cast<std::int64_t>(t.threads.size());
     if (more > 0) parts.push_back(counted(more, "more"));
@@ -62,13 +66,16 @@ void list(tour& t, std::vector<std::string>& parts) {
 
 std::string describe_live_threads(scheduler& s) {
     std::int64_t const alive = s.live_threads();
-    if (alive == 0) return "no threads are alive; the caller may have forked children that it has not joined";
+    if (alive == 0)
+        return "no threads are alive; the caller may have forked children that it has not joined";
     tour t;
     census(s).visit(&look_at, &t);
     std::vector<std::string> parts;
     list(t, parts);
     std::int64_t const unstarted = alive - t.started;
-    if (unstarted > 0) parts.push_back(counted(unstarted, unstarted == 1 ? "has not started" : "have not started"));
+    if (unstarted > 0)
+        parts.push_back(
+            counted(unstarted, unstarted == 1 ? "has not started" : "have not started"));
     std::string text = counted(alive, alive == 1 ? "is alive" : "are alive");
     for (std::string const& part : parts) text += (&part == &parts.front() ? ": " : "; ") + part;
     return text;

@@ -16,8 +16,12 @@ namespace tulle::sched {
 namespace {
 
 // Post actions: run on the context that comes next, by the worker that made the switch.
-void post_keep_as_spare(void* f, void*) noexcept { give_spare(*this_worker(), *static_cast<fiber*>(f)); }
-void post_release_fiber(void* f, void*) noexcept { scheduler::instance().release_fiber(*static_cast<fiber*>(f)); }
+void post_keep_as_spare(void* f, void*) noexcept {
+    give_spare(*this_worker(), *static_cast<fiber*>(f));
+}
+void post_release_fiber(void* f, void*) noexcept {
+    scheduler::instance().release_fiber(*static_cast<fiber*>(f));
+}
 
 // Goes on with a thread; the loop's stack becomes a spare.
 TULLE_INLINE void switch_to_ready(fiber& f) noexcept {
@@ -30,7 +34,8 @@ TULLE_INLINE void switch_to_ready(fiber& f) noexcept {
 TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
     if (waiter == nullptr) return;
     worker& w = *this_worker();
-    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest && (waiter->home == nullptr || waiter->home == &w) &&
+    bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest &&
+                              (waiter->home == nullptr || waiter->home == &w) &&
                               (waiter->shepherd < 0 || waiter->shepherd == w.home->index);
     if (!may_run_here) return resume(*waiter);
     waiter->clear_wait();
@@ -40,7 +45,8 @@ TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
 // Children that were joined out of order leave records in the middle of the deque; and a large
 // deque is not kept.
 TULLE_COLD void clean_deques(fiber& f) noexcept {
-    if (!discard_joined_records(f)) base::fatal("a thread ends with forked threads that it has not joined");
+    if (!discard_joined_records(f))
+        base::fatal("a thread ends with forked threads that it has not joined");
     if (f.records->older != nullptr) scheduler::instance().close_deques(f);
 }
 
@@ -49,12 +55,14 @@ TULLE_COLD void clean_deques(fiber& f) noexcept {
 template <bool measures> TULLE_INLINE void begin_use() noexcept {
     if constexpr (measures) clear_unused(this_worker()->current->stack);
 }
-template <bool measures> TULLE_INLINE void end_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept {
+template <bool measures>
+TULLE_INLINE void end_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept {
     if constexpr (measures) scheduler::instance().note_use(f, site, is_forked, id);
 }
 
 template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
-    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker(), slot);
+    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short()))
+        scheduler::instance().note_origin(*this_worker(), slot);
     {
         fiber& before = *this_worker()->current;
         before.runs_record = true;
@@ -72,8 +80,10 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     f.stolen = nullptr;
     end_use<measures>(f, reinterpret_cast<void const*>(function), true, f.base.id);
     if (TULLE_UNLIKELY(f.base.id != 0)) end_thread(f.base);
-    if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
-    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().forget_origin(f);
+    if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr))
+        clean_deques(f);
+    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short()))
+        scheduler::instance().forget_origin(f);
     go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
 }
 
@@ -96,13 +106,15 @@ template <bool measures> TULLE_INLINE void run_started(thread_record& t) noexcep
     f.shepherd = t.shepherd; // also after its waits
     fiber* const waiter = run_at_bottom<measures>(t);
     f.shepherd = -1;
-    if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr)) clean_deques(f);
+    if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr))
+        clean_deques(f);
     go_on_with(waiter);
 }
 
 template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t) noexcept {
     if (!claim(t)) return drop_reference(t);
-    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short())) scheduler::instance().note_origin(*this_worker());
+    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short()))
+        scheduler::instance().note_origin(*this_worker());
     if (!t.own_stack) return run_started<measures>(t);
     worker& w = *this_worker();
     fiber* const f = w.owner->make_thread_fiber(w, t);

@@ -15,9 +15,13 @@ public:
     // pairs with take().
     void post(T& thing) noexcept { m_thing.store(&thing, std::memory_order_release); }
     // A hint. relaxed: take() decides.
-    [[nodiscard]] bool looks_empty() const noexcept { return m_thing.load(std::memory_order_relaxed) == nullptr; }
+    [[nodiscard]] bool looks_empty() const noexcept {
+        return m_thing.load(std::memory_order_relaxed) == nullptr;
+    }
     // By the owner. acquire pairs with post(): what was done to the thing before.
-    [[nodiscard]] T* take() noexcept { return m_thing.exchange(nullptr, std::memory_order_acquire); }
+    [[nodiscard]] T* take() noexcept {
+        return m_thing.exchange(nullptr, std::memory_order_acquire);
+    }
 
 private:
     atomic<T*> m_thing{nullptr};

@@ -29,7 +29,9 @@ public:
     // Hints, which count empty deques, too. relaxed: written under the lock, which decides. A
     // worker that goes to sleep reads them after its heavy fence.
     [[nodiscard]] bool looks_empty() const noexcept { return size_hint() == 0; }
-    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t size_hint() const noexcept {
+        return m_count.load(std::memory_order_relaxed);
+    }
     // Whether one of the deques holds a record now. A worker asks before it goes to sleep.
     [[nodiscard]] bool has_stealable() noexcept;
     // How many records nobody has begun, for reports. It does not wait for the lock for ever, since
@@ -62,14 +64,16 @@ void basic_parked_deques<Machine, Deque, Slot>::add(Deque& deque, bool in_order)
                   std::memory_order_relaxed); // relaxed: a hint; one writer
 }
 
-template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::remove(Deque& deque) noexcept {
+template <class Machine, class Deque, class Slot>
+void basic_parked_deques<Machine, Deque, Slot>::remove(Deque& deque) noexcept {
     std::lock_guard const held(m_lock);
     if (deque.is_parked) drop(deque);
 }
 
 // Under the lock, as the next two.
 template <class Machine, class Deque, class Slot>
-void basic_parked_deques<Machine, Deque, Slot>::insert_behind(Deque* before, Deque& deque) noexcept {
+void basic_parked_deques<Machine, Deque, Slot>::insert_behind(Deque* before,
+                                                              Deque& deque) noexcept {
     Deque*& link = before == nullptr ? m_first : before->next_parked;
     deque.prev_parked = before;
     deque.next_parked = link;
@@ -77,12 +81,14 @@ void basic_parked_deques<Machine, Deque, Slot>::insert_behind(Deque* before, Deq
     link = &deque;
 }
 
-template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::unlink(Deque& deque) noexcept {
+template <class Machine, class Deque, class Slot>
+void basic_parked_deques<Machine, Deque, Slot>::unlink(Deque& deque) noexcept {
     (deque.prev_parked == nullptr ? m_first : deque.prev_parked->next_parked) = deque.next_parked;
     (deque.next_parked == nullptr ? m_last : deque.next_parked->prev_parked) = deque.prev_parked;
 }
 
-template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::drop(Deque& deque) noexcept {
+template <class Machine, class Deque, class Slot>
+void basic_parked_deques<Machine, Deque, Slot>::drop(Deque& deque) noexcept {
     unlink(deque);
     deque.is_parked = false;
     // relaxed: as in add.
@@ -95,7 +101,8 @@ Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& victim, bool in_t
     if (looks_empty() || !m_lock.try_lock()) return nullptr;
     std::lock_guard const held(m_lock, std::adopt_lock);
     Slot* found = nullptr;
-    for (int looked = 0; found == nullptr && m_first != nullptr && looked < k_most_looked_at; ++looked) {
+    for (int looked = 0; found == nullptr && m_first != nullptr && looked < k_most_looked_at;
+         ++looked) {
         Deque& deque = *m_first;
         found = deque::deque_thief<Machine, Slot>(deque).steal();
         if (found != nullptr) victim = &deque;
@@ -111,7 +118,8 @@ Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& victim, bool in_t
     return found;
 }
 
-template <class Machine, class Deque, class Slot> void basic_parked_deques<Machine, Deque, Slot>::rotate(std::uint32_t count) noexcept {
+template <class Machine, class Deque, class Slot>
+void basic_parked_deques<Machine, Deque, Slot>::rotate(std::uint32_t count) noexcept {
     std::lock_guard const held(m_lock);
     for (; count != 0 && m_first != nullptr; --count) {
         Deque& moved = *m_first;
@@ -120,19 +128,22 @@ template <class Machine, class Deque, class Slot> void basic_parked_deques<Machi
     }
 }
 
-template <class Machine, class Deque, class Slot> std::size_t basic_parked_deques<Machine, Deque, Slot>::count_records() noexcept {
+template <class Machine, class Deque, class Slot>
+std::size_t basic_parked_deques<Machine, Deque, Slot>::count_records() noexcept {
     bool held = false;
     for (int tries = 0; !held && tries < k_most_looked_at; ++tries) held = m_lock.try_lock();
     if (!held) return 0;
     std::lock_guard const held_now(m_lock, std::adopt_lock);
     std::size_t count = 0;
     for (Deque* d = m_first; d != nullptr; d = d->next_parked) {
-        if (d->top() > d->stolen_end()) count += static_cast<std::size_t>(d->top() - d->stolen_end());
+        if (d->top() > d->stolen_end())
+            count += static_cast<std::size_t>(d->top() - d->stolen_end());
     }
     return count;
 }
 
-template <class Machine, class Deque, class Slot> bool basic_parked_deques<Machine, Deque, Slot>::has_stealable() noexcept {
+template <class Machine, class Deque, class Slot>
+bool basic_parked_deques<Machine, Deque, Slot>::has_stealable() noexcept {
     if (looks_empty()) return false;
     std::lock_guard const held(m_lock);
     for (Deque* d = m_first; d != nullptr; d = d->next_parked) {

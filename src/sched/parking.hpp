@@ -38,8 +38,12 @@ struct parking {
     // Attaches a foreign OS thread, and starts the run time if need be.
     [[nodiscard]] static handle self() { return &this_fiber(); }
     // What `thread`, the caller, is about to wait for.
-    static void set_wait(handle thread, wait::wait_reason reason) noexcept { thread->set_wait(reason); }
-    static void suspend(post_function post, void* a, void* b) noexcept { sched::suspend(post, a, b); }
+    static void set_wait(handle thread, wait::wait_reason reason) noexcept {
+        thread->set_wait(reason);
+    }
+    static void suspend(post_function post, void* a, void* b) noexcept {
+        sched::suspend(post, a, b);
+    }
     static void resume(handle thread) noexcept { sched::resume(*thread); }
     // By the waiter: a guest looks at its deadline itself, as the workers may all be busy.
     static void insert_timer(timer& t) noexcept {
@@ -49,7 +53,9 @@ struct parking {
         else
             w->owner->insert_timer(t);
     }
-    [[nodiscard]] static cancellation* as_cancellation(detail::cancellation* c) noexcept { return c; }
+    [[nodiscard]] static cancellation* as_cancellation(detail::cancellation* c) noexcept {
+        return c;
+    }
     static void remove_timer(timer& t) noexcept {
         if (!this_worker()->is_guest()) scheduler::instance().timers().remove(t);
     }

@@ -35,7 +35,8 @@ fiber* caller() noexcept {
 }
 
 template <class F> void for_each_deque(fiber* f, F&& action) noexcept {
-    for (record_deque* d = f == nullptr ? nullptr : f->records; d != nullptr; d = d->older) action(*d);
+    for (record_deque* d = f == nullptr ? nullptr : f->records; d != nullptr; d = d->older)
+        action(*d);
 }
 
 // Frames of threads that run on the stack; `root` is the one that belongs to the OS thread, or null
@@ -49,7 +50,8 @@ void mark_inherited(fiber& f, thread_frame const* root) noexcept {
 
 void keep_affinity_of_process(os::topology const& machine) noexcept try {
     std::vector<int> cpus;
-    for (auto const& group : machine.groups) cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
+    for (auto const& group : machine.groups)
+        cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
     static_cast<void>(os::pin_to(pthread_self(), cpus));
 } catch (std::bad_alloc const&) {
     return; // locality only
@@ -59,10 +61,12 @@ void keep_affinity_of_process(os::topology const& machine) noexcept try {
 
 std::exception_ptr left_behind_error() noexcept {
     return std::make_exception_ptr(
-        std::system_error(ESRCH, std::generic_category(), "tulle: the thread was left behind in the parent process by fork()"));
+        std::system_error(ESRCH, std::generic_category(),
+                          "tulle: the thread was left behind in the parent process by fork()"));
 }
 
-void move_identity(fiber& from, thread_identity& from_root, thread_frame const* root_frame, fiber& to, thread_frame& to_root) noexcept {
+void move_identity(fiber& from, thread_identity& from_root, thread_frame const* root_frame,
+                   fiber& to, thread_frame& to_root) noexcept {
     to_root.id = from_root.id;
     to_root.at_end = std::exchange(from_root.at_end, std::uint8_t{0});
     if (to_root.has(k_has_values)) to_root.values = from_root.values;
@@ -163,7 +167,8 @@ void end_inherited(thread_frame& frame, bool is_bottom) noexcept {
     worker& w = *this_worker();
     if (w.current->frame == &frame) w.current->frame = frame.outer;
     // It was not counted as alive here, and is about to be counted as ended. relaxed: one writer.
-    w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    w.threads_made.store(w.threads_made.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
     if (is_bottom) end_forked_process();
 }
 

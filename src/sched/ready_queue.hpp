@@ -123,19 +123,28 @@ public:
     }
 
     // Hints; relaxed: decisions are made under the lock.
-    [[nodiscard]] bool looks_empty() const noexcept { return m_count.load(std::memory_order_relaxed) == 0; }
-    [[nodiscard]] bool has_stealable() const noexcept { return m_stealable.load(std::memory_order_relaxed) != 0; }
-    [[nodiscard]] bool has_bound() const noexcept {
-        return m_count.load(std::memory_order_relaxed) != m_stealable.load(std::memory_order_relaxed);
+    [[nodiscard]] bool looks_empty() const noexcept {
+        return m_count.load(std::memory_order_relaxed) == 0;
     }
-    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_count.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool has_stealable() const noexcept {
+        return m_stealable.load(std::memory_order_relaxed) != 0;
+    }
+    [[nodiscard]] bool has_bound() const noexcept {
+        return m_count.load(std::memory_order_relaxed) !=
+               m_stealable.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint32_t size_hint() const noexcept {
+        return m_count.load(std::memory_order_relaxed);
+    }
 
 private:
     friend struct base::debug_access;
     static constexpr std::uint32_t k_most_stolen = 32;
 
     struct owner_section {
-        explicit owner_section(deque::biased_lock<Machine>& l) noexcept : lock(l) { lock.owner_lock(); }
+        explicit owner_section(deque::biased_lock<Machine>& l) noexcept : lock(l) {
+            lock.owner_lock();
+        }
         ~owner_section() { lock.owner_unlock(); }
         owner_section(owner_section const&) = delete;
         owner_section& operator=(owner_section const&) = delete;
@@ -146,19 +155,26 @@ private:
     static void prefetch_next(runnable const& r) noexcept {
         if (r.next == nullptr) return;
         __builtin_prefetch(r.next->next);
-        if (r.next->kind == runnable_kind::fiber) static_cast<fiber const*>(r.next)->prefetch_stack();
+        if (r.next->kind == runnable_kind::fiber)
+            static_cast<fiber const*>(r.next)->prefetch_stack();
     }
     // Under the lock: only one writer at a time, hence load and store. `sign`: 1 or all ones.
     void count(runnable const& r, std::uint32_t sign) noexcept {
         m_count.store(m_count.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
-        if (!r.bound) m_stealable.store(m_stealable.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
+        if (!r.bound)
+            m_stealable.store(m_stealable.load(std::memory_order_relaxed) + sign,
+                              std::memory_order_relaxed);
     }
     // relaxed, here and below: under the lock; to others they are hints.
-    void count_down_stealable() noexcept { m_stealable.store(m_stealable.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+    void count_down_stealable() noexcept {
+        m_stealable.store(m_stealable.load(std::memory_order_relaxed) - 1,
+                          std::memory_order_relaxed);
+    }
     // One went and `pushed` came, of which one is bound.
     void count_bound_change(runnable const& pushed) noexcept {
         std::uint32_t const change = pushed.bound ? ~std::uint32_t{0} : 1;
-        m_stealable.store(m_stealable.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+        m_stealable.store(m_stealable.load(std::memory_order_relaxed) + change,
+                          std::memory_order_relaxed);
     }
     void count_pop(runnable const& r) noexcept {
         count(r, ~std::uint32_t{0});

@@ -8,12 +8,15 @@ namespace tulle::sched {
 
 namespace {
 
-constexpr std::size_t k_header = (sizeof(record_deque) + alignof(record) - 1) / alignof(record) * alignof(record);
+constexpr std::size_t k_header =
+    (sizeof(record_deque) + alignof(record) - 1) / alignof(record) * alignof(record);
 
 constexpr std::size_t k_alignment = std::size_t{2} << 20U; // of huge pages
 constexpr std::uint8_t k_first_huge_level = 2;
 
-record* slots_of(record_deque& deque) noexcept { return reinterpret_cast<record*>(reinterpret_cast<std::byte*>(&deque) + k_header); }
+record* slots_of(record_deque& deque) noexcept {
+    return reinterpret_cast<record*>(reinterpret_cast<std::byte*>(&deque) + k_header);
+}
 
 } // namespace
 
@@ -39,7 +42,8 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
         return deque;
     }
     deque = carve(level);
-    if (deque != nullptr) deque->open(slots_of(*deque), (bytes(level) - k_header) / sizeof(record), asymmetric);
+    if (deque != nullptr)
+        deque->open(slots_of(*deque), (bytes(level) - k_header) / sizeof(record), asymmetric);
     return deque;
 }
 
@@ -54,7 +58,8 @@ void deque_pool::trim() noexcept {
     std::lock_guard const held(m_lock);
     for (std::uint8_t level = 1; level < k_levels; ++level) {
         for (record_deque* d = m_free[level]; d != nullptr; d = d->next_free) {
-            static_cast<void>(m_memory.discard(reinterpret_cast<std::byte*>(d) + os::page_size(), bytes(level) - os::page_size()));
+            static_cast<void>(m_memory.discard(reinterpret_cast<std::byte*>(d) + os::page_size(),
+                                               bytes(level) - os::page_size()));
         }
     }
 }
@@ -72,13 +77,16 @@ std::byte* deque_pool::add_slab(std::size_t size) noexcept {
 }
 
 // Under the lock. Level 0 is cut from slabs, a larger deque is a slab of its own.
-record_deque* deque_pool::carve(std::uint8_t level) noexcept { return level == 0 ? carve_small() : carve_large(level); }
+record_deque* deque_pool::carve(std::uint8_t level) noexcept {
+    return level == 0 ? carve_small() : carve_large(level);
+}
 
 record_deque* deque_pool::carve_large(std::uint8_t level) noexcept {
     std::byte* const memory = add_slab(bytes(level));
     if (memory == nullptr) return nullptr;
     // A deque that large is about to be filled: fewer page faults. Refused, nothing is lost.
-    if (level >= k_first_huge_level) static_cast<void>(m_memory.advise_huge(memory - bytes(0), bytes(level) + bytes(0), true));
+    if (level >= k_first_huge_level)
+        static_cast<void>(m_memory.advise_huge(memory - bytes(0), bytes(level) + bytes(0), true));
     auto* const deque = ::new (memory) record_deque;
     deque->level = level;
     return deque;
@@ -112,7 +120,9 @@ struct spawn_position {
         while (d->older != nullptr && !d->is_floor) d = d->older;
         return d;
     }
-    [[nodiscard]] spawn_position parent() const noexcept { return {deque->origin, deque->origin_slot}; }
+    [[nodiscard]] spawn_position parent() const noexcept {
+        return {deque->origin, deque->origin_slot};
+    }
     [[nodiscard]] int depth() const noexcept {
         int steps = 0;
         for (spawn_position p = *this; p.deque != nullptr; p = p.parent()) ++steps;

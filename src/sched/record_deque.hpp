@@ -68,7 +68,9 @@ public:
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
 
     // Bytes that a deque of this level reserves, header included.
-    [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept { return std::size_t{16384} << (6U * level); }
+    [[nodiscard]] static constexpr std::size_t bytes(std::uint8_t level) noexcept {
+        return std::size_t{16384} << (6U * level);
+    }
 
 private:
     [[nodiscard]] std::byte* add_slab(std::size_t size) noexcept;

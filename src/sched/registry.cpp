@@ -15,7 +15,8 @@ void registry::open(os::topology const& machine, plan const& chosen) {
     for (std::size_t k = 0; k < groups.size(); ++k) {
         std::size_t const target = k * count / groups.size();
         if (target == m_shepherds.size()) {
-            auto& s = m_shepherds.emplace_back(std::make_unique<shepherd>(static_cast<int>(target), std::vector<int>{}));
+            auto& s = m_shepherds.emplace_back(
+                std::make_unique<shepherd>(static_cast<int>(target), std::vector<int>{}));
             s->workers.reserve(most);
         }
         auto& cpus = m_shepherds[target]->cpus;
@@ -52,9 +53,11 @@ std::unique_ptr<registry> registry::leave_behind() noexcept {
 shepherd& registry::roomiest() const noexcept {
     if (m_plan.deals_evenly) return *m_shepherds[m_workers.size() % m_shepherds.size()];
     auto const fill = [](auto const& s) {
-        return static_cast<double>(s->workers.size()) / static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
+        return static_cast<double>(s->workers.size()) /
+               static_cast<double>(std::max<std::size_t>(s->cpus.size(), 1));
     };
-    return **std::min_element(m_shepherds.begin(), m_shepherds.end(), [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
+    return **std::min_element(m_shepherds.begin(), m_shepherds.end(),
+                              [&](auto const& a, auto const& b) { return fill(a) < fill(b); });
 }
 
 worker& registry::add(scheduler& owner, worker_kind kind, bool asymmetric, shepherd* home) {
@@ -76,12 +79,15 @@ void registry::assign(std::vector<int> const& allowed) {
     for (auto const& s : m_shepherds) {
         s->cpus.clear();
         for (int const cpu : s->domain) {
-            if (std::find(allowed.begin(), allowed.end(), cpu) != allowed.end()) s->cpus.push_back(cpu);
+            if (std::find(allowed.begin(), allowed.end(), cpu) != allowed.end())
+                s->cpus.push_back(cpu);
             std::erase(unknown, cpu);
         }
     }
     for (int const cpu : unknown) {
-        auto const by_cpus = [](auto const& a, auto const& b) { return a->cpus.size() < b->cpus.size(); };
+        auto const by_cpus = [](auto const& a, auto const& b) {
+            return a->cpus.size() < b->cpus.size();
+        };
         (*std::min_element(m_shepherds.begin(), m_shepherds.end(), by_cpus))->cpus.push_back(cpu);
     }
     for (auto const& s : m_shepherds) {

@@ -44,13 +44,19 @@ public:
     void assign(std::vector<int> const& allowed);
     // For those who start and end OS threads of workers. While a worker has one, nobody else may
     // use what is found here.
-    [[nodiscard]] growing_list<std::unique_ptr<worker>> const& cores() const noexcept { return m_workers; }
-    [[nodiscard]] worker& core_of(worker_remote const& w) const noexcept { return *m_workers[static_cast<std::size_t>(w.index)]; }
+    [[nodiscard]] growing_list<std::unique_ptr<worker>> const& cores() const noexcept {
+        return m_workers;
+    }
+    [[nodiscard]] worker& core_of(worker_remote const& w) const noexcept {
+        return *m_workers[static_cast<std::size_t>(w.index)];
+    }
 
     // --- anyone ----------------------------------------------------------------------------------
     // Also those that stand by.
     [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_remotes; }
-    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_shepherds; }
+    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept {
+        return m_shepherds;
+    }
 
 private:
     friend struct base::debug_access;

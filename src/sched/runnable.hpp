@@ -44,7 +44,8 @@ public:
     }
     // Takes out those for which `is_wanted` says true; `each(r)` is called for them. Both lists
     // keep their order.
-    template <class Predicate, class Visitor> [[nodiscard]] runnable_list extract(Predicate is_wanted, Visitor each) noexcept {
+    template <class Predicate, class Visitor>
+    [[nodiscard]] runnable_list extract(Predicate is_wanted, Visitor each) noexcept {
         runnable_list wanted, others;
         while (runnable* const r = pop_front()) {
             bool const goes = is_wanted(*r);

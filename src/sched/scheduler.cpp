@@ -16,7 +16,8 @@ namespace {
 
 // The fiber lies at the top of its stack, so that a thread that waits costs one page.
 fiber* build_fiber(stack::span where, void (*entry)(void*), void* argument) noexcept {
-    auto* const f = ::new (static_cast<void*>(where.end() - k_pooled_fiber_bytes)) fiber(fiber_kind::pooled);
+    auto* const f =
+        ::new (static_cast<void*>(where.end() - k_pooled_fiber_bytes)) fiber(fiber_kind::pooled);
     f->stack = where;
     std::size_t const usable = where.size - k_pooled_fiber_bytes;
     arch::backend::make(f->context, where.low, usable, entry, argument);
@@ -47,18 +48,21 @@ bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
     if (!m_idle.somebody_sleeps()) return false;
     if (shepherd_index < 0) return m_idle.searching() == 0 && m_idle.hand_over(&r);
     auto const& candidates = shepherds()[static_cast<std::size_t>(shepherd_index)]->workers;
-    return std::any_of(candidates.begin(), candidates.end(), [&](worker_remote* w) { return m_idle.hand_over(w->sleeper, &r); });
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [&](worker_remote* w) { return m_idle.hand_over(w->sleeper, &r); });
 }
 
 // In a child process: a thread of the parent waited for something that the caller, which is a copy
 // of another, has done. It is not there.
 TULLE_COLD bool scheduler::is_left_behind(runnable const& r) const noexcept {
-    return r.kind == runnable_kind::fiber && (m_stacks == nullptr || !m_stacks->owns(static_cast<fiber const&>(r).stack));
+    return r.kind == runnable_kind::fiber &&
+           (m_stacks == nullptr || !m_stacks->owns(static_cast<fiber const&>(r).stack));
 }
 
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
     if (TULLE_UNLIKELY(m_left_behind != nullptr) && is_left_behind(r)) return;
-    if (TULLE_UNLIKELY(m_stacks != nullptr && m_stacks->is_short()) && shepherd_index < 0 && r.kind == runnable_kind::thread)
+    if (TULLE_UNLIKELY(m_stacks != nullptr && m_stacks->is_short()) && shepherd_index < 0 &&
+        r.kind == runnable_kind::thread)
         return queue_unstarted(r);
     if (hand_to_sleeper(r, shepherd_index)) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
@@ -126,7 +130,8 @@ fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
 void scheduler::note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept {
     stack_user const user{site, is_forked, stack::class_for(f.stack.size).bytes()};
     m_stack_uses->add(user, used_bytes(f.stack));
-    if (m_settings.on_late_overflow != nullptr && !m_stacks->is_intact(f.stack)) m_settings.on_late_overflow(user, id);
+    if (m_settings.on_late_overflow != nullptr && !m_stacks->is_intact(f.stack))
+        m_settings.on_late_overflow(user, id);
 }
 
 void scheduler::return_spares(worker& w) noexcept {

@@ -86,7 +86,9 @@ public:
     // False on the stack of a thread of the parent process.
     [[nodiscard]] static bool may_adopt_caller() noexcept;
     // acquire pairs with start.
-    [[nodiscard]] bool is_running() const noexcept { return m_running.load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_running() const noexcept {
+        return m_running.load(std::memory_order_acquire);
+    }
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
     [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
     [[nodiscard]] bool is_deterministic() const noexcept { return m_settings.seed != 0; }
@@ -100,11 +102,17 @@ public:
     [[nodiscard]] int set_active_workers(int wanted) noexcept;
     // The number of workers that may run threads: their index is below the wanted number, and they
     // are not disabled. relaxed: a snapshot.
-    [[nodiscard]] int active_workers() const noexcept { return m_active_count.load(std::memory_order_relaxed); }
+    [[nodiscard]] int active_workers() const noexcept {
+        return m_active_count.load(std::memory_order_relaxed);
+    }
     // These, and the workers that run in place of stuck ones. relaxed: a snapshot.
-    [[nodiscard]] int running_workers() const noexcept { return m_running_count.load(std::memory_order_relaxed); }
+    [[nodiscard]] int running_workers() const noexcept {
+        return m_running_count.load(std::memory_order_relaxed);
+    }
     // Each index of a worker is below this.
-    [[nodiscard]] int most_workers() const noexcept { return m_settings.max_workers + m_settings.max_substitutes; }
+    [[nodiscard]] int most_workers() const noexcept {
+        return m_settings.max_workers + m_settings.max_substitutes;
+    }
     // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
     // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
     [[nodiscard]] int enable_worker(int index, bool on) noexcept;
@@ -115,8 +123,11 @@ public:
     // active worker any more.
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
         // relaxed: written before the change of m_limit, which is looked at first.
-        if (w.index >= m_limit.number_in(m_limit.read()) && !w.is_substitute.load(std::memory_order_relaxed)) return true;
-        return w.is_disabled.load(std::memory_order_relaxed) || w.home->is_disabled.load(std::memory_order_relaxed);
+        if (w.index >= m_limit.number_in(m_limit.read()) &&
+            !w.is_substitute.load(std::memory_order_relaxed))
+            return true;
+        return w.is_disabled.load(std::memory_order_relaxed) ||
+               w.home->is_disabled.load(std::memory_order_relaxed);
     }
     // A surplus worker calls this from its loop, neither searching nor asleep. Returns true when
     // the worker is wanted or all stop, false when its OS thread has to end since nobody has wanted
@@ -183,12 +194,18 @@ public:
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
     // relaxed: a worker that goes to sleep reads it after its heavy fence (H2), and one that stands
     // by after the limit, which changes later.
-    [[nodiscard]] bool is_stopping() const noexcept { return m_stopping.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool is_stopping() const noexcept {
+        return m_stopping.load(std::memory_order_relaxed);
+    }
     // Null: there is none. A poller must stay until workers have been told of another one and have
     // ended their searches. release pairs with idle_poller.
-    void set_idle_poller(base::idle_poller* poller) noexcept { m_idle_poller.store(poller, std::memory_order_release); }
+    void set_idle_poller(base::idle_poller* poller) noexcept {
+        m_idle_poller.store(poller, std::memory_order_release);
+    }
     // acquire pairs with set_idle_poller.
-    [[nodiscard]] base::idle_poller* idle_poller() const noexcept { return m_idle_poller.load(std::memory_order_acquire); }
+    [[nodiscard]] base::idle_poller* idle_poller() const noexcept {
+        return m_idle_poller.load(std::memory_order_acquire);
+    }
     // Gives memory back. A worker calls it that has been idle for a while.
     void trim(worker& w) noexcept;
 
@@ -249,14 +266,20 @@ public:
     // The sleeping worker that wakes for the first deadline (idle.cpp); null: none.
     [[nodiscard]] std::atomic<worker_remote const*>& timekeeper() noexcept { return m_timekeeper; }
 
-    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept { return m_registry.shepherds(); }
+    [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept {
+        return m_registry.shepherds();
+    }
     [[nodiscard]] guest_list const& guests() const noexcept { return m_guests; }
     [[nodiscard]] injector const& queues() const noexcept { return m_injector; }
     [[nodiscard]] standstill_finder& standstills() noexcept { return m_standstills; }
     // These include workers that stand by.
-    [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_registry.workers(); }
+    [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept {
+        return m_registry.workers();
+    }
     // relaxed: only different numbers are wanted.
-    [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept { return m_next_id.fetch_add(count, std::memory_order_relaxed); }
+    [[nodiscard]] thread_id draw_ids(std::uint64_t count) noexcept {
+        return m_next_id.fetch_add(count, std::memory_order_relaxed);
+    }
 
 private:
     scheduler();
@@ -291,8 +314,10 @@ private:
     [[nodiscard]] bool is_left_behind(runnable const& r) const noexcept;
     [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, worker_remote& victim) noexcept;
-    [[nodiscard]] record* steal_record_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
-    [[nodiscard]] runnable* take_ready_of(worker& thief, growing_list<worker_remote*> const& victims) noexcept;
+    [[nodiscard]] record* steal_record_of(worker& thief,
+                                          growing_list<worker_remote*> const& victims) noexcept;
+    [[nodiscard]] runnable* take_ready_of(worker& thief,
+                                          growing_list<worker_remote*> const& victims) noexcept;
     void run_own_records(fiber& f) noexcept;
 
     settings m_settings;

@@ -43,8 +43,12 @@ public:
     // How many there are, and how many of these have a stack. relaxed, both: hints. A sleeper reads
     // them after its heavy fence, and whoever pushes has its own fence behind the push (H2 and G1
     // of park/idle_set.hpp).
-    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_size.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint32_t started_hint() const noexcept { return m_started.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t size_hint() const noexcept {
+        return m_size.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint32_t started_hint() const noexcept {
+        return m_started.load(std::memory_order_relaxed);
+    }
 
 private:
     friend struct base::debug_access;
@@ -52,7 +56,9 @@ private:
     void count(runnable const& r, int by) noexcept {
         auto const change = static_cast<std::uint32_t>(by);
         m_size.store(m_size.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
-        if (r.kind == runnable_kind::fiber) m_started.store(m_started.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+        if (r.kind == runnable_kind::fiber)
+            m_started.store(m_started.load(std::memory_order_relaxed) + change,
+                            std::memory_order_relaxed);
     }
 
     base::spin_lock m_lock; // guards the list

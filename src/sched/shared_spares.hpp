@@ -33,13 +33,16 @@ public:
         }
     }
     // relaxed: a hint.
-    [[nodiscard]] std::uint32_t size_hint() const noexcept { return m_size.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t size_hint() const noexcept {
+        return m_size.load(std::memory_order_relaxed);
+    }
 
 private:
     friend struct base::debug_access;
     // relaxed: written under the lock; to others it is a hint.
     void change_size(int by) noexcept {
-        m_size.store(m_size.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(by), std::memory_order_relaxed);
+        m_size.store(m_size.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(by),
+                     std::memory_order_relaxed);
     }
 
     base::spin_lock m_lock; // guards the list

@@ -15,7 +15,8 @@ namespace tulle::sched {
 struct worker_remote;
 
 struct shepherd {
-    shepherd(int its_index, std::vector<int> its_cpus) : index(its_index), cpus(std::move(its_cpus)) {}
+    shepherd(int its_index, std::vector<int> its_cpus)
+        : index(its_index), cpus(std::move(its_cpus)) {}
 
     // Threads were placed here that no worker of its own will run. A hint; before a sleep it is
     // read after the heavy fence.

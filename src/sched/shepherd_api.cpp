@@ -32,7 +32,9 @@ shepherd const& shepherd_at(int index, char const* call) {
     return *all[static_cast<std::size_t>(index)];
 }
 
-os::locality locality_of(shepherd const& s) { return s.first_cpu < 0 ? os::locality{} : os::locality_of_cpu(s.first_cpu); }
+os::locality locality_of(shepherd const& s) {
+    return s.first_cpu < 0 ? os::locality{} : os::locality_of_cpu(s.first_cpu);
+}
 
 int distance(shepherd const& one, shepherd const& other) {
     return &one == &other ? 0 : os::node_distance(locality_of(one).node, locality_of(other).node);
@@ -63,7 +65,8 @@ std::vector<int> nearest_shepherds(int from) {
     std::vector<std::tuple<int, bool, int>> order; // distance, other cache, how many further
     for (int further = 1; further < count; ++further) {
         shepherd const& there = shepherd_at((from + further) % count, "");
-        order.emplace_back(sched::distance(here, there), !(sched::locality_of(here) == sched::locality_of(there)), further);
+        order.emplace_back(sched::distance(here, there),
+                           !(sched::locality_of(here) == sched::locality_of(there)), further);
     }
     std::sort(order.begin(), order.end());
     std::vector<int> nearest;
@@ -79,18 +82,28 @@ int shepherd_of(void const* address) {
         if (node >= 0 && sched::locality_of(*s).node == node) there.push_back(s->index);
     }
     if (there.empty()) return -1;
-    if (std::find(there.begin(), there.end(), this_thread::shepherd_index()) != there.end()) return this_thread::shepherd_index();
+    if (std::find(there.begin(), there.end(), this_thread::shepherd_index()) != there.end())
+        return this_thread::shepherd_index();
     // Pages in turn.
     return there[(reinterpret_cast<std::uintptr_t>(address) >> 12U) % there.size()];
 }
 
-void disable_worker(int index) { check(running().enable_worker(index, false), "tulle::disable_worker"); }
-void enable_worker(int index) { check(running().enable_worker(index, true), "tulle::enable_worker"); }
-void disable_shepherd(int index) { check(running().enable_shepherd(index, false), "tulle::disable_shepherd"); }
-void enable_shepherd(int index) { check(running().enable_shepherd(index, true), "tulle::enable_shepherd"); }
+void disable_worker(int index) {
+    check(running().enable_worker(index, false), "tulle::disable_worker");
+}
+void enable_worker(int index) {
+    check(running().enable_worker(index, true), "tulle::enable_worker");
+}
+void disable_shepherd(int index) {
+    check(running().enable_shepherd(index, false), "tulle::disable_shepherd");
+}
+void enable_shepherd(int index) {
+    check(running().enable_shepherd(index, true), "tulle::enable_shepherd");
+}
 bool is_enabled_shepherd(int index) {
     // relaxed: a snapshot.
-    return shepherd_at(index, "tulle::is_enabled_shepherd").active.load(std::memory_order_relaxed) != 0;
+    return shepherd_at(index, "tulle::is_enabled_shepherd")
+               .active.load(std::memory_order_relaxed) != 0;
 }
 
 void this_thread::migrate_to(int shepherd) {
@@ -99,7 +112,8 @@ void this_thread::migrate_to(int shepherd) {
     fiber& self = this_fiber();
     check(self.kind_of_stack != fiber_kind::pooled ? EPERM : 0, k_call);
     self.shepherd = static_cast<std::int16_t>(shepherd);
-    if (shepherd != -1 && shepherd != shepherd_index()) suspend(&post_to_its_shepherd, &self, nullptr);
+    if (shepherd != -1 && shepherd != shepherd_index())
+        suspend(&post_to_its_shepherd, &self, nullptr);
 }
 
 } // namespace tulle

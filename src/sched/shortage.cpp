@@ -32,7 +32,8 @@ record_deque* oldest_left(record_deque* newest) noexcept {
 // Empties the floor, and closes what is above it: a record that ran on top has come to its end.
 void clear_floor(fiber& f, record_deque& floor) noexcept {
     for (;; scheduler::instance().close_newest_deque(f)) {
-        if (!discard_joined_records(*f.records)) base::fatal("a thread ends with forked threads that it has not joined");
+        if (!discard_joined_records(*f.records))
+            base::fatal("a thread ends with forked threads that it has not joined");
         if (f.records == &floor) return;
     }
 }
@@ -78,7 +79,8 @@ fiber* scheduler::take_reserve(worker& w) noexcept {
 namespace {
 
 // The deque may still be in the list, where it stood by its old origin.
-void set_origin(parked_deques& parked, fiber& f, record_deque* origin, record const* slot) noexcept {
+void set_origin(parked_deques& parked, fiber& f, record_deque* origin,
+                record const* slot) noexcept {
     f.origin = origin;
     f.origin_slot = slot;
     if (f.records == nullptr) return;
@@ -89,9 +91,13 @@ void set_origin(parked_deques& parked, fiber& f, record_deque* origin, record co
 
 } // namespace
 
-void scheduler::note_origin(worker& w, record const& slot) noexcept { set_origin(m_parked, *w.current, w.stolen_from, &slot); }
+void scheduler::note_origin(worker& w, record const& slot) noexcept {
+    set_origin(m_parked, *w.current, w.stolen_from, &slot);
+}
 
-void scheduler::note_origin(worker& w) noexcept { set_origin(m_parked, *w.current, nullptr, nullptr); }
+void scheduler::note_origin(worker& w) noexcept {
+    set_origin(m_parked, *w.current, nullptr, nullptr);
+}
 
 // Out of the list, where it might stay while it is empty: whoever compares places follows `from`,
 // and the parent's may change as soon as the parent knows.
@@ -131,7 +137,9 @@ void scheduler::leave_records(fiber& f) noexcept {
     bool const is_same_wait = newest.left_at == newest.top();
     newest.left_at = newest.top();
     worker& w = *this_worker();
-    if (TULLE_UNLIKELY(m_stacks->is_short()) && !is_same_wait && (w.is_guest() || !can_go_on_without(w))) run_own_records(f);
+    if (TULLE_UNLIKELY(m_stacks->is_short()) && !is_same_wait &&
+        (w.is_guest() || !can_go_on_without(w)))
+        run_own_records(f);
     park_records(f);
 }
 
@@ -147,7 +155,8 @@ void scheduler::run_own_records(fiber& f) noexcept {
     if (floor == nullptr) return;
     floor->is_floor = true;
     show_deque(*this_worker(), floor);
-    for (record_deque* from = oldest_left(newest); from != nullptr && run_oldest(m_parked, *from, *floor); from = oldest_left(newest))
+    for (record_deque* from = oldest_left(newest);
+         from != nullptr && run_oldest(m_parked, *from, *floor); from = oldest_left(newest))
         clear_floor(f, *floor);
     clear_floor(f, *floor);
     close_newest_deque(f);

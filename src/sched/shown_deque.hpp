@@ -17,7 +17,8 @@ template <class Machine, class Deque> class shown_deque {
 
 public:
     // By the worker; null: none. `asymmetric` is read behind the store, where it is needed.
-    template <class IdleSet> TULLE_INLINE void show(Deque* deque, IdleSet const& idle, bool const& asymmetric) noexcept {
+    template <class IdleSet>
+    TULLE_INLINE void show(Deque* deque, IdleSet const& idle, bool const& asymmetric) noexcept {
         m_deque.store(deque, std::memory_order_release); // S1; pairs with get()
         if (deque == nullptr) return;
         if (TULLE_LIKELY(asymmetric))
@@ -30,7 +31,9 @@ public:
     void forget() noexcept { m_deque.store(nullptr, std::memory_order_relaxed); }
 
     // By anyone; null: none. acquire pairs with show(): the deque is open.
-    [[nodiscard]] TULLE_INLINE Deque* get() const noexcept { return m_deque.load(std::memory_order_acquire); }
+    [[nodiscard]] TULLE_INLINE Deque* get() const noexcept {
+        return m_deque.load(std::memory_order_acquire);
+    }
 
 private:
     atomic<Deque*> m_deque{nullptr};

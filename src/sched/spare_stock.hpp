@@ -29,7 +29,9 @@ public:
     // Whether there are so many that some should go to the other workers.
     [[nodiscard]] bool is_full() const noexcept { return m_size > m_most; }
     // Half of what it may keep stays, so that the next few switches need no lock.
-    void share(shared_spares& shared) noexcept { shared.take_from(m_list, m_size, (m_most + 1) / 2); }
+    void share(shared_spares& shared) noexcept {
+        shared.take_from(m_list, m_size, (m_most + 1) / 2);
+    }
     // Where the number of stacks is limited: from now on it keeps one, and gives the others at
     // once.
     void keep_one() noexcept { m_most = 1; }

@@ -17,11 +17,14 @@ public:
     // Empty, with errno set, when there is no memory.
     [[nodiscard]] stack::span take(stack::stack_pool& pool, stack::size_class wanted) noexcept {
         if (wanted != m_class) change_class(pool, wanted);
-        if (m_count == 0) m_count = pool.allocate_many(m_class, m_free.data(), pool.is_short() ? 1 : next_batch());
+        if (m_count == 0)
+            m_count =
+                pool.allocate_many(m_class, m_free.data(), pool.is_short() ? 1 : next_batch());
         return m_count == 0 ? stack::span{} : m_free[--m_count];
     }
     void give(stack::stack_pool& pool, stack::span returned) noexcept {
-        if (stack::class_for(returned.size) != m_class || pool.is_short()) return pool.release(returned);
+        if (stack::class_for(returned.size) != m_class || pool.is_short())
+            return pool.release(returned);
         if (m_count == m_free.size()) {
             m_count -= k_batch;
             pool.release_many(m_free.data() + m_count, k_batch);

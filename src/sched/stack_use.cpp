@@ -25,7 +25,8 @@ TULLE_NO_SANITIZE std::byte* lowest_used(std::byte* low, std::byte* high) noexce
 
 TULLE_NO_SANITIZE void clear(std::byte* low, std::byte* high) noexcept {
     // volatile: not to become a call, whose frame would lie in what is cleared
-    for (auto* word = reinterpret_cast<std::uint64_t volatile*>(low); word < reinterpret_cast<std::uint64_t volatile*>(high); ++word)
+    for (auto* word = reinterpret_cast<std::uint64_t volatile*>(low);
+         word < reinterpret_cast<std::uint64_t volatile*>(high); ++word)
         *word = 0;
 }
 
@@ -37,7 +38,8 @@ std::byte* lowest_used_of(std::byte* low, std::byte* high) noexcept {
     // Compact stacks begin anywhere.
     std::byte* at = low - reinterpret_cast<std::uintptr_t>(low) % page;
     while (at < high) {
-        std::size_t const pages = std::min(k_pages_at_a_time, (static_cast<std::size_t>(high - at) + page - 1) / page);
+        std::size_t const pages =
+            std::min(k_pages_at_a_time, (static_cast<std::size_t>(high - at) + page - 1) / page);
         bool const is_known = ::mincore(at, pages * page, present) == 0;
         for (std::size_t k = 0; k < pages; ++k, at += page) {
             if (is_known && (present[k] & 1U) == 0) continue;
@@ -54,15 +56,21 @@ std::byte* lowest_used_of(std::byte* low, std::byte* high) noexcept {
 void clear_unused(stack::span own) noexcept {
     constexpr std::size_t k_own_frames = 512; // of this function and what it calls
     auto* const here = static_cast<std::byte*>(__builtin_frame_address(0));
-    std::byte* const high = here - std::min<std::size_t>(k_own_frames, static_cast<std::size_t>(here - own.low));
-    std::byte* const aligned = high - reinterpret_cast<std::uintptr_t>(high) % sizeof(std::uint64_t);
+    std::byte* const high =
+        here - std::min<std::size_t>(k_own_frames, static_cast<std::size_t>(here - own.low));
+    std::byte* const aligned =
+        high - reinterpret_cast<std::uintptr_t>(high) % sizeof(std::uint64_t);
     clear(lowest_used_of(own.low, aligned), aligned);
 }
 
-std::size_t used_bytes(stack::span own) noexcept { return static_cast<std::size_t>(own.end() - lowest_used_of(own.low, own.end())); }
+std::size_t used_bytes(stack::span own) noexcept {
+    return static_cast<std::size_t>(own.end() - lowest_used_of(own.low, own.end()));
+}
 
 stack_use* stack_uses::find(stack_user const& user) noexcept {
-    std::size_t const hash = (reinterpret_cast<std::uintptr_t>(user.site) ^ user.stack_bytes) * 0x9E3779B97F4A7C15U >> 32U;
+    std::size_t const hash =
+        (reinterpret_cast<std::uintptr_t>(user.site) ^ user.stack_bytes) * 0x9E3779B97F4A7C15U >>
+        32U;
     for (std::size_t k = 0; k < k_most_users; ++k) {
         stack_use& found = m_uses[(hash + k) % k_most_users];
         if (found.threads == 0) found.user = user;
@@ -83,7 +91,8 @@ void stack_uses::add(stack_user const& user, std::size_t bytes) noexcept {
     use->most_bytes = std::max(use->most_bytes, bytes);
 }
 
-void stack_uses::visit(void (*visitor)(void* argument, stack_use const& seen), void* argument) noexcept {
+void stack_uses::visit(void (*visitor)(void* argument, stack_use const& seen),
+                       void* argument) noexcept {
     std::lock_guard const held(m_lock);
     for (stack_use const& use : m_uses) {
         if (use.threads != 0) visitor(argument, use);

@@ -10,12 +10,15 @@ using namespace tulle::sched;
 
 void* attachment(attachment_of which) noexcept {
     worker* const w = this_worker();
-    return w == nullptr || w->current == nullptr ? nullptr : w->current->attachments[static_cast<std::size_t>(which)];
+    return w == nullptr || w->current == nullptr
+               ? nullptr
+               : w->current->attachments[static_cast<std::size_t>(which)];
 }
 
 void set_attachment(attachment_of which, void* pointer) noexcept {
     worker* const w = this_worker();
-    if (w != nullptr && w->current != nullptr) w->current->attachments[static_cast<std::size_t>(which)] = pointer;
+    if (w != nullptr && w->current != nullptr)
+        w->current->attachments[static_cast<std::size_t>(which)] = pointer;
 }
 
 stack_area current_stack() noexcept {

@@ -32,16 +32,20 @@ void standstill_finder::wait_for_checks() noexcept {
 // themselves order it.
 std::uint64_t standstill_finder::activity() const noexcept {
     std::uint64_t sum = m_scheduler.idle().wakes();
-    for (guest& g : m_scheduler.guests()) sum += g.remote().waits_begun.load(std::memory_order_relaxed);
+    for (guest& g : m_scheduler.guests())
+        sum += g.remote().waits_begun.load(std::memory_order_relaxed);
     return sum;
 }
 
 // A search for circles may come while others work, and does not wait for the last one to sleep.
 std::uint64_t standstill_finder::next_check(worker& w) noexcept {
-    if (m_scheduler.chosen().on_deadlock == nullptr || m_scheduler.is_stopping() || !somebody_waits()) return k_never;
+    if (m_scheduler.chosen().on_deadlock == nullptr || m_scheduler.is_stopping() ||
+        !somebody_waits())
+        return k_never;
     bool const searches_for_circles = m_scheduler.chosen().find_circle != nullptr && !w.is_guest();
     std::uint64_t const circle_due = searches_for_circles ? m_circles.due() : k_never;
-    if (m_scheduler.idle().sleeping() != static_cast<std::uint32_t>(m_scheduler.running_workers()) ||
+    if (m_scheduler.idle().sleeping() !=
+            static_cast<std::uint32_t>(m_scheduler.running_workers()) ||
         m_scheduler.timers().next_deadline() != k_never)
         return circle_due;
     std::uint64_t const now_active = activity();
@@ -60,8 +64,10 @@ std::uint64_t standstill_finder::next_check(worker& w) noexcept {
 bool standstill_finder::somebody_waits() const noexcept {
     if (m_scheduler.chosen().adopt_caller) return true;
     // relaxed: looked at again.
-    bool const guest_waits = std::any_of(m_scheduler.guests().begin(), m_scheduler.guests().end(),
-                                         [](guest& g) { return g.remote().waits_forever.load(std::memory_order_relaxed); });
+    bool const guest_waits =
+        std::any_of(m_scheduler.guests().begin(), m_scheduler.guests().end(), [](guest& g) {
+            return g.remote().waits_forever.load(std::memory_order_relaxed);
+        });
     if (guest_waits) return true;
     return m_scheduler.live_threads() != 0; // by a worker: a guest has returned already
 }
@@ -80,34 +86,47 @@ bool standstill_finder::all_guests_wait() const noexcept {
 
 // A worker that is not active may still run something.
 bool standstill_finder::stands_still(worker& checks) noexcept {
-    std::uint32_t const others = static_cast<std::uint32_t>(m_scheduler.running_workers()) - (checks.is_guest() ? 0 : 1);
-    if (activity() != checks.watch.activity || m_scheduler.idle().sleeping() != others || m_scheduler.timers().next_deadline() != k_never)
+    std::uint32_t const others =
+        static_cast<std::uint32_t>(m_scheduler.running_workers()) - (checks.is_guest() ? 0 : 1);
+    if (activity() != checks.watch.activity || m_scheduler.idle().sleeping() != others ||
+        m_scheduler.timers().next_deadline() != k_never)
         return false;
     if (!all_guests_wait()) return false;
-    return std::all_of(m_scheduler.workers().begin(), m_scheduler.workers().end(), [this](worker_remote* w) {
-        // acquire pairs with stand_by.
-        return m_scheduler.is_surplus(*w) ? w->stands_by.load(std::memory_order_acquire) : !m_scheduler.something_to_do(*w);
-    });
+    return std::all_of(
+        m_scheduler.workers().begin(), m_scheduler.workers().end(), [this](worker_remote* w) {
+            // acquire pairs with stand_by.
+            return m_scheduler.is_surplus(*w) ? w->stands_by.load(std::memory_order_acquire)
+                                              : !m_scheduler.something_to_do(*w);
+        });
 }
 
 bool standstill_finder::is_ours(int tid) const noexcept {
     if (tid == m_scheduler.watching().tid()) return true;
     if (tid == m_helper.load(std::memory_order_relaxed)) return true; // relaxed: as below
     // relaxed: numbers do not change.
-    auto const has = [tid](worker_remote const& w) { return w.tid.load(std::memory_order_relaxed) == tid; };
-    if (std::any_of(m_scheduler.guests().begin(), m_scheduler.guests().end(), [&has](guest& g) { return has(g.remote()); })) return true;
-    return std::any_of(m_scheduler.workers().begin(), m_scheduler.workers().end(), [&has](worker_remote const* w) { return has(*w); });
+    auto const has = [tid](worker_remote const& w) {
+        return w.tid.load(std::memory_order_relaxed) == tid;
+    };
+    if (std::any_of(m_scheduler.guests().begin(), m_scheduler.guests().end(),
+                    [&has](guest& g) { return has(g.remote()); }))
+        return true;
+    return std::any_of(m_scheduler.workers().begin(), m_scheduler.workers().end(),
+                       [&has](worker_remote const* w) { return has(*w); });
 }
 
 bool standstill_finder::has_strangers() noexcept {
-    auto const is_known = [](void* self, int tid) { return static_cast<standstill_finder*>(self)->is_ours(tid); };
+    auto const is_known = [](void* self, int tid) {
+        return static_cast<standstill_finder*>(self)->is_ours(tid);
+    };
     return os::count_other_threads(is_known, this) != 0;
 }
 
 // `when` is a number that would be different if the process had gone on since.
 void standstill_finder::report(standstill found, std::uint64_t when) noexcept {
-    if (found != standstill::circle && m_scheduler.chosen().awaits_signal != nullptr && m_scheduler.chosen().awaits_signal()) {
-        if (!std::exchange(m_has_told_of_signals, true)) m_scheduler.chosen().on_deadlock(standstill::awaits_signal);
+    if (found != standstill::circle && m_scheduler.chosen().awaits_signal != nullptr &&
+        m_scheduler.chosen().awaits_signal()) {
+        if (!std::exchange(m_has_told_of_signals, true))
+            m_scheduler.chosen().on_deadlock(standstill::awaits_signal);
         return; // the program may give the handler up, so somebody checks again
     }
     m_reported = when;
@@ -120,7 +139,8 @@ void standstill_finder::check(worker& w) noexcept {
     std::unique_lock const held(m_lock, std::try_to_lock);
     if (!held || m_scheduler.is_stopping()) return;
     bool const is_due = w.watch.due <= os::monotonic_ns() && w.watch.activity != m_reported;
-    if (is_due && stands_still(w) && !has_strangers() && stands_still(w)) return report(standstill::deadlock, w.watch.activity);
+    if (is_due && stands_still(w) && !has_strangers() && stands_still(w))
+        return report(standstill::deadlock, w.watch.activity);
     if (!w.is_guest()) search_for_circle();
 }
 
@@ -141,13 +161,15 @@ bool standstill_finder::is_short_for_good() noexcept {
     if (m_scheduler.timers().next_deadline() != k_never || !all_guests_wait()) return false;
     // A hint: it is read twice, with all OS threads counted in between.
     if (m_scheduler.queues().has_started()) return false;
-    return std::all_of(m_scheduler.workers().begin(), m_scheduler.workers().end(), [this](worker_remote* w) {
-        // acquire pairs with stand_by.
-        if (m_scheduler.is_surplus(*w)) return w->stands_by.load(std::memory_order_acquire);
-        bool const has_nothing = w->mailbox.looks_empty() && w->ready.looks_empty();
-        // acquire pairs with rest_without_spare.
-        return has_nothing && (w->starves_since.load(std::memory_order_acquire) != 0 || m_scheduler.idle().sleeps(w->sleeper));
-    });
+    return std::all_of(
+        m_scheduler.workers().begin(), m_scheduler.workers().end(), [this](worker_remote* w) {
+            // acquire pairs with stand_by.
+            if (m_scheduler.is_surplus(*w)) return w->stands_by.load(std::memory_order_acquire);
+            bool const has_nothing = w->mailbox.looks_empty() && w->ready.looks_empty();
+            // acquire pairs with rest_without_spare.
+            return has_nothing && (w->starves_since.load(std::memory_order_acquire) != 0 ||
+                                   m_scheduler.idle().sleeps(w->sleeper));
+        });
 }
 
 void standstill_finder::check_for_shortage(worker& w) noexcept {
@@ -158,12 +180,15 @@ void standstill_finder::check_for_shortage(worker& w) noexcept {
         // relaxed: is_short_for_good decides.
         sum += each->starves_since.load(std::memory_order_relaxed);
     if (sum != w.watch.activity || w.watch.period_ns == 0)
-        w.watch = {sum, m_scheduler.chosen().first_check_ns, now + m_scheduler.chosen().first_check_ns};
+        w.watch = {sum, m_scheduler.chosen().first_check_ns,
+                   now + m_scheduler.chosen().first_check_ns};
     if (now < w.watch.due) return;
-    w.watch.period_ns = std::min(2 * w.watch.period_ns, k_rarest * m_scheduler.chosen().first_check_ns);
+    w.watch.period_ns =
+        std::min(2 * w.watch.period_ns, k_rarest * m_scheduler.chosen().first_check_ns);
     w.watch.due = now + with_jitter(w, w.watch.period_ns);
     std::unique_lock const held(m_lock, std::try_to_lock);
-    if (held && sum != m_reported && is_short_for_good() && !has_strangers() && is_short_for_good()) report(standstill::no_stack, sum);
+    if (held && sum != m_reported && is_short_for_good() && !has_strangers() && is_short_for_good())
+        report(standstill::no_stack, sum);
 }
 
 } // namespace tulle::sched

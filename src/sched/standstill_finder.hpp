@@ -55,7 +55,9 @@ public:
         set_due(now + first_ns);
     }
     // relaxed: a time, no more.
-    [[nodiscard]] std::uint64_t due() const noexcept { return m_due.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t due() const noexcept {
+        return m_due.load(std::memory_order_relaxed);
+    }
     // A search took from `begin` to `end`.
     void searched(std::uint64_t begin, std::uint64_t end, circle_search found) noexcept {
         std::uint64_t const longer = std::clamp(2 * m_period_ns, m_first_ns, k_rarest * m_first_ns);
@@ -77,7 +79,9 @@ public:
     explicit standstill_finder(scheduler& watched) noexcept : m_scheduler(watched) {}
 
     // Before the first worker starts.
-    void start(std::uint64_t now, std::uint64_t first_check_ns) noexcept { m_circles.start(now, first_check_ns); }
+    void start(std::uint64_t now, std::uint64_t first_check_ns) noexcept {
+        m_circles.start(now, first_check_ns);
+    }
     // After the scheduler has been told to stop: returns when no check is under way that began
     // before.
     void wait_for_checks() noexcept;

@@ -32,10 +32,13 @@ public:
 
     // `of.in_kernel()` and `of.computed_ns()`, its processor time so far or 0 if that is not known,
     // ask the system, which costs up to microseconds: not of an idle worker.
-    template <class Worker> stuck_state judge(std::size_t index, worker_sample seen, std::uint64_t now, Worker&& of) noexcept {
+    template <class Worker>
+    stuck_state judge(std::size_t index, worker_sample seen, std::uint64_t now,
+                      Worker&& of) noexcept {
         note& n = m_notes[index];
         if (seen.is_idle || seen.decisions != n.decisions || n.since == 0) {
-            n = {seen.decisions, seen.is_idle ? 0 : now, seen.is_idle ? 0 : of.computed_ns(), stuck_state::free};
+            n = {seen.decisions, seen.is_idle ? 0 : now, seen.is_idle ? 0 : of.computed_ns(),
+                 stuck_state::free};
             return stuck_state::free;
         }
         std::uint64_t const age = now - n.since;
@@ -53,7 +56,9 @@ public:
         if (n.since == 0 || n.state != stuck_state::free) return ~std::uint64_t{0};
         return n.since + k_in_kernel_ns;
     }
-    [[nodiscard]] stuck_state state_of(std::size_t index) const noexcept { return m_notes[index].state; }
+    [[nodiscard]] stuck_state state_of(std::size_t index) const noexcept {
+        return m_notes[index].state;
+    }
 
 private:
     struct note {

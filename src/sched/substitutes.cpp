@@ -13,8 +13,11 @@ namespace tulle::sched {
 // One that stands by, or has stood by and ended. Null: there is none.
 worker_remote* scheduler::free_substitute(shepherd& home) noexcept {
     for (worker_remote* const w : home.workers) { // relaxed, all: under m_resizing
-        bool const is_free = w->index >= m_limit.number() && !w->is_substitute.load(std::memory_order_relaxed);
-        if (is_free && !w->is_disabled.load(std::memory_order_relaxed) && w->kind == worker_kind::dedicated) return w;
+        bool const is_free =
+            w->index >= m_limit.number() && !w->is_substitute.load(std::memory_order_relaxed);
+        if (is_free && !w->is_disabled.load(std::memory_order_relaxed) &&
+            w->kind == worker_kind::dedicated)
+            return w;
     }
     return nullptr;
 }
@@ -47,10 +50,14 @@ void scheduler::dismiss_substitute(worker_remote& w) noexcept {
 bool scheduler::something_waits() noexcept {
     worker_remote const& of_main = *workers()[0]; // only this one may run main
     // A worker of its shepherd that slept would have been woken for what was placed.
-    if (m_injector.has_placed() || !of_main.mailbox.looks_empty() || of_main.ready.has_bound()) return true;
+    if (m_injector.has_placed() || !of_main.mailbox.looks_empty() || of_main.ready.has_bound())
+        return true;
     if (m_idle.sleeping() != 0 || m_idle.searching() != 0) return false;
-    bool const in_queues = std::any_of(workers().begin(), workers().end(), [](worker_remote const* w) { return !w->ready.looks_empty(); });
-    return in_queues || m_injector.has_injected() || m_injector.has_unstarted() || m_parked.has_stealable() || m_guests.leave_work();
+    bool const in_queues =
+        std::any_of(workers().begin(), workers().end(),
+                    [](worker_remote const* w) { return !w->ready.looks_empty(); });
+    return in_queues || m_injector.has_injected() || m_injector.has_unstarted() ||
+           m_parked.has_stealable() || m_guests.leave_work();
 }
 
 // It lies in the mailbox of worker 0, or among its ready threads. From now on it has no home.

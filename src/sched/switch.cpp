@@ -26,7 +26,8 @@ TULLE_INLINE void after_switch() noexcept {
         post.run(post.a, post.b);
 }
 
-TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post, bool is_ending = false) noexcept {
+TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post,
+                                bool is_ending = false) noexcept {
     fiber& from = *w.current;
     w.post = post;
     w.current = &to;
@@ -58,7 +59,8 @@ void post_end_rotation_and_tell(void*, void*) noexcept {
 struct wait_mark {
     wait_mark(worker_remote& guest, bool forever) noexcept : w(guest) {
         // relaxed: one writer.
-        w.waits_begun.store(w.waits_begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        w.waits_begun.store(w.waits_begun.load(std::memory_order_relaxed) + 1,
+                            std::memory_order_relaxed);
         // pairs with all_guests_wait: waits_at and its reason.
         w.waits_forever.store(forever, std::memory_order_release);
     }
@@ -94,7 +96,8 @@ void sleep_as_guest(worker& w, fiber& self) noexcept {
     timer* own = w.own_timer; // null: it has fired, or there is none
     wait_mark const mark(w, own == nullptr);
     while (!self.wake.is_resumed()) {
-        std::uint64_t const until = own == nullptr ? w.owner->standstills().next_check(w) : own->deadline;
+        std::uint64_t const until =
+            own == nullptr ? w.owner->standstills().next_check(w) : own->deadline;
         if (sleep_beside_token(w, self, until)) continue;
         if (own == nullptr)
             w.owner->standstills().check(w);
@@ -138,9 +141,13 @@ TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
 
 void first_switch() noexcept { after_switch(); }
 
-void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept { switch_inline(w, to, {post, a, b}); }
+void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
+    switch_inline(w, to, {post, a, b});
+}
 
-void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept { switch_inline(w, to, {post, a, b}, true); }
+void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
+    switch_inline(w, to, {post, a, b}, true);
+}
 
 void suspend_to_loop(post_function post, void* a, void* b) noexcept {
     worker& w = *this_worker();
@@ -167,7 +174,8 @@ void resume(fiber& f) noexcept {
     f.clear_wait();
     bool const is_bound = f.home != nullptr; // once it is published it may be gone
     bool const is_at_home = !is_bound || f.home == w;
-    if (TULLE_UNLIKELY(!is_at_home || w == nullptr || w->is_guest() || f.shepherd >= 0)) return resume_elsewhere(f, is_at_home);
+    if (TULLE_UNLIKELY(!is_at_home || w == nullptr || w->is_guest() || f.shepherd >= 0))
+        return resume_elsewhere(f, is_at_home);
     w->ready.push_back(f);
     w->owner->notify_light();
     if (TULLE_UNLIKELY(is_bound)) w->owner->idle().tell_watcher(); // nobody else may run it
@@ -178,13 +186,15 @@ void yield() noexcept {
     if (TULLE_UNLIKELY(w == nullptr || w->is_guest())) return os::machine::yield_processor();
     fiber& self = *w->current;
     // A placed thread waits elsewhere.
-    bool const may_rotate = self.shepherd < 0 && (self.records == nullptr || !self.records->looks_stealable());
+    bool const may_rotate =
+        self.shepherd < 0 && (self.records == nullptr || !self.records->looks_stealable());
     if (TULLE_UNLIKELY(w->decisions.advance() % k_decisions_per_probe == 0)) w->probe_due = true;
     if (TULLE_LIKELY(may_rotate && !w->probe_due)) {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
             // If only this worker may run the next one, another could run this one now.
             bool const tell = next->bound && w->owner->idle().somebody_sleeps();
-            return switch_inline(*w, static_cast<fiber&>(*next), {tell ? &post_end_rotation_and_tell : nullptr, nullptr, nullptr});
+            return switch_inline(*w, static_cast<fiber&>(*next),
+                                 {tell ? &post_end_rotation_and_tell : nullptr, nullptr, nullptr});
         }
     }
     yield_cold(*w, self);

@@ -35,12 +35,17 @@ thread_id draw_id(worker& w) noexcept {
     return w.next_id++;
 }
 
-thread_record& as_record(detail::thread_core* t) noexcept { return *static_cast<thread_record*>(t); }
+thread_record& as_record(detail::thread_core* t) noexcept {
+    return *static_cast<thread_record*>(t);
+}
 
-[[noreturn]] void refuse(int error, char const* what) { throw std::system_error(error, std::generic_category(), what); }
+[[noreturn]] void refuse(int error, char const* what) {
+    throw std::system_error(error, std::generic_category(), what);
+}
 
 void check(attributes const& how, scheduler const& s) {
-    if (how.stack_size > stack::k_largest_bytes) refuse(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
+    if (how.stack_size > stack::k_largest_bytes)
+        refuse(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
     if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size()))
         refuse(EINVAL, "tulle::attributes::shepherd does not exist");
 }
@@ -63,7 +68,8 @@ void give_name(thread_record& t, char const* name) {
 }
 
 void post_wait_for(void* record, void* waiter) noexcept {
-    if (!join_word(static_cast<thread_record*>(record)->word).set_waiter(reinterpret_cast<std::uintptr_t>(waiter)))
+    if (!join_word(static_cast<thread_record*>(record)->word)
+             .set_waiter(reinterpret_cast<std::uintptr_t>(waiter)))
         resume(*static_cast<fiber*>(waiter));
 }
 
@@ -96,7 +102,8 @@ TULLE_COLD void start_elsewhere(worker& w, thread_record& t, bool child_first) n
     if (child_first && may_run_here) return start_first(w, t);
     int const shepherd = t.shepherd; // it may be gone before the next line
     w.owner->inject(t, shepherd);
-    if (TULLE_UNLIKELY(w.owner->is_far_behind(shepherd)) && stands_on_thread(*this_worker())) sleep_until_ns(now_ns() + k_hold_up_ns);
+    if (TULLE_UNLIKELY(w.owner->is_far_behind(shepherd)) && stands_on_thread(*this_worker()))
+        sleep_until_ns(now_ns() + k_hold_up_ns);
 }
 
 // There are so many threads to be started that the spawner runs this one before it goes on.
@@ -152,7 +159,8 @@ constexpr bool k_frames_are_small = false;
 stack::size_class class_of(attributes const& how) noexcept {
     static bool const may_be_compact = k_frames_are_small && os::binds_at_start();
     stack::size_class const wanted = stack::class_for(how.stack_size);
-    return wanted.is_compact() && !may_be_compact ? stack::class_for(stack::k_smallest_bytes) : wanted;
+    return wanted.is_compact() && !may_be_compact ? stack::class_for(stack::k_smallest_bytes)
+                                                  : wanted;
 }
 
 // In a child process: the handle is of a thread of the parent. One that had not started is run by
@@ -174,7 +182,9 @@ bool may_run_in_place(thread_record const& t) noexcept {
 // joiner waits: it runs on the joiner's stack, if that is as large as the one it wants.
 TULLE_COLD bool must_run_in_place(thread_record const& t, fiber const& self) noexcept {
     worker& w = *this_worker();
-    if (!w.owner->stacks().is_short() || w.is_guest() || !(t.shepherd < 0 || t.shepherd == w.home->index)) return false;
+    if (!w.owner->stacks().is_short() || w.is_guest() ||
+        !(t.shepherd < 0 || t.shepherd == w.home->index))
+        return false;
     std::size_t const wanted = stack::size_class{t.stack_class}.bytes();
     bool const fits = self.kind_of_stack == fiber_kind::adopted || wanted <= self.stack.size;
     return t.own_stack && fits && !w.owner->can_go_on_without(w);
@@ -247,7 +257,8 @@ void start_thread(thread_core* core, bool detached, bool child_first) noexcept {
         return schedule_point();
     }
     if (child_first) return sched::start_first(w, t);
-    if (TULLE_UNLIKELY(w.ready.size_hint() >= w.most_unstarted)) return sched::push_back_behind_many(w, t);
+    if (TULLE_UNLIKELY(w.ready.size_hint() >= w.most_unstarted))
+        return sched::push_back_behind_many(w, t);
     w.ready.push_back(t);
     s.notify_light();
     schedule_point();
@@ -258,7 +269,8 @@ void wait_thread(thread_core* core) noexcept {
     schedule_point();
     if (join_word(t.word).is_done()) return;
     fiber& self = this_fiber();
-    if ((sched::may_run_in_place(t) || sched::must_run_in_place(t, self)) && claim(t)) return sched::run_in_place(t);
+    if ((sched::may_run_in_place(t) || sched::must_run_in_place(t, self)) && claim(t))
+        return sched::run_in_place(t);
     if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) return sched::join_left_behind(t);
     self.set_wait({wait_kind::spawned_thread, &t});
     suspend(&sched::post_wait_for, &t, &self);
@@ -291,7 +303,9 @@ void retire_thread(thread_core* t) noexcept {
     drop_reference(sched::as_record(t));
 }
 
-void rethrow_thread(thread_core* t) { std::rethrow_exception(std::exchange(t->exception, nullptr)); }
+void rethrow_thread(thread_core* t) {
+    std::rethrow_exception(std::exchange(t->exception, nullptr));
+}
 
 } // namespace tulle::detail
 

@@ -96,7 +96,8 @@ fiber* run_thread(thread_record& t) noexcept {
     worker& w = *this_worker();
     // relaxed: one writer; whoever stops the scheduler has its own reasons to know that the thread
     // has ended
-    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
     if (detached) return nullptr;
     auto* const waiter = reinterpret_cast<fiber*>(join_word(t.word).finish());
     drop_reference(t);

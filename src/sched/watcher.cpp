@@ -60,7 +60,8 @@ int watcher::start(scheduler& watched) try {
     m_substitutes = 0;
     m_shown_substitutes.store(0, std::memory_order_relaxed); // relaxed, both: no watcher yet
     m_stops.store(false, std::memory_order_relaxed);
-    int const error = with_signals_blocked([this] { return os::start_thread(m_thread, &run, this); });
+    int const error =
+        with_signals_blocked([this] { return os::start_thread(m_thread, &run, this); });
     m_runs = error == 0;
     return error;
 } catch (std::bad_alloc const&) {
@@ -170,7 +171,8 @@ watcher::findings watcher::look(std::uint64_t now) noexcept {
         stuck_state const state = judge(*w, now);
         // relaxed: written by this thread.
         if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now);
-        if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits)) m_stuck.push_back(w);
+        if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits))
+            m_stuck.push_back(w);
     }
     return found;
 }
@@ -178,7 +180,8 @@ watcher::findings watcher::look(std::uint64_t now) noexcept {
 void watcher::substitute(std::uint64_t now) noexcept {
     int const stuck = static_cast<int>(m_stuck.size());
     int const wanted = std::min(stuck, m_scheduler->chosen().max_substitutes);
-    while (m_substitutes < wanted && m_scheduler->add_substitute(*m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
+    while (m_substitutes < wanted &&
+           m_scheduler->add_substitute(*m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
         ++m_substitutes;
         add_one(m_substituted);
     }
@@ -205,12 +208,14 @@ void watcher::free_main_if_stuck() noexcept {
 }
 
 void watcher::expire_late_timers(std::uint64_t now) noexcept {
-    if (m_scheduler->timers().next_deadline() <= now - k_late_ns) m_scheduler->timers().expire(now, k_late_steps);
+    if (m_scheduler->timers().next_deadline() <= now - k_late_ns)
+        m_scheduler->timers().expire(now, k_late_steps);
 }
 
 // Longer and longer, while what waits is taken in time.
 std::uint64_t watcher::alert_period() noexcept {
-    m_alert_period = m_alert_period == 0 ? k_first_alert_ns : std::min(2 * m_alert_period, k_longest_alert_ns);
+    m_alert_period =
+        m_alert_period == 0 ? k_first_alert_ns : std::min(2 * m_alert_period, k_longest_alert_ns);
     return m_alert_period;
 }
 
@@ -218,7 +223,8 @@ std::uint64_t watcher::alert_period() noexcept {
 // substitutes are to go some time.
 std::uint64_t watcher::calm_period() noexcept {
     if (m_substitutes == 0 && sample(*m_scheduler->workers()[0]).is_idle) return k_never / 2;
-    m_calm_period = m_calm_period == 0 ? k_first_calm_ns : std::min(2 * m_calm_period, k_longest_calm_ns);
+    m_calm_period =
+        m_calm_period == 0 ? k_first_calm_ns : std::min(2 * m_calm_period, k_longest_calm_ns);
     return m_calm_period;
 }
 
@@ -253,7 +259,9 @@ bool watcher::doze(std::uint64_t until) noexcept {
     // relaxed: whoever inserts a timer and sees the old value is seen below.
     m_sleeps_until.store(until - k_late_ns, std::memory_order_relaxed);
     std::uint64_t const next = m_scheduler->timers().next_deadline();
-    std::uint64_t const wake_at = next < until - k_late_ns ? std::max(next + k_late_ns, os::monotonic_ns() + k_first_alert_ns) : until;
+    std::uint64_t const wake_at =
+        next < until - k_late_ns ? std::max(next + k_late_ns, os::monotonic_ns() + k_first_alert_ns)
+                                 : until;
     bool const is_told = m_scheduler->idle().sleep_as_watcher(wake_at);
     m_sleeps_until.store(0, std::memory_order_relaxed); // relaxed: as above
     return is_told;
@@ -266,9 +274,12 @@ void watcher::be_early(std::uint64_t deadline) noexcept {
 
 // relaxed, all: see add_one.
 watcher_view watcher::view() const noexcept {
-    return {m_shown_substitutes.load(std::memory_order_relaxed), m_substituted.load(std::memory_order_relaxed),
-            m_found_in_kernel.load(std::memory_order_relaxed),   m_found_computing.load(std::memory_order_relaxed),
-            m_last_call.load(std::memory_order_relaxed),         m_last_worker.load(std::memory_order_relaxed)};
+    return {m_shown_substitutes.load(std::memory_order_relaxed),
+            m_substituted.load(std::memory_order_relaxed),
+            m_found_in_kernel.load(std::memory_order_relaxed),
+            m_found_computing.load(std::memory_order_relaxed),
+            m_last_call.load(std::memory_order_relaxed),
+            m_last_worker.load(std::memory_order_relaxed)};
 }
 
 } // namespace tulle::sched

@@ -9,7 +9,8 @@ constinit thread_local tulle::detail::current_block tulle_current = {nullptr, nu
 TULLE_NOINLINE void* tulle_read_current(int offset) noexcept {
     __asm__ __volatile__("");
     if (offset == 0) return tulle_current.deque;
-    return offset == offsetof(tulle::detail::current_block, run) ? tulle_current.run : tulle_current.worker;
+    return offset == offsetof(tulle::detail::current_block, run) ? tulle_current.run
+                                                                 : tulle_current.worker;
 }
 }
 
@@ -20,7 +21,8 @@ TULLE_NOINLINE void write_current_outlined(int offset, void* word) noexcept {
     if (offset == 0)
         tulle_current.deque = static_cast<detail::deque_front*>(word);
     else
-        (offset == offsetof(detail::current_block, run) ? tulle_current.run : tulle_current.worker) = word;
+        (offset == offsetof(detail::current_block, run) ? tulle_current.run
+                                                        : tulle_current.worker) = word;
 }
 
 } // namespace tulle::sched

@@ -67,7 +67,9 @@ public:
     }
     // Whether the worker has done nothing since but run them: each takes a decision to start, and
     // one to find what comes next.
-    [[nodiscard]] bool is_all(std::uint32_t decisions) const noexcept { return decisions - m_began <= 2 * m_threads; }
+    [[nodiscard]] bool is_all(std::uint32_t decisions) const noexcept {
+        return decisions - m_began <= 2 * m_threads;
+    }
 
 private:
     std::uint32_t m_began = 0;
@@ -82,7 +84,9 @@ public:
         m_count.store(next, std::memory_order_relaxed);
         return next;
     }
-    [[nodiscard]] std::uint32_t value() const noexcept { return m_count.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t value() const noexcept {
+        return m_count.load(std::memory_order_relaxed);
+    }
 
 private:
     std::atomic<std::uint32_t> m_count{0};
@@ -93,8 +97,13 @@ enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
 // What others may touch. A thief, a waker, the watcher and a report get no more of a worker than
 // this.
 struct alignas(128) worker_remote {
-    worker_remote(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
-        : owner(&its_scheduler), index(its_index), kind(its_kind), ready(asymmetric), stands_by(its_kind == worker_kind::dedicated) {}
+    worker_remote(scheduler& its_scheduler, worker_kind its_kind, int its_index,
+                  bool asymmetric) noexcept
+        : owner(&its_scheduler),
+          index(its_index),
+          kind(its_kind),
+          ready(asymmetric),
+          stands_by(its_kind == worker_kind::dedicated) {}
     worker_remote(worker_remote const&) = delete;
     worker_remote& operator=(worker_remote const&) = delete;
 
@@ -154,7 +163,8 @@ struct alignas(128) worker_remote {
 // it may be old (census.cpp).
 struct alignas(128) worker_core {
     explicit worker_core(worker_kind kind, int index) noexcept
-        : keeps_spawned(kind != worker_kind::guest), random(static_cast<std::uint64_t>(index) + 1) {}
+        : keeps_spawned(kind != worker_kind::guest),
+          random(static_cast<std::uint64_t>(index) + 1) {}
     worker_core(worker_core const&) = delete;
     worker_core& operator=(worker_core const&) = delete;
 
@@ -209,21 +219,25 @@ struct alignas(128) worker_core {
 // A worker as its own OS thread has it: this_worker(). Of any other there is a worker_remote.
 struct worker : worker_remote, worker_core {
     worker(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
-        : worker_remote(its_scheduler, its_kind, its_index, asymmetric), worker_core(its_kind, its_index) {}
+        : worker_remote(its_scheduler, its_kind, its_index, asymmetric),
+          worker_core(its_kind, its_index) {}
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.
 [[nodiscard]] TULLE_INLINE worker* this_worker() noexcept {
-    return static_cast<worker*>(detail::read_current<offsetof(detail::current_block, worker)>(&tulle_read_current));
+    return static_cast<worker*>(
+        detail::read_current<offsetof(detail::current_block, worker)>(&tulle_read_current));
 }
 void write_current_outlined(int offset, void* word) noexcept;
 TULLE_INLINE void set_this_worker(worker* w) noexcept {
     detail::write_current<offsetof(detail::current_block, worker)>(w, &write_current_outlined);
-    detail::write_current<offsetof(detail::current_block, run)>(w != nullptr ? w->run : nullptr, &write_current_outlined);
+    detail::write_current<offsetof(detail::current_block, run)>(w != nullptr ? w->run : nullptr,
+                                                                &write_current_outlined);
 }
 // Also what the inline hot path reads.
 TULLE_INLINE void set_current_deque(record_deque* deque) noexcept {
-    detail::write_current<offsetof(detail::current_block, deque)>(static_cast<detail::deque_front*>(deque), &write_current_outlined);
+    detail::write_current<offsetof(detail::current_block, deque)>(
+        static_cast<detail::deque_front*>(deque), &write_current_outlined);
 }
 
 } // namespace tulle::sched

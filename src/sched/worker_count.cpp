@@ -21,7 +21,8 @@ namespace {
 constexpr std::uint64_t k_stands_by_ns = 1'000'000'000; // before the OS thread of a worker ends
 
 int shepherd_of(runnable const& r) noexcept {
-    return r.kind == runnable_kind::fiber ? static_cast<fiber const&>(r).shepherd : static_cast<thread_record const&>(r).shepherd;
+    return r.kind == runnable_kind::fiber ? static_cast<fiber const&>(r).shepherd
+                                          : static_cast<thread_record const&>(r).shepherd;
 }
 
 } // namespace
@@ -83,9 +84,12 @@ void scheduler::count_active(int wanted) noexcept {
     for (auto const& s : shepherds()) {
         int running_here = 0;
         for (worker_remote const* const w : s->workers) { // relaxed, all: under m_resizing
-            if (w->is_disabled.load(std::memory_order_relaxed) || s->is_disabled.load(std::memory_order_relaxed)) continue;
+            if (w->is_disabled.load(std::memory_order_relaxed) ||
+                s->is_disabled.load(std::memory_order_relaxed))
+                continue;
             if (w->index < wanted) ++active;
-            if (w->index < wanted || w->is_substitute.load(std::memory_order_relaxed)) ++running_here;
+            if (w->index < wanted || w->is_substitute.load(std::memory_order_relaxed))
+                ++running_here;
         }
         s->active.store(running_here, std::memory_order_relaxed); // relaxed: m_limit changes below
         running += running_here;

@@ -16,18 +16,27 @@ template <class Machine> class worker_limit {
 public:
     // --- anyone ----------------------------------------------------------------------------------
     // acquire pairs with change(): what was written before the change is visible.
-    [[nodiscard]] std::uint32_t read() const noexcept { return m_word.load(std::memory_order_acquire); }
-    [[nodiscard]] static int number_in(std::uint32_t seen) noexcept { return static_cast<int>(seen & k_number); }
+    [[nodiscard]] std::uint32_t read() const noexcept {
+        return m_word.load(std::memory_order_acquire);
+    }
+    [[nodiscard]] static int number_in(std::uint32_t seen) noexcept {
+        return static_cast<int>(seen & k_number);
+    }
     // Until it is no longer as seen. False: the deadline (ns, monotonic) has passed.
-    bool wait_for_change(std::uint32_t seen, std::uint64_t deadline) noexcept { return Machine::futex_wait(m_word, seen, deadline); }
+    bool wait_for_change(std::uint32_t seen, std::uint64_t deadline) noexcept {
+        return Machine::futex_wait(m_word, seen, deadline);
+    }
 
     // --- one thread at a time --------------------------------------------------------------------
     // relaxed, both: written by the same, or under the same lock.
-    [[nodiscard]] int number() const noexcept { return number_in(m_word.load(std::memory_order_relaxed)); }
+    [[nodiscard]] int number() const noexcept {
+        return number_in(m_word.load(std::memory_order_relaxed));
+    }
     void change(int wanted) noexcept {
         std::uint32_t const changes = (m_word.load(std::memory_order_relaxed) >> k_number_bits) + 1;
         // pairs with read().
-        m_word.store((changes << k_number_bits) | static_cast<std::uint32_t>(wanted), std::memory_order_release);
+        m_word.store((changes << k_number_bits) | static_cast<std::uint32_t>(wanted),
+                     std::memory_order_release);
     }
     void tell_all() noexcept { Machine::futex_wake(m_word, INT_MAX); }
 

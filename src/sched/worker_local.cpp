@@ -42,7 +42,9 @@ struct slot_position {
     std::size_t offset;
 };
 
-constexpr std::size_t length_of(std::size_t segment) noexcept { return segment == 0 ? k_first_segment : k_first_segment << (segment - 1); }
+constexpr std::size_t length_of(std::size_t segment) noexcept {
+    return segment == 0 ? k_first_segment : k_first_segment << (segment - 1);
+}
 constexpr slot_position position_of(std::size_t index) noexcept {
     if (index < k_first_segment) return {0, index};
     auto const segment = static_cast<std::size_t>(std::bit_width(index / k_first_segment));
@@ -62,8 +64,8 @@ slot& make_room(local_table& t, std::size_t index) {
     auto fresh = std::make_unique<slot[]>(length_of(p.segment)); // all null
     slot* expected = nullptr;
     // release pairs with find; acquire: somebody else was faster.
-    bool const mine =
-        t.segments[p.segment].compare_exchange_strong(expected, fresh.get(), std::memory_order_release, std::memory_order_acquire);
+    bool const mine = t.segments[p.segment].compare_exchange_strong(
+        expected, fresh.get(), std::memory_order_release, std::memory_order_acquire);
     return (mine ? fresh.release() : expected)[p.offset];
 }
 
@@ -90,14 +92,17 @@ std::size_t number_of_caller() {
 
 // The constructor may have waited, and this thread have moved, or another one of this worker have
 // been here.
-TULLE_COLD void* add_value(local_table& t, void (*construct)(void const*, void*), void const* context, void (*destroy)(void*)) {
+TULLE_COLD void* add_value(local_table& t, void (*construct)(void const*, void*),
+                           void const* context, void (*destroy)(void*)) {
     void* const made = make_value(t, construct, context);
     std::size_t const index = number_of_caller();
     slot* const found = find(t, index);
     slot& own = found != nullptr ? *found : make_room(t, index);
     void* expected = nullptr;
     // release pairs with local_at. acquire: of this OS thread itself, at most.
-    if (own.compare_exchange_strong(expected, made, std::memory_order_release, std::memory_order_acquire)) return made;
+    if (own.compare_exchange_strong(expected, made, std::memory_order_release,
+                                    std::memory_order_acquire))
+        return made;
     destroy_value(t, made, destroy);
     return expected;
 }
@@ -105,7 +110,8 @@ TULLE_COLD void* add_value(local_table& t, void (*construct)(void const*, void*)
 template <class F> void for_each_segment(local_table& t, F&& action) noexcept {
     for (std::size_t s = 0; s < k_segments; ++s) {
         // pairs with make_room.
-        if (slot* const first = t.segments[s].load(std::memory_order_acquire)) action(first, length_of(s));
+        if (slot* const first = t.segments[s].load(std::memory_order_acquire))
+            action(first, length_of(s));
     }
 }
 
@@ -113,7 +119,8 @@ template <class F> void for_each_segment(local_table& t, F&& action) noexcept {
 
 local_table* make_local_table(std::size_t size, std::size_t alignment) {
     std::size_t const lines = std::max(alignment, k_cache_lines);
-    return new local_table{(std::max<std::size_t>(size, 1) + lines - 1) / lines * lines, std::align_val_t{lines}};
+    return new local_table{(std::max<std::size_t>(size, 1) + lines - 1) / lines * lines,
+                           std::align_val_t{lines}};
 }
 
 void clear_local_table(local_table* t, void (*destroy)(void*)) noexcept {
@@ -132,7 +139,8 @@ void free_local_table(local_table* t, void (*destroy)(void*)) noexcept {
     delete t;
 }
 
-void* local_value(local_table* t, void (*construct)(void const*, void*), void const* context, void (*destroy)(void*)) {
+void* local_value(local_table* t, void (*construct)(void const*, void*), void const* context,
+                  void (*destroy)(void*)) {
     slot const* const own = find(*t, number_of_caller());
     // pairs with add_value.
     void* const value = own == nullptr ? nullptr : own->load(std::memory_order_acquire);

@@ -20,8 +20,11 @@ guard_kind best_kind(guard_choice choice, os::memory_calls const& calls) noexcep
 
 } // namespace
 
-guard_policy::guard_policy(guard_choice choice, os::memory_calls const& calls, std::size_t protect_limit) noexcept
-    : m_calls(calls), m_kind(best_kind(choice, calls)), m_protect_left(protect_limit != 0 ? protect_limit : k_not_asked) {}
+guard_policy::guard_policy(guard_choice choice, os::memory_calls const& calls,
+                           std::size_t protect_limit) noexcept
+    : m_calls(calls),
+      m_kind(best_kind(choice, calls)),
+      m_protect_left(protect_limit != 0 ? protect_limit : k_not_asked) {}
 
 std::size_t guard_policy::apply(os::strided_range const& pages) noexcept {
     if (kind() == guard_kind::install) {
@@ -41,8 +44,10 @@ void guard_policy::ask_for_ration() noexcept {
 }
 
 bool guard_policy::take_ration() noexcept {
-    std::size_t left = m_protect_left.load(std::memory_order_relaxed); // relaxed: a count that guards no other data
-    while (left > 0 && !m_protect_left.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {}
+    // relaxed: a count that guards no other data
+    std::size_t left = m_protect_left.load(std::memory_order_relaxed);
+    while (left > 0 &&
+           !m_protect_left.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {}
     return left > 0;
 }
 
@@ -50,7 +55,8 @@ std::size_t guard_policy::apply_mprotect(os::strided_range const& pages) noexcep
     int const kept = errno;
     std::size_t done = 0;
     ask_for_ration();
-    while (done < pages.count && take_ration() && m_calls.protect(pages.first + done * pages.stride, pages.bytes)) {
+    while (done < pages.count && take_ration() &&
+           m_calls.protect(pages.first + done * pages.stride, pages.bytes)) {
         ++done;
     }
     if (done < pages.count) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the low end of a stack is guarded. Best first: guard regions that need no mapping of their own; pages protected by
-// mprotect, which split the mapping in two and hence are rationed; a canary, zero bytes that must still be zero when the
-// stack is released.
+// How the low end of a stack is guarded. Best first: guard regions that need no mapping of their
+// own; pages protected by mprotect, which split the mapping in two and hence are rationed; a
+// canary, zero bytes that must still be zero when the stack is released.
 #pragma once
 
 #include <atomic>
@@ -32,12 +32,16 @@ enum class guard_kind { install, mprotect, canary };
 /// Decides the kind and applies it. Any thread may call; the kind only ever gets worse.
 class guard_policy {
 public:
-    guard_policy(guard_choice choice, os::memory_calls const& calls, std::size_t protect_limit) noexcept;
+    guard_policy(guard_choice choice, os::memory_calls const& calls,
+                 std::size_t protect_limit) noexcept;
 
     // relaxed: see m_kind
-    [[nodiscard]] guard_kind kind() const noexcept { return m_kind.load(std::memory_order_relaxed); }
+    [[nodiscard]] guard_kind kind() const noexcept {
+        return m_kind.load(std::memory_order_relaxed);
+    }
 
-    /// Guards the first page of each of the ranges, in order; how many got one, the rest needs the canary.
+    /// Guards the first page of each of the ranges, in order; how many got one, the rest needs the
+    /// canary.
     [[nodiscard]] std::size_t apply(os::strided_range const& pages) noexcept;
 
     [[nodiscard]] os::memory_calls const& memory() const noexcept { return m_calls; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks come in classes: powers of two from 16 KiB to 1 GiB, each with one page at its low end kept as a guard, and the
-// compact class of exactly 1 KiB, without guards, in huge pages, for threads known to be shallow.
+// Stacks come in classes: powers of two from 16 KiB to 1 GiB, each with one page at its low end
+// kept as a guard, and the compact class of exactly 1 KiB, without guards, in huge pages, for
+// threads known to be shallow.
 #pragma once
 
 #include <bit>
@@ -20,16 +21,21 @@ struct size_class {
     [[nodiscard]] constexpr bool is_compact() const noexcept { return index == 0; }
 
     /// Address space per stack, guard included.
-    [[nodiscard]] constexpr std::size_t bytes() const noexcept { return is_compact() ? k_compact_bytes : k_smallest_bytes << (index - 1U); }
+    [[nodiscard]] constexpr std::size_t bytes() const noexcept {
+        return is_compact() ? k_compact_bytes : k_smallest_bytes << (index - 1U);
+    }
 
     [[nodiscard]] friend constexpr bool operator==(size_class, size_class) noexcept = default;
 };
 
 inline constexpr std::size_t k_class_count =
-    1 + static_cast<std::size_t>(std::countr_zero(k_largest_bytes) - std::countr_zero(k_smallest_bytes)) + 1;
+    1 +
+    static_cast<std::size_t>(std::countr_zero(k_largest_bytes) -
+                             std::countr_zero(k_smallest_bytes)) +
+    1;
 
-/// The class for a stack size in bytes: exactly 1024 is compact, anything else rounds up to a power of two of at least
-/// 16 KiB; beyond 1 GiB is 1 GiB (the option table refuses more).
+/// The class for a stack size in bytes: exactly 1024 is compact, anything else rounds up to a power
+/// of two of at least 16 KiB; beyond 1 GiB is 1 GiB (the option table refuses more).
 [[nodiscard]] constexpr size_class class_for(std::size_t bytes) noexcept {
     if (bytes == k_compact_bytes) {
         return {0};
@@ -38,7 +44,8 @@ inline constexpr std::size_t k_class_count =
         return {1};
     }
     std::size_t const rounded = bytes >= k_largest_bytes ? k_largest_bytes : std::bit_ceil(bytes);
-    return {static_cast<std::uint8_t>(1 + std::countr_zero(rounded) - std::countr_zero(k_smallest_bytes))};
+    return {static_cast<std::uint8_t>(1 + std::countr_zero(rounded) -
+                                      std::countr_zero(k_smallest_bytes))};
 }
 
 } // namespace tulle::stack

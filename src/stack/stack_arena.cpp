@@ -14,11 +14,14 @@ namespace tulle::stack {
 namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20U;
-constexpr std::uint32_t k_guarded_batch = 512; ///< ranges of one process_madvise call: half of IOV_MAX
-constexpr std::uint32_t k_first_batch = 16;    ///< the guards of 512 take the kernel 0.3 ms, and most programs use fewer
+// /< ranges of one process_madvise call: half of IOV_MAX
+constexpr std::uint32_t k_guarded_batch = 512;
+// /< the guards of 512 take the kernel 0.3 ms, and most programs use fewer
+constexpr std::uint32_t k_first_batch = 16;
 constexpr std::size_t k_canary_bytes = 256;
 /// Address space of one slab at most; small where there is little.
-constexpr std::size_t k_most_slab_bytes = sizeof(void*) == 8 ? std::size_t{1} << 36U : std::size_t{1} << 24U;
+constexpr std::size_t k_most_slab_bytes =
+    sizeof(void*) == 8 ? std::size_t{1} << 36U : std::size_t{1} << 24U;
 
 bool reads_zero(std::byte const* begin, std::byte const* end) noexcept {
     return std::all_of(begin, end, [](std::byte value) { return value == std::byte{0}; });
@@ -30,7 +33,8 @@ stack_arena::stack_arena(size_class served, guard_policy& guards) noexcept
     : m_class(served),
       m_bytes(served.bytes()),
       m_guard_bytes(served.is_compact() ? 0 : os::page_size()),
-      m_batch(served.is_compact() ? static_cast<std::uint32_t>(k_huge_page / k_compact_bytes) : k_guarded_batch),
+      m_batch(served.is_compact() ? static_cast<std::uint32_t>(k_huge_page / k_compact_bytes)
+                                  : k_guarded_batch),
       m_guards(guards) {}
 
 stack_arena::~stack_arena() {
@@ -54,7 +58,9 @@ std::size_t stack_arena::allocate(span* out, std::size_t count) noexcept {
 }
 
 bool stack_arena::has_free() const noexcept {
-    return m_head != k_end || (m_slab_count > 0 && m_slabs[m_slab_count - 1].fresh < m_slabs[m_slab_count - 1].carved); // INV-2
+    // INV-2.
+    return m_head != k_end ||
+           (m_slab_count > 0 && m_slabs[m_slab_count - 1].fresh < m_slabs[m_slab_count - 1].carved);
 }
 
 std::size_t stack_arena::take(span* out, std::size_t count) noexcept {
@@ -96,30 +102,35 @@ void stack_arena::put_one(span returned) noexcept {
     std::byte* const base = returned.low - m_guard_bytes;
     stack_name const name = name_of(base);
     slab const& home = m_slabs[name.slab()];
-    TULLE_ASSERT(home.next[name.index()] == k_in_use, "the stack at %p is released twice; it was free already",
+    TULLE_ASSERT(home.next[name.index()] == k_in_use,
+                 "the stack at %p is released twice; it was free already",
                  static_cast<void*>(returned.low));
-    TULLE_CHECK(
-        !has_canary(name) || reads_zero(returned.low - k_canary_bytes, returned.low),
-        "a thread overflowed its stack of %zu bytes at %p; give it %zu or more (option stack_size); TULLE_STACK_REPORT=1 tells whom",
-        m_bytes, static_cast<void*>(returned.low), 2 * m_bytes);
+    TULLE_CHECK(!has_canary(name) || reads_zero(returned.low - k_canary_bytes, returned.low),
+                "a thread overflowed its stack of %zu bytes at %p; give it %zu or more (option "
+                "stack_size); TULLE_STACK_REPORT=1 tells whom",
+                m_bytes, static_cast<void*>(returned.low), 2 * m_bytes);
     home.next[name.index()] = m_head;
     m_head = name.word;
 }
 
 stack_arena::stack_name stack_arena::name_of(std::byte* base) const noexcept {
     auto const address = reinterpret_cast<std::uintptr_t>(base);
-    for (std::uint32_t i = m_slab_count; i-- > 0;) { // the last slabs are the largest: most stacks live there
+    // The last slabs are the largest: most stacks live there.
+    for (std::uint32_t i = m_slab_count; i-- > 0;) {
         auto const offset = address - reinterpret_cast<std::uintptr_t>(m_slabs[i].base);
         if (offset < m_slabs[i].count * m_bytes) {
             return {(i << 16U) | static_cast<std::uint32_t>(offset / m_bytes)};
         }
     }
-    base::fatal("%p is no stack of the class of %zu bytes; release a span as it was allocated", static_cast<void*>(base), m_bytes);
+    base::fatal("%p is no stack of the class of %zu bytes; release a span as it was allocated",
+                static_cast<void*>(base), m_bytes);
 }
 
 bool stack_arena::owns(std::byte const* low) const noexcept {
     std::lock_guard const lock(m_lock);
-    return std::any_of(m_slabs, m_slabs + m_slab_count, [&](slab const& s) { return low >= s.base && low < s.base + s.count * m_bytes; });
+    return std::any_of(m_slabs, m_slabs + m_slab_count, [&](slab const& s) {
+        return low >= s.base && low < s.base + s.count * m_bytes;
+    });
 }
 
 bool stack_arena::has_canary(stack_name name) const noexcept {
@@ -157,7 +168,8 @@ bool stack_arena::grow_slab(slab& home) noexcept {
     lock.unlock();
     if (demand && m_guard_bytes != 0) {
         // All will be used soon: their top pages cost less in one call than as faults.
-        m_guards.memory().populate({first + m_bytes - os::page_size(), m_bytes, os::page_size(), batch});
+        m_guards.memory().populate(
+            {first + m_bytes - os::page_size(), m_bytes, os::page_size(), batch});
     }
     lock.lock();
     home.guarded += static_cast<std::uint32_t>(guarded);
@@ -178,7 +190,8 @@ std::uint32_t stack_arena::next_batch(slab const& home) const noexcept {
 
 std::uint32_t stack_arena::next_slab_count() const noexcept {
     constexpr std::uint32_t k_first = 4096;
-    std::uint32_t const wanted = std::min(k_first << std::min(m_slab_count, 4U), k_most_stacks_per_slab);
+    std::uint32_t const wanted =
+        std::min(k_first << std::min(m_slab_count, 4U), k_most_stacks_per_slab);
     return std::max(1U, std::min(wanted, static_cast<std::uint32_t>(k_most_slab_bytes / m_bytes)));
 }
 
@@ -213,11 +226,13 @@ bool stack_arena::reserve_slab(slab& made, std::uint32_t count) noexcept {
     auto const& memory = m_guards.memory();
     bool const compact = m_class.is_compact();
     std::size_t const bytes = count * m_bytes;
-    made.base = static_cast<std::byte*>(memory.reserve(bytes, compact ? k_huge_page : os::page_size()));
+    made.base =
+        static_cast<std::byte*>(memory.reserve(bytes, compact ? k_huge_page : os::page_size()));
     if (made.base == nullptr) {
         return false;
     }
-    made.next = static_cast<std::uint32_t*>(memory.reserve(count * sizeof(std::uint32_t), os::page_size()));
+    made.next =
+        static_cast<std::uint32_t*>(memory.reserve(count * sizeof(std::uint32_t), os::page_size()));
     if (made.next == nullptr) {
         memory.release(made.base, bytes);
         return false;
@@ -245,12 +260,14 @@ void stack_arena::trim_batch(slab const& home, std::uint32_t from, std::uint32_t
     auto const* const last = home.next + to;
     auto const* run = first;
     while (run != last) {
-        auto const* const begin = std::find_if(run, last, [](std::uint32_t word) { return word != k_in_use; });
+        auto const* const begin =
+            std::find_if(run, last, [](std::uint32_t word) { return word != k_in_use; });
         run = std::find(begin, last, k_in_use);
         bool const whole = begin == first && run == last;
         if (begin != run && (whole || !m_class.is_compact())) { // compact: never split a huge page
-            m_guards.memory().discard(stack_base(home, static_cast<std::uint32_t>(begin - home.next)),
-                                      static_cast<std::size_t>(run - begin) * m_bytes);
+            m_guards.memory().discard(
+                stack_base(home, static_cast<std::uint32_t>(begin - home.next)),
+                static_cast<std::size_t>(run - begin) * m_bytes);
         }
     }
 }
@@ -265,7 +282,9 @@ void stack_arena::visit(span_visitor visitor, void* argument) const noexcept {
     for (std::uint32_t i = 0; i < m_slab_count; ++i) {
         slab const& home = m_slabs[i];
         for (std::uint32_t index = 0; index < home.carved; ++index) {
-            if (home.next[index] == k_in_use) visitor(argument, {stack_base(home, index) + m_guard_bytes, m_bytes - m_guard_bytes});
+            if (home.next[index] == k_in_use)
+                visitor(argument,
+                        {stack_base(home, index) + m_guard_bytes, m_bytes - m_guard_bytes});
         }
     }
     if (held) m_lock.unlock();

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stacks of one size class. Address space is reserved in slabs of thousands of stacks; a slab is carved from its low
-// end in batches, each batch gets its guards by one system call. Any thread may call any operation.
+// The stacks of one size class. Address space is reserved in slabs of thousands of stacks; a slab
+// is carved from its low end in batches, each batch gets its guards by one system call. Any thread
+// may call any operation.
 //
-// A stack is named by {slab, index}. All bookkeeping lies outside the stacks, one word each, so that trimming them loses
-// nothing: m_next[index] is k_in_use, or the name of the next free stack in the last-in-first-out list, or k_end.
-// INV-1: in each slab  fresh <= carved <= count;  [0, fresh) were handed out before, [fresh, carved) never.
+// A stack is named by {slab, index}. All bookkeeping lies outside the stacks, one word each, so
+// that trimming them loses nothing: m_next[index] is k_in_use, or the name of the next free stack
+// in the last-in-first-out list, or k_end.
+// INV-1: in each slab  fresh <= carved <= count;  [0, fresh) were handed out before, [fresh,
+//                      carved) never.
 // INV-2: only the last slab has fresh < carved, or carved < count.
-// INV-3: in each slab [0, guarded) have guards, [guarded, carved) have canaries: guards only ever get worse.
+// INV-3: in each slab [0, guarded) have guards, [guarded, carved) have canaries: guards only ever
+// get worse.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +45,8 @@ public:
 
 private:
     friend struct base::debug_access;
-    /// One reservation. `base`, `count` and `next` are fixed once it is in the table; the rest: under m_lock.
+    /// One reservation. `base`, `count` and `next` are fixed once it is in the table; the rest:
+    /// under m_lock.
     struct slab {
         std::byte* base;
         std::uint32_t* next;
@@ -89,9 +94,10 @@ private:
     std::uint32_t const m_batch;     ///< stacks per growth, but for the first
     guard_policy& m_guards;
 
-    mutable base::spin_lock m_lock; ///< free list, slab table, counts; never held over a system call but in trim()
-    base::spin_lock m_growing;      ///< held over the system calls of a growth; taken before m_lock
-    slab* m_slabs = nullptr;        ///< k_most_slabs of them, made at the first growth
+    // /< free list, slab table, counts; never held over a system call but in trim()
+    mutable base::spin_lock m_lock;
+    base::spin_lock m_growing; ///< held over the system calls of a growth; taken before m_lock
+    slab* m_slabs = nullptr;   ///< k_most_slabs of them, made at the first growth
     std::uint32_t m_slab_count = 0;
     std::uint32_t m_head = k_end; ///< most recently released stack
     bool m_released = true;       ///< since the last growth

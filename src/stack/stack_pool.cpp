@@ -23,9 +23,11 @@ void add(statistics& sum, statistics const& part) noexcept {
 stack_pool::stack_pool(settings const& chosen)
     : m_most(chosen.most),
       m_short(chosen.most != 0),
-      m_guards(chosen.guard, chosen.memory != nullptr ? *chosen.memory : os::system_memory(), chosen.protect_limit) {
+      m_guards(chosen.guard, chosen.memory != nullptr ? *chosen.memory : os::system_memory(),
+               chosen.protect_limit) {
     for (std::size_t i = 0; i < k_class_count; ++i) {
-        m_arenas[i] = std::make_unique<stack_arena>(size_class{static_cast<std::uint8_t>(i)}, m_guards);
+        m_arenas[i] =
+            std::make_unique<stack_arena>(size_class{static_cast<std::uint8_t>(i)}, m_guards);
     }
 }
 
@@ -45,7 +47,8 @@ std::size_t stack_pool::allocate_many(size_class wanted, span* out, std::size_t 
         m_short.store(true, std::memory_order_relaxed); // relaxed: a hint
     }
     if (m_most != 0) {
-        m_claimed.fetch_sub(claimed - got, std::memory_order_relaxed); // relaxed: a count that guards no other data
+        // relaxed: a count that guards no other data
+        m_claimed.fetch_sub(claimed - got, std::memory_order_relaxed);
     }
     return got;
 }
@@ -76,12 +79,17 @@ void stack_pool::release_many(span const* returned, std::size_t count) noexcept 
 }
 
 stack_arena& stack_pool::arena_of(span returned) const noexcept {
-    return *m_arenas[class_for(returned.size).index]; // a guard takes less than half of a stack: the size rounds up
+    // A guard takes less than half of a stack: the size rounds up.
+    return *m_arenas[class_for(returned.size).index];
 }
 
-bool stack_pool::owns(span where) const noexcept { return where && arena_of(where).owns(where.low); }
+bool stack_pool::owns(span where) const noexcept {
+    return where && arena_of(where).owns(where.low);
+}
 
-bool stack_pool::is_intact(span in_use) const noexcept { return arena_of(in_use).is_intact(in_use); }
+bool stack_pool::is_intact(span in_use) const noexcept {
+    return arena_of(in_use).is_intact(in_use);
+}
 
 void stack_pool::trim() noexcept {
     for (auto const& arena : m_arenas) {

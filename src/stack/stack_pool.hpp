@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All stacks of a process: one arena per size class, thread-safe. The callers are the workers' caches, which take and
-// give stacks in batches; the most recently released stack is given out first, its pages are warm.
-// Errors: an empty span, with the reason in errno, when memory, mappings or address space run out; nothing throws.
+// All stacks of a process: one arena per size class, thread-safe. The callers are the workers'
+// caches, which take and give stacks in batches; the most recently released stack is given out
+// first, its pages are warm.
+// Errors: an empty span, with the reason in errno, when memory, mappings or address space run out;
+// nothing throws.
 // Memory ordering: the release of a stack happens before its next allocate.
 #pragma once
 
@@ -25,8 +27,10 @@ class stack_arena;
 struct settings {
     guard_choice guard = guard_choice::automatic;
     os::memory_calls const* memory = nullptr; ///< nullptr: the operating system's
-    std::size_t protect_limit = 0;            ///< mprotect guards before going without; 0: a share of the mapping limit
-    std::size_t most = 0;                     ///< stacks in use at a time, of all classes; 0: as many as the system gives
+    // /< mprotect guards before going without; 0: a share of the mapping limit
+    std::size_t protect_limit = 0;
+    // /< stacks in use at a time, of all classes; 0: as many as the system gives
+    std::size_t most = 0;
 };
 
 class stack_pool {
@@ -40,27 +44,33 @@ public:
     void release(span returned) noexcept;
 
     /// Up to `count` stacks at the price of about one; how many were to be had.
-    [[nodiscard]] std::size_t allocate_many(size_class wanted, span* out, std::size_t count) noexcept;
+    [[nodiscard]] std::size_t allocate_many(size_class wanted, span* out,
+                                            std::size_t count) noexcept;
     /// All of one class.
     void release_many(span const* returned, std::size_t count) noexcept;
 
     /// Whether a stack is of this pool. An empty one is of none.
     [[nodiscard]] bool owns(span where) const noexcept;
 
-    /// Of a stack in use: whether nothing was written below it, as far as can be seen. True where it has a guard.
+    /// Of a stack in use: whether nothing was written below it, as far as can be seen. True where
+    /// it has a guard.
     [[nodiscard]] bool is_intact(span in_use) const noexcept;
 
-    /// Whether every stack counts: a limit was set, or the system has refused one. Who caches stacks should stop then.
-    [[nodiscard]] bool is_short() const noexcept { return m_short.load(std::memory_order_relaxed); } // relaxed: a hint
+    /// Whether every stack counts: a limit was set, or the system has refused one. Who caches
+    /// stacks should stop then.
+    // relaxed: a hint
+    [[nodiscard]] bool is_short() const noexcept { return m_short.load(std::memory_order_relaxed); }
 
     /// How many there may be at a time; 0: as many as the system gives.
     [[nodiscard]] std::size_t limit() const noexcept { return m_most; }
 
-    /// Gives the pages of free stacks back to the system; the stacks, their guards and the counts stay.
+    /// Gives the pages of free stacks back to the system; the stacks, their guards and the counts
+    /// stay.
     void trim() noexcept;
 
-    /// Each stack that is not free, for reports. Waits for a lock, but not for ever: in a copy of the process nobody may be there to
-    /// release it. The list is exact when no other thread uses the pool.
+    /// Each stack that is not free, for reports. Waits for a lock, but not for ever: in a copy of
+    /// the process nobody may be there to release it. The list is exact when no other thread uses
+    /// the pool.
     void visit(span_visitor visitor, void* argument) const noexcept;
 
     [[nodiscard]] statistics stats() const noexcept;

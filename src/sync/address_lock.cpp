@@ -23,7 +23,8 @@ public:
     using value_type = char;
     static constexpr bool k_is_lock = true;
 
-    explicit no_cell(void const* address) noexcept : m_address(reinterpret_cast<std::uintptr_t>(address)) {}
+    explicit no_cell(void const* address) noexcept
+        : m_address(reinterpret_cast<std::uintptr_t>(address)) {}
 
     [[nodiscard]] std::uintptr_t address() const noexcept { return m_address; }
     [[nodiscard]] char load() const noexcept { return 0; }
@@ -42,7 +43,9 @@ using word = sync::full_empty_word<parking, no_cell>;
 
 word_result lock(word w, limit until) noexcept {
     char nothing = 0;
-    return sync::limit<parking>(until).is_none() ? w.read_fe(nothing, until) : w.perform(sync::feb_operation::read_fe, nothing, until);
+    return sync::limit<parking>(until).is_none()
+               ? w.read_fe(nothing, until)
+               : w.perform(sync::feb_operation::read_fe, nothing, until);
 }
 
 } // namespace
@@ -51,7 +54,8 @@ bool lock_address(void const* address, limit until) {
     parking::schedule_point();
     word w(sync::process_words(), no_cell(address));
     auto const number = reinterpret_cast<std::uintptr_t>(address);
-    if constexpr (k_check_addresses) locked_addresses::instance().will_lock(number, [&w] { return !w.is_full(); });
+    if constexpr (k_check_addresses)
+        locked_addresses::instance().will_lock(number, [&w] { return !w.is_full(); });
     word_result const result = lock(w, until);
     if constexpr (k_check_addresses) {
         if (result == word_result::done)

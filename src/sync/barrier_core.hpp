@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A meeting of n threads, again and again. All fields under the lock; a phase ends when the last arrives, which takes all waiters at once
-// and wakes them without the lock. Whoever is woken does not touch the barrier again.
+// A meeting of n threads, again and again. All fields under the lock; a phase ends when the last
+// arrives, which takes all waiters at once and wakes them without the lock. Whoever is woken does
+// not touch the barrier again.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -41,7 +42,8 @@ public:
         if (try_arrive()) return;
         waiter<Parking> self;
         wait_batch<Parking> others(nullptr);
-        park({wait::wait_kind::barrier, this}, self, m_lock, [this, &self, &others] { return enter(self, others); });
+        park({wait::wait_kind::barrier, this}, self, m_lock,
+             [this, &self, &others] { return enter(self, others); });
         others.wake_all();
     }
     // False: the limit was reached; it is as if the caller had not arrived.
@@ -51,7 +53,8 @@ public:
         timed_waiter<Parking> self(until);
         wait_batch<Parking> others(nullptr);
         auto const join = [this, &self, &others] { return enter(self, others); };
-        bool const met = park_until({wait::wait_kind::barrier, this}, self, m_lock, m_waiting, join, [this] { --m_arrived; });
+        bool const met = park_until({wait::wait_kind::barrier, this}, self, m_lock, m_waiting, join,
+                                    [this] { --m_arrived; });
         others.wake_all();
         return met;
     }

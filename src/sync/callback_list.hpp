@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be done when something has happened, which it does once: nodes in the order of their coming, until the list is closed.
+// What is to be done when something has happened, which it does once: nodes in the order of their
+// coming, until the list is closed.
 // One word: the last node that came, linked by `next` to those before it, or k_closed.
 #pragma once
 
@@ -18,8 +19,10 @@ public:
         do {
             if (last == k_closed) return false;
             n.next = reinterpret_cast<Node*>(last);
-            // release pairs with close, which goes through the nodes; acquire: it may be closed now.
-        } while (!m_last.compare_exchange_weak(last, reinterpret_cast<std::uintptr_t>(&n), std::memory_order_release,
+            // release pairs with close, which goes through the nodes; acquire: it may be closed
+            // now.
+        } while (!m_last.compare_exchange_weak(last, reinterpret_cast<std::uintptr_t>(&n),
+                                               std::memory_order_release,
                                                std::memory_order_acquire));
         return true;
     }
@@ -35,7 +38,10 @@ public:
         }
         return first;
     }
-    [[nodiscard]] bool is_closed() const noexcept { return m_last.load(std::memory_order_acquire) == k_closed; } // pairs with close
+    // Pairs with close.
+    [[nodiscard]] bool is_closed() const noexcept {
+        return m_last.load(std::memory_order_acquire) == k_closed;
+    }
 
 private:
     static constexpr std::uintptr_t k_closed = 1;

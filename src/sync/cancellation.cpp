@@ -15,7 +15,8 @@ bool wait_for_cancellation(limit until) noexcept {
         this_thread::yield();
         return false;
     }
-    return wait::wait_for_limit<sync::parking>({wait::wait_kind::cancellation, until.token}, l) == wait::outcome::cancelled;
+    return wait::wait_for_limit<sync::parking>({wait::wait_kind::cancellation, until.token}, l) ==
+           wait::outcome::cancelled;
 }
 
 } // namespace tulle::detail

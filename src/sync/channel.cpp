@@ -27,18 +27,25 @@ channel_status perform(channel_core& c, void* item, bool is_send, limit until) {
 
 } // namespace
 
-channel_core* open_channel(item_type const& type, std::size_t capacity) { return new channel_core(type, capacity); }
+channel_core* open_channel(item_type const& type, std::size_t capacity) {
+    return new channel_core(type, capacity);
+}
 
 void destroy_channel(channel_core* c) noexcept { delete c; }
 
-channel_status send(channel_core& c, void* item, limit until) { return perform(c, item, true, until); }
+channel_status send(channel_core& c, void* item, limit until) {
+    return perform(c, item, true, until);
+}
 
-channel_status receive(channel_core& c, void* item, limit until) noexcept { return perform(c, item, false, until); }
+channel_status receive(channel_core& c, void* item, limit until) noexcept {
+    return perform(c, item, false, until);
+}
 
 // Begins with any of them, so that each that can go on gets its turn.
 std::size_t select(channel_case* const* cases, std::size_t count, limit until) {
     selection all;
-    std::size_t const first = count > 1 ? sync::parking::draw(static_cast<std::uint32_t>(count)) : 0;
+    std::size_t const first =
+        count > 1 ? sync::parking::draw(static_cast<std::uint32_t>(count)) : 0;
     for (std::size_t k = 0; k < count; ++k) {
         channel_case& c = *cases[(first + k) % count];
         c.status = channel_status::not_ready;
@@ -60,6 +67,8 @@ bool close_channel(channel_core& c) noexcept { return c.close(); }
 
 bool is_closed(channel_core const& c) noexcept { return const_cast<channel_core&>(c).is_closed(); }
 
-std::size_t channel_size(channel_core const& c) noexcept { return const_cast<channel_core&>(c).size(); }
+std::size_t channel_size(channel_core const& c) noexcept {
+    return const_cast<channel_core&>(c).size();
+}
 
 } // namespace tulle::detail

@@ -2,8 +2,9 @@
 // A queue of items between threads. All under the lock of the channel:
 //   INV-1  receivers wait only while there are no items, senders only while there is no room
 //   INV-2  so never both, but in cases of one and the same thread
-// Who finds a thread waiting that it can serve hands the item over in that thread's frame. A thread waits for several channels at once by
-// a case in each; the first that claims its wait, by compare-and-swap, serves it, and cases of a wait that is over are passed over.
+// Who finds a thread waiting that it can serve hands the item over in that thread's frame. A thread
+// waits for several channels at once by a case in each; the first that claims its wait, by
+// compare-and-swap, serves it, and cases of a wait that is over are passed over.
 #pragma once
 
 #include "sync/item_store.hpp"
@@ -81,16 +82,19 @@ public:
 
     typename Parking::lock lock;
 
-    // --- under the lock ------------------------------------------------------------------------------------------------
-    // `status` is written if it is done; threads in `woken` are to be resumed, and `garbage` to be freed, without the lock.
-    [[nodiscard]] attempt_result attempt(node const& n, channel_status& status, chain& woken, void*& garbage) noexcept {
-        return n.is_send ? attempt_send(n.item, status, woken) : attempt_receive(n.item, status, woken, garbage);
+    // --- under the lock --------------------------------------------------------------------------
+    // `status` is written if it is done; threads in `woken` are to be resumed, and `garbage` to be
+    // freed, without the lock.
+    [[nodiscard]] attempt_result attempt(node const& n, channel_status& status, chain& woken,
+                                         void*& garbage) noexcept {
+        return n.is_send ? attempt_send(n.item, status, woken)
+                         : attempt_receive(n.item, status, woken, garbage);
     }
     void enqueue(node& n) noexcept { (n.is_send ? m_senders : m_receivers).push_back(n); }
     void withdraw(node& n) noexcept { (n.is_send ? m_senders : m_receivers).unlink(n); }
     [[nodiscard]] item_store& items() noexcept { return m_items; }
 
-    // --- without -------------------------------------------------------------------------------------------------------
+    // --- without ---------------------------------------------------------------------------------
     // False: it was closed already.
     [[nodiscard]] bool close() noexcept {
         Parking::schedule_point();
@@ -117,7 +121,8 @@ public:
     [[nodiscard]] item_store const& seen_items() const noexcept { return m_items; }
 
 private:
-    [[nodiscard]] attempt_result attempt_send(void* item, channel_status& status, chain& woken) noexcept {
+    [[nodiscard]] attempt_result attempt_send(void* item, channel_status& status,
+                                              chain& woken) noexcept {
         if (m_is_closed) return done(status, channel_status::closed);
         if (node* const receiver = m_receivers.claim()) { // INV-1: no items
             move(receiver->item, item);
@@ -129,10 +134,13 @@ private:
         move(m_items.add_back(), item);
         return done(status, channel_status::success);
     }
-    [[nodiscard]] attempt_result attempt_receive(void* item, channel_status& status, chain& woken, void*& garbage) noexcept {
+    [[nodiscard]] attempt_result attempt_receive(void* item, channel_status& status, chain& woken,
+                                                 void*& garbage) noexcept {
         if (m_items.count() != 0) {
             take_front(item, garbage);
-            if (node* const sender = m_senders.claim()) take_over(*sender, m_items.add_back(), woken); // INV-1: there is room now
+            // INV-1: there is room now.
+            if (node* const sender = m_senders.claim())
+                take_over(*sender, m_items.add_back(), woken);
             return done(status, channel_status::success);
         }
         if (node* const sender = m_senders.claim()) { // without a buffer

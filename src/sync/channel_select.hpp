@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One send or receive of several, whichever can go on first: takes the locks of all the channels, in the order of their addresses, and tries
-// each; if none can go on, the thread waits with a case in each. Whoever claims the wait serves one; the thread then takes the others back.
-//   INV-1  whoever lets go of the last lock touches nothing of the frame afterwards, and the frame stays until each lock was free once
+// One send or receive of several, whichever can go on first: takes the locks of all the channels,
+// in the order of their addresses, and tries each; if none can go on, the thread waits with a case
+// in each. Whoever claims the wait serves one; the thread then takes the others back.
+//   INV-1  whoever lets go of the last lock touches nothing of the frame afterwards, and the frame
+//          stays until each lock was free once
 #pragma once
 
 #include "sync/channel_core.hpp"
@@ -31,7 +33,8 @@ public:
         sort_in(n);
         ++m_count;
     }
-    // The case that was done, and how; null: none before the limit was reached. Throws std::bad_alloc: for an unbounded channel.
+    // The case that was done, and how; null: none before the limit was reached. Throws
+    // std::bad_alloc: for an unbounded channel.
     [[nodiscard]] node* run(limit<Parking> until, channel_status& status) {
         Parking::schedule_point();
         attempt_result result = try_now();
@@ -66,7 +69,8 @@ public:
 private:
     void sort_in(node& n) noexcept {
         node** link = &m_first;
-        while (*link != nullptr && std::less<core*>()((*link)->channel, n.channel)) link = &(*link)->after;
+        while (*link != nullptr && std::less<core*>()((*link)->channel, n.channel))
+            link = &(*link)->after;
         n.after = *link;
         *link = &n;
     }
@@ -89,7 +93,8 @@ private:
     }
     void tidy_up() noexcept {
         m_woken.resume_all();
-        if (m_garbage != nullptr) m_done->channel->items().free_block(std::exchange(m_garbage, nullptr));
+        if (m_garbage != nullptr)
+            m_done->channel->items().free_block(std::exchange(m_garbage, nullptr));
     }
     void get_block() {
         item_store& items = m_done->channel->items();
@@ -105,7 +110,8 @@ private:
         channel_wait<Parking> self(until);
         attempt_result result = attempt_result::must_wait;
         park(
-            reason(), static_cast<waiter<Parking>&>(self), *this, [this, &self, &result] { return enter(self, result); }, &self);
+            reason(), static_cast<waiter<Parking>&>(self), *this,
+            [this, &self, &result] { return enter(self, result); }, &self);
         if (result != attempt_result::must_wait) {
             tidy_up();
             return result;
@@ -134,7 +140,8 @@ private:
     }
     [[nodiscard]] wait::wait_reason reason() const noexcept {
         if (m_count != 1) return {wait::wait_kind::channel_select, m_first->channel};
-        return {m_first->is_send ? wait::wait_kind::channel_send : wait::wait_kind::channel_receive, m_first->channel};
+        return {m_first->is_send ? wait::wait_kind::channel_send : wait::wait_kind::channel_receive,
+                m_first->channel};
     }
 
     struct case_row {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that wait for a notification, each of which lets go of a mutex in the same step. The queue's lock is held from linking the waiter
-// to the mutex's unlock, so that whoever locks the mutex afterwards finds the waiter. Lock order: this queue, then the mutex's.
+// Threads that wait for a notification, each of which lets go of a mutex in the same step. The
+// queue's lock is held from linking the waiter to the mutex's unlock, so that whoever locks the
+// mutex afterwards finds the waiter. Lock order: this queue, then the mutex's.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -16,14 +17,17 @@ public:
     template <class Unlock> void wait(Unlock unlock) noexcept {
         Parking::schedule_point();
         waiter<Parking> self;
-        park({wait::wait_kind::condition, this}, self, m_lock, [this, &self, &unlock] { return enter(self, unlock); });
+        park({wait::wait_kind::condition, this}, self, m_lock,
+             [this, &self, &unlock] { return enter(self, unlock); });
     }
     // False: the limit was reached.
-    template <class Unlock> [[nodiscard]] bool wait_until(limit<Parking> until, Unlock unlock) noexcept {
+    template <class Unlock>
+    [[nodiscard]] bool wait_until(limit<Parking> until, Unlock unlock) noexcept {
         Parking::schedule_point();
         timed_waiter<Parking> self(until);
         return park_until(
-            {wait::wait_kind::condition, this}, self, m_lock, m_waiting, [this, &self, &unlock] { return enter(self, unlock); }, [] {});
+            {wait::wait_kind::condition, this}, self, m_lock, m_waiting,
+            [this, &self, &unlock] { return enter(self, unlock); }, [] {});
     }
     void notify_one() noexcept {
         Parking::schedule_point();

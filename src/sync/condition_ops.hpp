@@ -7,9 +7,11 @@
 
 namespace tulle::sync {
 
-// False: the limit was reached. One that was reached before only lets others go on for a moment. `let_go` gives the mutex up.
+// False: the limit was reached. One that was reached before only lets others go on for a moment.
+// `let_go` gives the mutex up.
 template <class LetGo>
-[[nodiscard]] bool wait_without_lock(condition_core<parking>& condition, limit<parking> until, LetGo let_go) noexcept {
+[[nodiscard]] bool wait_without_lock(condition_core<parking>& condition, limit<parking> until,
+                                     LetGo let_go) noexcept {
     if (until.is_none()) {
         condition.wait(let_go);
         return true;
@@ -20,9 +22,11 @@ template <class LetGo>
     return false;
 }
 
-inline bool wait_condition(condition_core<parking>& condition, detail::mutex_front& front, native_mutex_queue& queue, limit<parking> until,
+inline bool wait_condition(condition_core<parking>& condition, detail::mutex_front& front,
+                           native_mutex_queue& queue, limit<parking> until,
                            wait::wait_kind kind = wait::wait_kind::mutex) noexcept {
-    bool const notified = wait_without_lock(condition, until, [&front, &queue] { unlock(front, queue); });
+    bool const notified =
+        wait_without_lock(condition, until, [&front, &queue] { unlock(front, queue); });
     lock(front, queue, kind);
     return notified;
 }

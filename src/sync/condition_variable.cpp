@@ -13,10 +13,13 @@ void condition_variable::notify_one() noexcept { sync::open<core>(m_core).notify
 
 void condition_variable::notify_all() noexcept { sync::open<core>(m_core).notify_all(); }
 
-bool condition_variable::wait_cold(mutex& m, std::uint64_t deadline) noexcept { return wait_until_cold(m, deadline); }
+bool condition_variable::wait_cold(mutex& m, std::uint64_t deadline) noexcept {
+    return wait_until_cold(m, deadline);
+}
 
 bool condition_variable::wait_until_cold(mutex& m, detail::limit until) noexcept {
-    return sync::wait_condition(sync::open<core>(m_core), m.m_front, sync::open<sync::native_mutex_queue>(m.m_queue), until,
+    return sync::wait_condition(sync::open<core>(m_core), m.m_front,
+                                sync::open<sync::native_mutex_queue>(m.m_queue), until,
                                 wait::wait_kind::owned_mutex);
 }
 

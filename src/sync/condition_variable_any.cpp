@@ -23,7 +23,9 @@ void condition_variable_any::notify_all() noexcept {
 
 bool condition_variable_any::wait_and_open(detail::limit until) noexcept {
     m_gate.clear_owner();
-    auto const open_gate = [this] { sync::unlock(m_gate.m_front, sync::open<sync::native_mutex_queue>(m_gate.m_queue)); };
+    auto const open_gate = [this] {
+        sync::unlock(m_gate.m_front, sync::open<sync::native_mutex_queue>(m_gate.m_queue));
+    };
     return sync::wait_without_lock(sync::open<core>(m_core), until, open_gate);
 }
 

@@ -12,7 +12,8 @@ namespace {
 // A value of a type that only the program knows.
 class object_cell {
 public:
-    object_cell(void* object, tulle::detail::value_operations const& type) noexcept : m_object(object), m_type(&type) {}
+    object_cell(void* object, tulle::detail::value_operations const& type) noexcept
+        : m_object(object), m_type(&type) {}
 
     void copy_out(void* place) const noexcept { m_type->copy_out(m_object, place); }
     void move_out(void* place) const noexcept { m_type->move_out(m_object, place); }
@@ -39,8 +40,10 @@ template <class F> auto locked(front const& of, F look) noexcept {
     return seen;
 }
 
-TULLE_NOINLINE bool apply_with_waits(front& of, front::value before, void* object, tulle::detail::value_operations const& type,
-                                     feb_operation what, void* place, tulle::detail::limit until) noexcept {
+TULLE_NOINLINE bool apply_with_waits(front& of, front::value before, void* object,
+                                     tulle::detail::value_operations const& type,
+                                     feb_operation what, void* place,
+                                     tulle::detail::limit until) noexcept {
     home h(of, object_cell(object, type));
     h.adopt_lock(before);
     word_wait<parking, home> waiting(h, &of);
@@ -52,15 +55,17 @@ TULLE_NOINLINE bool apply_with_waits(front& of, front::value before, void* objec
 
 namespace tulle::detail {
 
-bool apply_full_empty(full_empty_front& front, full_empty_front::value before, void* object, value_operations const& type,
-                      feb_operation what, void* place, limit until) noexcept {
+bool apply_full_empty(full_empty_front& front, full_empty_front::value before, void* object,
+                      value_operations const& type, feb_operation what, void* place,
+                      limit until) noexcept {
     sync::home h(front, sync::object_cell(object, type));
     h.adopt_lock(before);
     if (sync::fills(what) && h.hand_over(what, place)) return true;
     return sync::apply_with_waits(front, before, object, type, what, place, until);
 }
 
-void wait_full_empty(full_empty_front& front, void* object, value_operations const& type, feb_operation what, void* place) noexcept {
+void wait_full_empty(full_empty_front& front, void* object, value_operations const& type,
+                     feb_operation what, void* place) noexcept {
     sync::home h(front, sync::object_cell(object, type));
     sync::word_wait<sync::parking, sync::home> waiting(h, &front);
     static_cast<void>(waiting.wait(what, place, k_no_deadline));
@@ -70,7 +75,8 @@ bool is_full_slow(full_empty_front const& front) noexcept {
     return sync::locked(front, [](sync::home const& h) { return h.is_full(); });
 }
 
-std::size_t full_empty_waiting(full_empty_front const& front, std::uint64_t* ids, std::size_t capacity) noexcept {
+std::size_t full_empty_waiting(full_empty_front const& front, std::uint64_t* ids,
+                               std::size_t capacity) noexcept {
     return sync::locked(front, [=](sync::home const& h) {
         sync::waiter_ids found(ids, capacity);
         if (auto const* const q = h.waiting()) q->visit([&found](auto const& w) { found.add(w); });

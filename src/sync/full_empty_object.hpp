@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A full/empty state beside its value, with its queue: the Home of word_wait.hpp for <tulle/detail/full_empty_front.hpp>.
+// A full/empty state beside its value, with its queue: the Home of word_wait.hpp for
+// <tulle/detail/full_empty_front.hpp>.
 #pragma once
 
 #include "sync/word_change.hpp"
@@ -37,9 +38,11 @@ public:
         if (q != nullptr) set_queue(*q, change.settle());
         return word_result::done;
     }
-    // In place of attempt, for what fills, and of unlock: the value goes to the only one that waits to take it. False: nothing was done.
+    // In place of attempt, for what fills, and of unlock: the value goes to the only one that waits
+    // to take it. False: nothing was done.
     [[nodiscard]] bool hand_over(feb_operation what, void* place) noexcept {
-        word_waiter<Parking>* const taker = waiting() == nullptr ? nullptr : waiting()->only_taker();
+        word_waiter<Parking>* const taker =
+            waiting() == nullptr ? nullptr : waiting()->only_taker();
         if (taker == nullptr) return false;
         m_head = front_type::emptied(front_type::filled(waiting()->next));
         pass_on(m_cell, what, place, *taker);
@@ -47,10 +50,14 @@ public:
         Parking::resume(taker->thread);
         return true;
     }
-    void enqueue(word_waiter<Parking>& w) noexcept { (waiting() == nullptr ? host_queue(w) : *waiting()).list_of(w).push_back(w); }
+    void enqueue(word_waiter<Parking>& w) noexcept {
+        (waiting() == nullptr ? host_queue(w) : *waiting()).list_of(w).push_back(w);
+    }
     // If it must wait, and nobody does. False: nothing was done.
     [[nodiscard]] bool enqueue_first(word_waiter<Parking>& w) noexcept {
-        if (!(needs_full(w.wants) ? front_type::is_empty(m_head) : w.wants == feb_operation::write_ef && front_type::is_full(m_head)))
+        if (!(needs_full(w.wants)
+                  ? front_type::is_empty(m_head)
+                  : w.wants == feb_operation::write_ef && front_type::is_full(m_head)))
             return false;
         host_queue(w).list_of(w).push_back(w);
         return true;
@@ -61,12 +68,17 @@ public:
         change.remove(w);
         set_queue(*q, change.settle());
     }
-    [[nodiscard]] static bool get_memory() noexcept { return false; } // attempt does not ask for any
+    // Attempt does not ask for any.
+    [[nodiscard]] static bool get_memory() noexcept { return false; }
     void wake(void const* place) noexcept { m_wakes.wake_all(m_cell, place); }
 
     // Under the lock.
-    [[nodiscard]] bool is_full() const noexcept { return front_type::is_full(waiting() == nullptr ? m_head : waiting()->next); }
-    [[nodiscard]] queue* waiting() const noexcept { return (m_head & k_queue) == 0 ? nullptr : reinterpret_cast<queue*>(m_head - k_queue); }
+    [[nodiscard]] bool is_full() const noexcept {
+        return front_type::is_full(waiting() == nullptr ? m_head : waiting()->next);
+    }
+    [[nodiscard]] queue* waiting() const noexcept {
+        return (m_head & k_queue) == 0 ? nullptr : reinterpret_cast<queue*>(m_head - k_queue);
+    }
 
 private:
     static constexpr value k_queue = 4;
@@ -78,8 +90,12 @@ private:
         m_head = pointer_to(q);
         return *q;
     }
-    [[nodiscard]] static value pointer_to(queue* q) noexcept { return reinterpret_cast<value>(q) + k_queue; }
-    void set_queue(queue const& old, queue* now) noexcept { m_head = now == nullptr ? old.next : pointer_to(now); }
+    [[nodiscard]] static value pointer_to(queue* q) noexcept {
+        return reinterpret_cast<value>(q) + k_queue;
+    }
+    void set_queue(queue const& old, queue* now) noexcept {
+        m_head = now == nullptr ? old.next : pointer_to(now);
+    }
 
     front_type& m_front;
     Cell m_cell;

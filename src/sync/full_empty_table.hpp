@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full/empty states by address: a table of one-word slots (word_chain.hpp). A word that no slot speaks of is full and has no waiters.
-// A slot is its own lock: exchange for k_slot_locked, which is harmless when it is locked already; a release store writes the new value. Neither
-// state nor value of a word changes without it, so an uncontended operation is one exchange and one store.
-// read_ff takes no lock: the slot says that the word is full, the value, and no word of the slot has been emptied since (a count, beside). To look
-// at the slot twice is not enough: an empty word belongs to who has emptied it and may say anything until it is filled again.
-// 128 MiB of addresses map onto the slots one to one, so that dense arrays share no slots, and the table is touched only where words are. Each
-// such region is turned by a number of pages of its own, so that equal offsets in two regions seldom meet.
+// Full/empty states by address: a table of one-word slots (word_chain.hpp). A word that no slot
+// speaks of is full and has no waiters.
+// A slot is its own lock: exchange for k_slot_locked, which is harmless when it is locked already;
+// a release store writes the new value. Neither state nor value of a word changes without it, so an
+// uncontended operation is one exchange and one store.
+// read_ff takes no lock: the slot says that the word is full, the value, and no word of the slot
+// has been emptied since (a count, beside). To look at the slot twice is not enough: an empty word
+// belongs to who has emptied it and may say anything until it is filled again.
+// 128 MiB of addresses map onto the slots one to one, so that dense arrays share no slots, and the
+// table is touched only where words are. Each such region is turned by a number of pages of its
+// own, so that equal offsets in two regions seldom meet.
 #pragma once
 
 #include "sync/word_chain.hpp"
@@ -47,15 +51,20 @@ public:
 
     // Takes the lock; what the slot said.
     [[nodiscard]] static slot_value lock(slot_type& s) noexcept {
-        slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire); // pairs with the release of who unlocks
+        // Pairs with the release of who unlocks.
+        slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire);
         return before != k_slot_locked ? before : lock_contended(s);
     }
 
-    // With the lock held, before a full word may become empty. relaxed: written under the lock. release pairs with B0 of
-    // full_empty_word::read_unlocked: who sees the count sees the lock, or what came of it.
-    static void count_emptying(count_type& of) noexcept { of.store(of.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+    // With the lock held, before a full word may become empty. relaxed: written under the lock.
+    // release pairs with B0 of full_empty_word::read_unlocked: who sees the count sees the lock, or
+    // what came of it.
+    static void count_emptying(count_type& of) noexcept {
+        of.store(of.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
 
-    // In a child process, which has one thread: whoever had locked it is not there, and nobody waits. What a slot said that was locked is not known;
+    // In a child process, which has one thread: whoever had locked it is not there, and nobody
+    // waits. What a slot said that was locked is not known;
     // its words are full from now on.
     static void repair(slot_type& s) noexcept {
         slot_value head = s.load(std::memory_order_relaxed); // relaxed, both: there is one thread
@@ -66,8 +75,9 @@ public:
     }
 
 private:
-    static constexpr unsigned k_page_shift = 9;    // slots in a page of memory
-    static constexpr unsigned k_region_shift = 27; // bytes for which a table of 2^24 slots has one each
+    static constexpr unsigned k_page_shift = 9; // slots in a page of memory
+    // Bytes for which a table of 2^24 slots has one each.
+    static constexpr unsigned k_region_shift = 27;
     static constexpr unsigned k_spins_per_yield = 128;
 
     static void drop_queues(slot_value& head) noexcept {
@@ -88,7 +98,8 @@ private:
                 else
                     machine::pause();
             }
-            slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire); // as in lock
+            // As in lock.
+            slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire);
             if (before != k_slot_locked) return before;
         }
     }
@@ -115,13 +126,15 @@ public:
 
     void lock() noexcept { m_head = table::lock(m_at.slot); }
     void adopt_lock(slot_value before) noexcept { m_head = before; }
-    void unlock() noexcept { m_at.slot.store(m_head, std::memory_order_release); } // pairs with lock
+    // Pairs with lock.
+    void unlock() noexcept { m_at.slot.store(m_head, std::memory_order_release); }
 
     [[nodiscard]] word_result attempt(feb_operation what, void* place) noexcept {
         word_chain<Parking> chain(m_head, m_cell.address());
         bool const was_full = chain.is_full();
         // Even if writers wait: their time may be up.
-        if (was_full && empties(what) && !chain.has_room() && m_spare == nullptr) return word_result::no_memory;
+        if (was_full && empties(what) && !chain.has_room() && m_spare == nullptr)
+            return word_result::no_memory;
         if (was_full && empties(what)) table::count_emptying(m_at.emptyings);
         word_change<Parking, Cell> change(m_cell, was_full, chain.waiting(), m_wakes);
         if (!change.apply(what, place)) return word_result::waits;
@@ -136,10 +149,12 @@ public:
         if (q == nullptr) q = chain.add_queue(w);
         q->list_of(w).push_back(w);
     }
-    // If it must wait, and no other word has a part in the slot, and nobody waits. False: nothing was done.
+    // If it must wait, and no other word has a part in the slot, and nobody waits. False: nothing
+    // was done.
     [[nodiscard]] bool enqueue_first(word_waiter<Parking>& w) noexcept {
         slot_value const wrong = needs_full(w.wants) ? slot::marks_of(m_cell.address()) : 0;
-        if (m_head != wrong || !(needs_full(w.wants) || w.wants == feb_operation::write_ef)) return false;
+        if (m_head != wrong || !(needs_full(w.wants) || w.wants == feb_operation::write_ef))
+            return false;
         slot::add_queue(m_head, m_cell.address(), w).list_of(w).push_back(w);
         return true;
     }
@@ -156,8 +171,12 @@ public:
     }
     void wake(void const* place) noexcept { m_wakes.wake_all(m_cell, place); }
     // Under the lock.
-    [[nodiscard]] bool is_full() noexcept { return word_chain<Parking>(m_head, m_cell.address()).is_full(); }
-    [[nodiscard]] word_queue<Parking>* waiting() noexcept { return word_chain<Parking>(m_head, m_cell.address()).waiting(); }
+    [[nodiscard]] bool is_full() noexcept {
+        return word_chain<Parking>(m_head, m_cell.address()).is_full();
+    }
+    [[nodiscard]] word_queue<Parking>* waiting() noexcept {
+        return word_chain<Parking>(m_head, m_cell.address()).waiting();
+    }
 
 private:
     typename table::place m_at;
@@ -168,7 +187,8 @@ private:
     word_wakes<Parking> m_wakes;
 };
 
-// The operations on one word. Cell has besides: address(), load() and store(value), which acquire and release.
+// The operations on one word. Cell has besides: address(), load() and store(value), which acquire
+// and release.
 template <class Parking, class Cell> class full_empty_word {
     using machine = typename Parking::machine;
 
@@ -176,7 +196,8 @@ public:
     using value = typename Cell::value_type;
     using table = full_empty_table<Parking>;
 
-    full_empty_word(table const& of, Cell cell) noexcept : m_cell(cell), m_address(cell.address()), m_at(of.place_of(m_address)) {}
+    full_empty_word(table const& of, Cell cell) noexcept
+        : m_cell(cell), m_address(cell.address()), m_at(of.place_of(m_address)) {}
 
     // waits: only with a limit.
     [[nodiscard]] word_result read_ff(value& to, limit<Parking> until) noexcept {
@@ -194,7 +215,8 @@ public:
     [[nodiscard]] word_result write_ef(value from, limit<Parking> until) noexcept {
         if (looks_like(0)) return wait(feb_operation::write_ef, from, until);
         slot_value const before = table::lock(m_at.slot);
-        if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::write_ef, from, until);
+        if (before != slot::marks_of(m_address))
+            return perform_locked(before, feb_operation::write_ef, from, until);
         m_cell.store(from);
         m_at.slot.store(0, std::memory_order_release); // pairs with lock
         return word_result::done;
@@ -209,18 +231,22 @@ public:
     [[nodiscard]] word_result fill() noexcept {
         value scratch{};
         slot_value const before = table::lock(m_at.slot);
-        if (before != slot::marks_of(m_address)) return perform_locked(before, feb_operation::fill, scratch, 0);
+        if (before != slot::marks_of(m_address))
+            return perform_locked(before, feb_operation::fill, scratch, 0);
         m_at.slot.store(0, std::memory_order_release); // pairs with lock
         return word_result::done;
     }
     // Any of them.
-    [[nodiscard]] TULLE_COLD word_result perform(feb_operation what, value& v, limit<Parking> until) noexcept {
+    [[nodiscard]] TULLE_COLD word_result perform(feb_operation what, value& v,
+                                                 limit<Parking> until) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
-        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform(what, &v, until);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer())
+            .perform(what, &v, until);
     }
 
     [[nodiscard]] bool is_full() noexcept {
-        slot_value const now = m_at.slot.load(std::memory_order_acquire); // pairs with who unlocks: the state as it is after the change
+        // Pairs with who unlocks: the state as it is after the change.
+        slot_value const now = m_at.slot.load(std::memory_order_acquire);
         if (now != k_slot_locked && !slot::is_chain(now)) return !slot::says_empty(now, m_address);
         return locked([](auto& home) { return home.is_full(); });
     }
@@ -232,7 +258,9 @@ public:
     }
 
 private:
-    [[nodiscard]] void const* pointer() const noexcept { return reinterpret_cast<void const*>(m_address); }
+    [[nodiscard]] void const* pointer() const noexcept {
+        return reinterpret_cast<void const*>(m_address);
+    }
 
     // B0 the count, B1 the slot says full, B2 the value, B3 the count again
     // A1 the count, A2 the slot says empty, release fence, A3 its owner writes
@@ -240,27 +268,39 @@ private:
     [[nodiscard]] bool read_unlocked(value& to) noexcept {
         if (!Parking::k_may_read_unlocked) return false;
         for (;;) {
-            std::uint32_t const before = m_at.emptyings.load(std::memory_order_acquire); // B0; pairs with A1: B1 is not older
-            slot_value const now = m_at.slot.load(std::memory_order_acquire);            // B1; pairs with who unlocks
-            if (now != 0 && (now == k_slot_locked || slot::is_chain(now) || slot::says_empty(now, m_address))) return false;
-            to = m_cell.load();                                                        // B2
-            if (m_at.emptyings.load(std::memory_order_relaxed) == before) return true; // B3; relaxed: see above
+            // B0; pairs with A1: B1 is not older.
+            std::uint32_t const before = m_at.emptyings.load(std::memory_order_acquire);
+            // B1; pairs with who unlocks.
+            slot_value const now = m_at.slot.load(std::memory_order_acquire);
+            if (now != 0 &&
+                (now == k_slot_locked || slot::is_chain(now) || slot::says_empty(now, m_address)))
+                return false;
+            to = m_cell.load(); // B2
+            // B3; relaxed: see above.
+            if (m_at.emptyings.load(std::memory_order_relaxed) == before) return true;
         }
     }
     void empty_locked() noexcept {
-        table::count_emptying(m_at.emptyings);                                 // A1
-        m_at.slot.store(slot::marks_of(m_address), std::memory_order_release); // A2; pairs with lock
-        machine::fence(std::memory_order_release);                             // pairs with B2
+        table::count_emptying(m_at.emptyings); // A1
+        // A2; pairs with lock.
+        m_at.slot.store(slot::marks_of(m_address), std::memory_order_release);
+        machine::fence(std::memory_order_release); // pairs with B2
     }
     // A hint that saves an attempt in vain. relaxed: who waits looks again under the lock.
-    [[nodiscard]] bool looks_like(slot_value v) const noexcept { return m_at.slot.load(std::memory_order_relaxed) == v; }
-    [[nodiscard]] TULLE_NOINLINE word_result wait(feb_operation what, value& v, limit<Parking> until) noexcept {
+    [[nodiscard]] bool looks_like(slot_value v) const noexcept {
+        return m_at.slot.load(std::memory_order_relaxed) == v;
+    }
+    [[nodiscard]] TULLE_NOINLINE word_result wait(feb_operation what, value& v,
+                                                  limit<Parking> until) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
         return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).wait(what, &v, until);
     }
-    [[nodiscard]] TULLE_NOINLINE word_result perform_locked(slot_value before, feb_operation what, value& v,
+    [[nodiscard]] TULLE_NOINLINE word_result perform_locked(slot_value before, feb_operation what,
+                                                            value& v,
                                                             limit<Parking> until) noexcept {
-        return fills(what) && hand_over(before, what, v) ? word_result::done : perform_with_waits(before, what, v, until);
+        return fills(what) && hand_over(before, what, v)
+                   ? word_result::done
+                   : perform_with_waits(before, what, v, until);
     }
     // What is filled goes to the only one that waits to take it. False: nothing was done.
     [[nodiscard]] bool hand_over(slot_value before, feb_operation what, value& v) noexcept {
@@ -271,11 +311,13 @@ private:
         Parking::resume(taker->thread);
         return true;
     }
-    [[nodiscard]] TULLE_NOINLINE word_result perform_with_waits(slot_value before, feb_operation what, value& v,
+    [[nodiscard]] TULLE_NOINLINE word_result perform_with_waits(slot_value before,
+                                                                feb_operation what, value& v,
                                                                 limit<Parking> until) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);
         home.adopt_lock(before);
-        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer()).perform_locked(what, &v, until);
+        return word_wait<Parking, word_home<Parking, Cell>>(home, pointer())
+            .perform_locked(what, &v, until);
     }
     template <class F> auto locked(F look) noexcept {
         word_home<Parking, Cell> home(m_at, m_cell);

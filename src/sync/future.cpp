@@ -42,15 +42,16 @@ private:
     future_callback** m_end = &m_first;
 };
 
-// That of the make_ready() which runs callbacks on this OS thread; null: none does. A callback does not wait, so the thread that runs
-// callbacks stays on its OS thread. Not inlined, as one that starts nothing may wait after all: see start_or_call.
+// That of the make_ready() which runs callbacks on this OS thread; null: none does. A callback does
+// not wait, so the thread that runs callbacks stays on its OS thread. Not inlined, as one that
+// starts nothing may wait after all: see start_or_call.
 TULLE_NOINLINE callback_queue*& running_callbacks() noexcept {
     thread_local callback_queue* t_running = nullptr;
     return t_running;
 }
 
-// A callback may make another future ready, whose callbacks then wait for this one to return: a chain of futures of any length takes one
-// frame.
+// A callback may make another future ready, whose callbacks then wait for this one to return: a
+// chain of futures of any length takes one frame.
 void run_callbacks(future_callback* first) noexcept {
     if (first == nullptr) return;
     if (callback_queue* const outer = running_callbacks()) return outer->append(first);
@@ -66,17 +67,23 @@ void run_callbacks(future_callback* first) noexcept {
 void throw_future_error(future_fault fault) {
     switch (fault) {
         case future_fault::no_state: throw std::future_error(std::future_errc::no_state);
-        case future_fault::already_satisfied: throw std::future_error(std::future_errc::promise_already_satisfied);
+        case future_fault::already_satisfied:
+            throw std::future_error(std::future_errc::promise_already_satisfied);
         case future_fault::already_retrieved: break;
     }
     throw std::future_error(std::future_errc::future_already_retrieved);
 }
 
-std::exception_ptr broken_promise() noexcept { return std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)); }
+std::exception_ptr broken_promise() noexcept {
+    return std::make_exception_ptr(std::future_error(std::future_errc::broken_promise));
+}
 
-future_core::future_core(void (*destroy)(future_core*) noexcept) noexcept : m_destroy(destroy) { sync::open<latch_type>(m_ready).open(1); }
+future_core::future_core(void (*destroy)(future_core*) noexcept) noexcept : m_destroy(destroy) {
+    sync::open<latch_type>(m_ready).open(1);
+}
 
-// The list is closed first: from then on it is ready. Who has seen that may be gone before the latch opens; the caller's reference keeps both.
+// The list is closed first: from then on it is ready. Who has seen that may be gone before the
+// latch opens; the caller's reference keeps both.
 void future_core::make_ready() noexcept {
     future_callback* const due = sync::open<callbacks>(m_callbacks).close();
     static_cast<void>(sync::open<latch_type>(m_ready).count_down(1));
@@ -91,7 +98,8 @@ bool future_core::is_ready() const noexcept {
 void future_core::wait() noexcept {
     if (is_ready()) return;
     static_cast<void>(sched::this_fiber()); // attaches the caller
-    // acquire pairs with the release of the thread in drop_runner, or with what published the future.
+    // acquire pairs with the release of the thread in drop_runner, or with what published the
+    // future.
     if (thread_core* const t = m_runner.exchange(nullptr, std::memory_order_acq_rel)) {
         static_cast<void>(sched::try_run_in_place(*static_cast<sched::thread_record*>(t)));
         release_thread(t);
@@ -112,7 +120,8 @@ bool future_core::add(future_callback& c) noexcept {
 
 void future_core::drop_runner() noexcept {
     // acq_rel: see wait
-    if (thread_core* const t = m_runner.exchange(nullptr, std::memory_order_acq_rel)) release_thread(t);
+    if (thread_core* const t = m_runner.exchange(nullptr, std::memory_order_acq_rel))
+        release_thread(t);
 }
 
 void const* call_site() noexcept { return __builtin_return_address(0); }

@@ -22,16 +22,20 @@ namespace tulle::sync {
 namespace {
 
 TULLE_NO_SANITIZE void inspect_barrier(barrier_core<parking> const& b, wait_facts& facts) noexcept {
-    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "%llu of %llu have arrived",
-                                    static_cast<unsigned long long>(b.arrived()), static_cast<unsigned long long>(b.expected())));
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers,
+                                    "%llu of %llu have arrived",
+                                    static_cast<unsigned long long>(b.arrived()),
+                                    static_cast<unsigned long long>(b.expected())));
 }
 
 void inspect_latch(latch_core<parking> const& l, wait_facts& facts) noexcept {
-    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "count %lld", static_cast<long long>(l.count())));
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "count %lld",
+                                    static_cast<long long>(l.count())));
 }
 
 void inspect_signal(signal_core<parking> const& s, wait_facts& facts) noexcept {
-    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "%u notifications to come", s.count()));
+    static_cast<void>(
+        std::snprintf(facts.numbers, sizeof facts.numbers, "%u notifications to come", s.count()));
 }
 
 void say(wait_facts& facts, char const* what) noexcept {
@@ -39,34 +43,41 @@ void say(wait_facts& facts, char const* what) noexcept {
 }
 
 void inspect_semaphore(semaphore_core<parking> const& s, wait_facts& facts) noexcept {
-    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "count %llu", static_cast<unsigned long long>(s.count())));
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "count %llu",
+                                    static_cast<unsigned long long>(s.count())));
 }
 
 void inspect_shared_mutex(shared_mutex_core<parking> const& m, wait_facts& facts) noexcept {
     if (m.is_written())
         static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "held for writing"));
     else
-        static_cast<void>(
-            std::snprintf(facts.numbers, sizeof facts.numbers, "held for reading by %llu", static_cast<unsigned long long>(m.readers())));
+        static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers,
+                                        "held for reading by %llu",
+                                        static_cast<unsigned long long>(m.readers())));
 }
 
-TULLE_NO_SANITIZE void inspect_phases(phased_barrier_core<parking> const& b, wait_facts& facts) noexcept {
-    static_cast<void>(
-        std::snprintf(facts.numbers, sizeof facts.numbers, "%llu more to arrive", static_cast<unsigned long long>(b.remaining())));
+TULLE_NO_SANITIZE void inspect_phases(phased_barrier_core<parking> const& b,
+                                      wait_facts& facts) noexcept {
+    static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "%llu more to arrive",
+                                    static_cast<unsigned long long>(b.remaining())));
 }
 
-TULLE_NO_SANITIZE void inspect_channel(channel_core<parking> const& c, char const* what, wait_facts& facts) noexcept {
+TULLE_NO_SANITIZE void inspect_channel(channel_core<parking> const& c, char const* what,
+                                       wait_facts& facts) noexcept {
     item_store const& items = c.seen_items();
     auto const count = static_cast<unsigned long long>(items.count());
     if (items.capacity() == detail::k_unbounded)
-        static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "to %s, %llu items", what, count));
+        static_cast<void>(
+            std::snprintf(facts.numbers, sizeof facts.numbers, "to %s, %llu items", what, count));
     else
-        static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "to %s, %llu of %llu items", what, count,
+        static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers,
+                                        "to %s, %llu of %llu items", what, count,
                                         static_cast<unsigned long long>(items.capacity())));
 }
 
 thread_id holder_of_address(void const* address) noexcept {
-    if constexpr (k_check_addresses) return locked_addresses::instance().holder(reinterpret_cast<std::uintptr_t>(address));
+    if constexpr (k_check_addresses)
+        return locked_addresses::instance().holder(reinterpret_cast<std::uintptr_t>(address));
     return 0;
 }
 
@@ -108,17 +119,44 @@ wait_facts inspect(wait::wait_reason reason) noexcept {
     using enum wait::wait_kind;
     wait_facts facts;
     switch (reason.kind) {
-        case owned_mutex: facts.holder = detail::mutex_owner::of(*static_cast<tulle::mutex const*>(reason.object)); break;
-        case barrier: inspect_barrier(*static_cast<barrier_core<parking> const*>(reason.object), facts); break;
-        case latch: inspect_latch(*static_cast<latch_core<parking> const*>(reason.object), facts); break;
-        case signal: inspect_signal(*static_cast<signal_core<parking> const*>(reason.object), facts); break;
-        case semaphore: inspect_semaphore(*static_cast<semaphore_core<parking> const*>(reason.object), facts); break;
-        case shared_mutex: inspect_shared_mutex(*static_cast<shared_mutex_core<parking> const*>(reason.object), facts); break;
-        case channel_send: inspect_channel(*static_cast<channel_core<parking> const*>(reason.object), "send", facts); break;
-        case channel_receive: inspect_channel(*static_cast<channel_core<parking> const*>(reason.object), "receive", facts); break;
-        case phased_barrier: inspect_phases(*static_cast<phased_barrier_core<parking> const*>(reason.object), facts); break;
-        case channel_select: static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "or for another: select")); break;
-        case spawned_thread: facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object)); break;
+        case owned_mutex:
+            facts.holder =
+                detail::mutex_owner::of(*static_cast<tulle::mutex const*>(reason.object));
+            break;
+        case barrier:
+            inspect_barrier(*static_cast<barrier_core<parking> const*>(reason.object), facts);
+            break;
+        case latch:
+            inspect_latch(*static_cast<latch_core<parking> const*>(reason.object), facts);
+            break;
+        case signal:
+            inspect_signal(*static_cast<signal_core<parking> const*>(reason.object), facts);
+            break;
+        case semaphore:
+            inspect_semaphore(*static_cast<semaphore_core<parking> const*>(reason.object), facts);
+            break;
+        case shared_mutex:
+            inspect_shared_mutex(*static_cast<shared_mutex_core<parking> const*>(reason.object),
+                                 facts);
+            break;
+        case channel_send:
+            inspect_channel(*static_cast<channel_core<parking> const*>(reason.object), "send",
+                            facts);
+            break;
+        case channel_receive:
+            inspect_channel(*static_cast<channel_core<parking> const*>(reason.object), "receive",
+                            facts);
+            break;
+        case phased_barrier:
+            inspect_phases(*static_cast<phased_barrier_core<parking> const*>(reason.object), facts);
+            break;
+        case channel_select:
+            static_cast<void>(
+                std::snprintf(facts.numbers, sizeof facts.numbers, "or for another: select"));
+            break;
+        case spawned_thread:
+            facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object));
+            break;
         case word_full: say(facts, "until it is full"); break;
         case word_empty: say(facts, "until it is empty"); break;
         case address_lock: facts.holder = holder_of_address(reason.object); break;
@@ -130,14 +168,20 @@ wait_facts inspect(wait::wait_reason reason) noexcept {
 
 bool may_have_holder(wait::wait_kind kind) noexcept {
     using enum wait::wait_kind;
-    return kind == owned_mutex || kind == spawned_thread || (k_check_addresses && kind == address_lock);
+    return kind == owned_mutex || kind == spawned_thread ||
+           (k_check_addresses && kind == address_lock);
 }
 
 thread_id find_holder(wait::wait_reason reason) noexcept {
     using enum wait::wait_kind;
     switch (reason.kind) {
-        case owned_mutex: return os::careful_read(detail::mutex_owner::place(*static_cast<tulle::mutex const*>(reason.object))).value_or(0);
-        case spawned_thread: return os::careful_read(&static_cast<sched::thread_record const*>(reason.object)->id).value_or(0);
+        case owned_mutex:
+            return os::careful_read(
+                       detail::mutex_owner::place(*static_cast<tulle::mutex const*>(reason.object)))
+                .value_or(0);
+        case spawned_thread:
+            return os::careful_read(&static_cast<sched::thread_record const*>(reason.object)->id)
+                .value_or(0);
         case address_lock: return holder_of_address(reason.object);
         default: return 0;
     }

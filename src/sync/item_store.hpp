@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The items of a channel that nobody has received yet, in order. Bounded: a ring, made at the start. Unbounded: blocks, each with items in a
-// row; memory for the next one is asked of the caller, who holds no lock while it gets it. No thread safety.
+// The items of a channel that nobody has received yet, in order. Bounded: a ring, made at the
+// start. Unbounded: blocks, each with items in a row; memory for the next one is asked of the
+// caller, who holds no lock while it gets it. No thread safety.
 #pragma once
 
 #include <tulle/detail/channel_calls.hpp>
@@ -21,7 +22,8 @@ public:
     item_store(detail::item_type const& type, std::size_t capacity)
         : m_type(type),
           m_capacity(capacity),
-          m_per_block(capacity == detail::k_unbounded ? std::max(k_least, k_block_bytes / type.size) : std::max<std::size_t>(capacity, 1)) {
+          m_per_block(capacity == detail::k_unbounded ? std::max(k_least, k_block_bytes / type.size)
+                                                      : std::max<std::size_t>(capacity, 1)) {
         if (capacity != detail::k_unbounded && capacity != 0) give_block(make_block());
     }
     ~item_store() {
@@ -44,16 +46,21 @@ public:
     [[nodiscard]] bool needs_block() const noexcept {
         return is_unbounded() && m_spare == nullptr && (m_last == nullptr || m_back == m_per_block);
     }
-    [[nodiscard]] void* make_block() const { return ::operator new(m_per_block* m_type.size + header(), alignment()); }
+    [[nodiscard]] void* make_block() const {
+        return ::operator new(m_per_block* m_type.size + header(), alignment());
+    }
     void free_block(void* b) const noexcept {
         if (b != nullptr) ::operator delete(b, alignment());
     }
     // For the next item that finds no room. What it already has is given back.
-    [[nodiscard]] void* exchange_spare(void* b) noexcept { return std::exchange(m_spare, static_cast<block*>(b)); }
+    [[nodiscard]] void* exchange_spare(void* b) noexcept {
+        return std::exchange(m_spare, static_cast<block*>(b));
+    }
 
     // Where the caller makes the next item. Not full, and no block is needed.
     [[nodiscard]] void* add_back() noexcept {
-        if (m_last == nullptr || (is_unbounded() && m_back == m_per_block)) append(static_cast<block*>(exchange_spare(nullptr)));
+        if (m_last == nullptr || (is_unbounded() && m_back == m_per_block))
+            append(static_cast<block*>(exchange_spare(nullptr)));
         void* const place = at(m_last, m_back);
         m_back = is_unbounded() || m_back + 1 < m_per_block ? m_back + 1 : 0;
         ++m_count;
@@ -79,8 +86,12 @@ private:
     };
 
     [[nodiscard]] bool is_unbounded() const noexcept { return m_capacity == detail::k_unbounded; }
-    [[nodiscard]] std::size_t header() const noexcept { return std::max(sizeof(block), m_type.alignment); }
-    [[nodiscard]] std::align_val_t alignment() const noexcept { return std::align_val_t{std::max(alignof(block), m_type.alignment)}; }
+    [[nodiscard]] std::size_t header() const noexcept {
+        return std::max(sizeof(block), m_type.alignment);
+    }
+    [[nodiscard]] std::align_val_t alignment() const noexcept {
+        return std::align_val_t{std::max(alignof(block), m_type.alignment)};
+    }
     [[nodiscard]] void* at(block* b, std::size_t index) const noexcept {
         return reinterpret_cast<std::byte*>(b) + header() + index * m_type.size;
     }

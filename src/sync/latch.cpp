@@ -19,7 +19,8 @@ latch::latch(std::int64_t count) {
 
 void latch::count_down(std::int64_t by) noexcept {
     if (sync::open<core>(m_core).count_down(by) == sync::count_down_result::too_many)
-        base::fatal("latch %p is counted down by %lld, but less is left; its count must be that of all count_down() together",
+        base::fatal("latch %p is counted down by %lld, but less is left; its count must be that of "
+                    "all count_down() together",
                     static_cast<void*>(this), static_cast<long long>(by));
 }
 
@@ -35,6 +36,8 @@ void latch::arrive_and_wait(std::int64_t by) noexcept {
     wait();
 }
 
-bool latch::wait_before(detail::limit until) noexcept { return sync::open<core>(m_core).wait_until(until); }
+bool latch::wait_before(detail::limit until) noexcept {
+    return sync::open<core>(m_core).wait_until(until);
+}
 
 } // namespace tulle

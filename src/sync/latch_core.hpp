@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A count that goes down to zero once, and the threads that wait for that. States of the count:
-//   n > 0 --last count_down--> k_closing --waiters taken, under the lock--> k_closed --lock released--> 0
-// The store of 0 is the last access to the latch, so whoever has seen it may destroy the latch. Waiters are woken by their nodes alone.
+//   n > 0 --last count_down--> k_closing --waiters taken, under the lock--> k_closed --lock
+//   released--> 0
+// The store of 0 is the last access to the latch, so whoever has seen it may destroy the latch.
+// Waiters are woken by their nodes alone.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -18,23 +20,30 @@ template <class Parking> class latch_core {
     template <class T> using atomic = typename machine::template atomic<T>;
 
 public:
-    void open(std::int64_t count) noexcept { m_count.store(count, std::memory_order_relaxed); } // relaxed: before it is shared
+    // relaxed: before it is shared
+    void open(std::int64_t count) noexcept { m_count.store(count, std::memory_order_relaxed); }
 
     // For reports; negative while the last one closes it.
-    [[nodiscard]] std::int64_t count() const noexcept { return m_count.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::int64_t count() const noexcept {
+        return m_count.load(std::memory_order_relaxed);
+    }
     // acquire pairs with the release in close.
-    [[nodiscard]] bool is_open() const noexcept { return m_count.load(std::memory_order_acquire) == 0; }
+    [[nodiscard]] bool is_open() const noexcept {
+        return m_count.load(std::memory_order_acquire) == 0;
+    }
 
     // too_many: nothing was done.
     count_down_result count_down(std::int64_t by) noexcept {
         Parking::schedule_point();
-        std::int64_t count = m_count.load(std::memory_order_relaxed); // relaxed: the exchange decides
+        // relaxed: the exchange decides
+        std::int64_t count = m_count.load(std::memory_order_relaxed);
         for (;;) {
             if (by < 0 || count < by) return count_down_result::too_many;
             if (by == 0) return count_down_result::counting;
-            // acq_rel: release pairs with the acquire of the last one, which passes it on to all waiters.
-            if (m_count.compare_exchange_weak(count, count == by ? k_closing : count - by, std::memory_order_acq_rel,
-                                              std::memory_order_relaxed))
+            // acq_rel: release pairs with the acquire of the last one, which passes it on to all
+            // waiters.
+            if (m_count.compare_exchange_weak(count, count == by ? k_closing : count - by,
+                                              std::memory_order_acq_rel, std::memory_order_relaxed))
                 break;
         }
         if (count != by) return count_down_result::counting;
@@ -50,14 +59,16 @@ public:
         park({kind, this}, self, m_lock, [this, &self, &queued] { return queued = enter(self); });
         if (!queued) await_zero();
     }
-    [[nodiscard]] bool wait_until(limit<Parking> until, wait::wait_kind kind = wait::wait_kind::latch) noexcept {
+    [[nodiscard]] bool wait_until(limit<Parking> until,
+                                  wait::wait_kind kind = wait::wait_kind::latch) noexcept {
         Parking::schedule_point();
         if (is_open()) return true;
         if (until.is_over()) return false;
         timed_waiter<Parking> self(until);
         bool queued = false;
         if (!park_until(
-                {kind, this}, self, m_lock, m_waiting, [this, &self, &queued] { return queued = enter(self); }, [] {}))
+                {kind, this}, self, m_lock, m_waiting,
+                [this, &self, &queued] { return queued = enter(self); }, [] {}))
             return false;
         if (!queued) await_zero();
         return true;

@@ -14,14 +14,18 @@ void* pointer(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(
 
 } // namespace
 
-// No static of a function: a child process may have been forked off while another thread was in its initialisation.
+// No static of a function: a child process may have been forked off while another thread was in its
+// initialisation.
 locked_addresses& locked_addresses::instance() noexcept {
     static constinit std::atomic<locked_addresses*> s_all{nullptr};
-    if (locked_addresses* const made = s_all.load(std::memory_order_acquire)) return *made; // pairs with the exchange
+    // Pairs with the exchange.
+    if (locked_addresses* const made = s_all.load(std::memory_order_acquire)) return *made;
     auto* const fresh = new locked_addresses;
     locked_addresses* first = nullptr;
     // release pairs with the load; acquire: another thread was faster.
-    if (s_all.compare_exchange_strong(first, fresh, std::memory_order_acq_rel, std::memory_order_acquire)) return *fresh;
+    if (s_all.compare_exchange_strong(first, fresh, std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
+        return *fresh;
     delete fresh;
     return *first;
 }
@@ -58,7 +62,8 @@ void locked_addresses::has_not_locked(std::uintptr_t address) noexcept {
 }
 void locked_addresses::will_unlock(std::uintptr_t address) noexcept {
     change(address, [address](entry& e) {
-        if (e.users == 0) base::fatal("address %p is unlocked, but nobody has locked it", pointer(address));
+        if (e.users == 0)
+            base::fatal("address %p is unlocked, but nobody has locked it", pointer(address));
         --e.users;
         ++e.releasing;
         e.holder = 0;
@@ -82,12 +87,14 @@ void locked_addresses::check_word_slowly(std::uintptr_t address) noexcept {
     std::lock_guard const held(s.lock);
     auto const at = s.entries.find(address);
     if (at != s.entries.end() && at->second.users != 0)
-        base::fatal("address %p is used as a full/empty word while %u threads have locked it, or are about to; use one or the other",
+        base::fatal("address %p is used as a full/empty word while %u threads have locked it, or "
+                    "are about to; use one or the other",
                     pointer(address), at->second.users);
 }
 
 void locked_addresses::refuse_lock(std::uintptr_t address) noexcept {
-    base::fatal("address %p is locked while it is an empty full/empty word, and 0 threads have locked it; use one or the other",
+    base::fatal("address %p is locked while it is an empty full/empty word, and 0 threads have "
+                "locked it; use one or the other",
                 pointer(address));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// In debug builds: which addresses are used as locks, to tell who uses them as full/empty words as well. An address counts from before its lock is
-// tried until before it is released; while it is being released it counts for lock() only, as the next user may go on already.
+// In debug builds: which addresses are used as locks, to tell who uses them as full/empty words as
+// well. An address counts from before its lock is tried until before it is released; while it is
+// being released it counts for lock() only, as the next user may go on already.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -24,7 +25,8 @@ class locked_addresses {
 public:
     [[nodiscard]] static locked_addresses& instance() noexcept; // never destroyed
 
-    // Before the lock is tried. `is_empty`: called when nobody else uses it as a lock, and says whether it is empty all the same.
+    // Before the lock is tried. `is_empty`: called when nobody else uses it as a lock, and says
+    // whether it is empty all the same.
     template <class F> void will_lock(std::uintptr_t address, F is_empty) noexcept {
         if (is_foreign(address, is_empty)) refuse_lock(address);
         add_user(address);
@@ -35,7 +37,8 @@ public:
     void has_unlocked(std::uintptr_t address) noexcept;
     // Before a full/empty operation.
     void check_word(std::uintptr_t address) noexcept {
-        if (m_count.load(std::memory_order_relaxed) != 0) check_word_slowly(address); // relaxed: who uses it as both has seen it counted
+        // relaxed: who uses it as both has seen it counted
+        if (m_count.load(std::memory_order_relaxed) != 0) check_word_slowly(address);
     }
     [[nodiscard]] thread_id holder(std::uintptr_t address) noexcept; // 0: not known
     void repair() noexcept;                                          // in a child process
@@ -53,13 +56,16 @@ private:
         bool is_blind = false; // in a child process: it was being changed at the fork
     };
 
-    [[nodiscard]] shard& shard_of(std::uintptr_t address) noexcept { return m_shards[(address >> 3U) % m_shards.size()]; }
+    [[nodiscard]] shard& shard_of(std::uintptr_t address) noexcept {
+        return m_shards[(address >> 3U) % m_shards.size()];
+    }
     template <class F> void change(std::uintptr_t address, F f) noexcept;
     void add_user(std::uintptr_t address) noexcept;
     // If nothing has changed meanwhile, the word was empty while nobody had locked it.
     template <class F> [[nodiscard]] bool is_foreign(std::uintptr_t address, F is_empty) noexcept {
         std::uint64_t before = 0, after = 0;
-        return !is_used(address, before) && is_empty() && !is_used(address, after) && before == after;
+        return !is_used(address, before) && is_empty() && !is_used(address, after) &&
+               before == after;
     }
     [[nodiscard]] bool is_used(std::uintptr_t address, std::uint64_t& changes) noexcept;
     [[noreturn]] static void refuse_lock(std::uintptr_t address) noexcept;

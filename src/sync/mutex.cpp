@@ -11,11 +11,13 @@ namespace tulle {
 using queue = sync::native_mutex_queue;
 
 bool mutex::lock_cold(std::uint64_t deadline) noexcept {
-    return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline, wait::wait_kind::owned_mutex);
+    return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline,
+                                wait::wait_kind::owned_mutex);
 }
 
 bool mutex::lock_until_cold(detail::limit until) noexcept {
-    return sync::lock_contended(m_front, sync::open<queue>(m_queue), until, wait::wait_kind::owned_mutex);
+    return sync::lock_contended(m_front, sync::open<queue>(m_queue), until,
+                                wait::wait_kind::owned_mutex);
 }
 
 bool mutex::try_lock_cold() noexcept { return sync::try_lock(m_front, sync::open<queue>(m_queue)); }
@@ -35,7 +37,8 @@ unsigned long long self() noexcept { return this_thread::get_id(); }
 // relaxed, all three: only the caller's own number is compared with, and it wrote that itself.
 void mutex::check_not_owner_outlined() const noexcept {
     if (m_owner.load(std::memory_order_relaxed) == self())
-        base::fatal("mutex %p is locked by thread %llu, which holds it already; tulle::mutex is not recursive",
+        base::fatal("mutex %p is locked by thread %llu, which holds it already; tulle::mutex is "
+                    "not recursive",
                     static_cast<void const*>(this), self());
 }
 
@@ -44,7 +47,8 @@ void mutex::set_owner_outlined() noexcept { m_owner.store(self(), std::memory_or
 void mutex::clear_owner_outlined() noexcept {
     unsigned long long const owner = m_owner.load(std::memory_order_relaxed);
     if (owner != self())
-        base::fatal("mutex %p is unlocked by thread %llu, but thread %llu holds it (0: nobody); unlock it where it was "
+        base::fatal("mutex %p is unlocked by thread %llu, but thread %llu holds it (0: nobody); "
+                    "unlock it where it was "
                     "locked",
                     static_cast<void const*>(this), self(), owner);
     m_owner.store(0, std::memory_order_relaxed);

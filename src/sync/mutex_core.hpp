@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mutex does when its front (<tulle/detail/mutex_front.hpp>) cannot: spin, queue, wake, hand off.
-//   barging    an unlocker frees the mutex and wakes the first waiter, who competes with newcomers. One is on its way at a time.
-//   hand-off   a waiter that lost twice, or has waited for a millisecond, gets the mutex from the next unlocker without a contest.
-// contended = 1 costs each unlock the queue's lock, and its setting a heavy fence; so it is kept for k_quiet unlocks without waiters.
-// Without heavy fences it is never taken back, and nobody parks before it is settled: before somebody who has seen it has held the mutex.
+// What a mutex does when its front (<tulle/detail/mutex_front.hpp>) cannot: spin, queue, wake, hand
+// off.
+//   barging    an unlocker frees the mutex and wakes the first waiter, who competes with newcomers.
+//              One is on its way at a time.
+//   hand-off   a waiter that lost twice, or has waited for a millisecond, gets the mutex from the
+//              next unlocker without a contest.
+// contended = 1 costs each unlock the queue's lock, and its setting a heavy fence; so it is kept
+// for k_quiet unlocks without waiters.
+// Without heavy fences it is never taken back, and nobody parks before it is settled: before
+// somebody who has seen it has held the mutex.
 // Every later holder then sees it, because it acquires the mutex from that one.
-// Source: asymmetric Dekker synchronization (Dice, Huang and Yang 2001); the throttle is that of Dice, "Malthusian locks", doi:10.1145/3064176.3064203.
+// Source: asymmetric Dekker synchronization (Dice, Huang and Yang 2001); the throttle is that of
+// Dice, "Malthusian locks", doi:10.1145/3064176.3064203.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -24,10 +30,11 @@ template <class Parking> struct mutex_queue {
     template <class T> using atomic = typename Parking::machine::template atomic<T>;
 
     typename Parking::lock lock;
-    std::uint32_t quiet = 0;               // contended unlocks in a row that found nobody
-    std::uint32_t passed = 0;              // contended unlocks that let a waiter wait
-    bool settled = false;                  // meaningful while contended
-    atomic<bool> inherited{false};         // false: nobody holds the mutex, though its front looks so. Not under `lock`
+    std::uint32_t quiet = 0;  // contended unlocks in a row that found nobody
+    std::uint32_t passed = 0; // contended unlocks that let a waiter wait
+    bool settled = false;     // meaningful while contended
+    // false: nobody holds the mutex, though its front looks so. Not under `lock`
+    atomic<bool> inherited{false};
     waiter<Parking>* on_its_way = nullptr; // woken, and has neither got the mutex nor queued again
     wait_list<Parking> waiting;
 };
@@ -39,10 +46,12 @@ public:
     using node = waiter<Parking>;
 
     // `kind`: what a waiter is said to wait for; the front is the first member of that.
-    mutex_core(front_type& front, mutex_queue<Parking>& queue, wait::wait_kind kind = wait::wait_kind::mutex) noexcept
+    mutex_core(front_type& front, mutex_queue<Parking>& queue,
+               wait::wait_kind kind = wait::wait_kind::mutex) noexcept
         : m_front(front), m_queue(queue), m_kind(kind) {}
 
-    // Takes a mutex that only looks held: a new one, or one that a deterministic run has freed. After try_lock failed.
+    // Takes a mutex that only looks held: a new one, or one that a deterministic run has freed.
+    // After try_lock failed.
     [[nodiscard]] bool take_over() noexcept {
         if (!inherit()) return false;
         if (Parking::is_deterministic()) stay_cold();
@@ -69,7 +78,8 @@ public:
     // After try_unlock; never suspends.
     void unlock(detail::unlock_result how_far) noexcept {
         if (how_far == detail::unlock_result::held_contended) return unlock_contended();
-        // Released. Take it again to look for waiters; whoever holds it otherwise will see `contended` when it unlocks.
+        // Released. Take it again to look for waiters; whoever holds it otherwise will see
+        // `contended` when it unlocks.
         if (m_front.try_lock_if_free()) unlock_contended();
     }
 
@@ -79,14 +89,17 @@ private:
 
     static constexpr std::uint32_t k_quiet = 1000;
 
-    // --- waiters ---------------------------------------------------------------------------------------------------
+    // --- waiters ---------------------------------------------------------------------------------
     [[nodiscard]] static bool is_granted(node const* self) noexcept {
-        // relaxed: take_turn takes the queue's lock before it returns, and so comes after what the granter did.
+        // relaxed: take_turn takes the queue's lock before it returns, and so comes after what the
+        // granter did.
         return self != nullptr && self->state.load(std::memory_order_relaxed) == outcome::granted;
     }
     [[nodiscard]] bool inherit() noexcept {
-        if (m_queue.inherited.load(std::memory_order_relaxed)) return false; // relaxed: the exchange decides
-        return !m_queue.inherited.exchange(true, std::memory_order_acquire); // pairs with the release in set_free
+        // relaxed: the exchange decides
+        if (m_queue.inherited.load(std::memory_order_relaxed)) return false;
+        // Pairs with the release in set_free.
+        return !m_queue.inherited.exchange(true, std::memory_order_acquire);
     }
     // By a holder, whose own unlock sees it, as does that of each later one: it is settled.
     void stay_cold() noexcept {
@@ -95,7 +108,9 @@ private:
         m_queue.settled = true;
     }
     [[nodiscard]] bool spin(node const* self) noexcept {
-        if (Parking::is_deterministic()) return is_granted(self) || m_front.try_lock_if_free() || take_over(); // time does not pass
+        // Time does not pass.
+        if (Parking::is_deterministic())
+            return is_granted(self) || m_front.try_lock_if_free() || take_over();
         std::uint32_t pauses = 1;
         for (int round = 0; round < Parking::k_spin_rounds; ++round) {
             if (is_granted(self) || m_front.try_lock_if_free()) return true;
@@ -108,7 +123,9 @@ private:
     // One wait and one contest. True: the caller holds the mutex.
     template <class Node> [[nodiscard]] bool take_turn(Node& self) noexcept {
         entry result = entry::queued;
-        auto const enter_queue = [this, &self, &result] { return (result = enter(self)) == entry::queued; };
+        auto const enter_queue = [this, &self, &result] {
+            return (result = enter(self)) == entry::queued;
+        };
         if (!park_in_queue(self, enter_queue)) return false;
         if (result == entry::acquired) return true;
         if (!spin(&self)) return false;
@@ -117,12 +134,15 @@ private:
         m_queue.settled = true; // it has seen `contended` under this lock
         return true;
     }
-    template <class Enter> [[nodiscard]] bool park_in_queue(node& self, Enter enter_queue) noexcept {
+    template <class Enter>
+    [[nodiscard]] bool park_in_queue(node& self, Enter enter_queue) noexcept {
         park({m_kind, &m_front}, self, m_queue.lock, enter_queue);
         return true;
     }
-    template <class Enter> [[nodiscard]] bool park_in_queue(timed_waiter<Parking>& self, Enter enter_queue) noexcept {
-        return park_until({m_kind, &m_front}, self, m_queue.lock, m_queue.waiting, enter_queue, [] {});
+    template <class Enter>
+    [[nodiscard]] bool park_in_queue(timed_waiter<Parking>& self, Enter enter_queue) noexcept {
+        return park_until({m_kind, &m_front}, self, m_queue.lock, m_queue.waiting, enter_queue,
+                          [] {});
     }
 
     // Under the queue's lock, with the caller suspended.
@@ -135,7 +155,8 @@ private:
         announce();                                                  // B1
         if (m_front.try_lock() || inherit()) return entry::acquired; // B2
         if (!m_queue.settled) return entry::unsettled;
-        self.state.store(outcome::waiting, std::memory_order_relaxed); // relaxed: published by the lock
+        // relaxed: published by the lock
+        self.state.store(outcome::waiting, std::memory_order_relaxed);
         if (self.tries == 0)
             m_queue.waiting.push_back(self);
         else
@@ -143,8 +164,10 @@ private:
         return entry::queued;
     }
     void announce() noexcept {
-        if (m_front.contended.load(std::memory_order_relaxed) != 0) return; // relaxed: written under this lock
-        m_front.contended.store(1, std::memory_order_relaxed); // B1; relaxed: the heavy fence follows, or it is not settled yet
+        // relaxed: written under this lock
+        if (m_front.contended.load(std::memory_order_relaxed) != 0) return;
+        // B1; relaxed: the heavy fence follows, or it is not settled yet.
+        m_front.contended.store(1, std::memory_order_relaxed);
         m_queue.quiet = 0;
         m_queue.settled = Parking::has_heavy_fence();
         if (m_queue.settled) machine::heavy_fence();
@@ -156,16 +179,18 @@ private:
             if (is_granted(&self)) return true;
             if (m_queue.on_its_way != &self) return false;
             m_queue.on_its_way = nullptr;
-            if (m_queue.waiting.empty() || !(m_front.try_lock() || inherit())) return false; // else the holder wakes the next
+            // Else the holder wakes the next.
+            if (m_queue.waiting.empty() || !(m_front.try_lock() || inherit())) return false;
         }
         unlock_contended();
         return false;
     }
 
-    // --- unlockers: the caller holds the mutex -----------------------------------------------------------------------
+    // --- unlockers: the caller holds the mutex ---------------------------------------------------
     void unlock_contended() noexcept {
         m_queue.lock.lock();
-        node* const candidate = m_queue.on_its_way != nullptr ? m_queue.on_its_way : m_queue.waiting.first();
+        node* const candidate =
+            m_queue.on_its_way != nullptr ? m_queue.on_its_way : m_queue.waiting.first();
         if (candidate == nullptr)
             note_quiet();
         else if (is_overdue(*candidate))
@@ -183,9 +208,11 @@ private:
     }
     void set_free() noexcept {
         if (Parking::is_deterministic())
-            m_queue.inherited.store(false, std::memory_order_release); // pairs with the acquire in inherit
+            // Pairs with the acquire in inherit.
+            m_queue.inherited.store(false, std::memory_order_release);
         else
-            m_front.free.store(1, std::memory_order_release); // pairs with the acquire in mutex_front::try_lock
+            // Pairs with the acquire in mutex_front::try_lock.
+            m_front.free.store(1, std::memory_order_release);
     }
     // The mutex stays held, by the one on its way or the first in the queue.
     void hand_off() noexcept {
@@ -194,19 +221,23 @@ private:
         if (heir == nullptr) return release(nullptr); // all had timed out
         auto const thread = heir->thread;
         m_queue.on_its_way = nullptr;
-        heir->state.store(outcome::granted, std::memory_order_relaxed); // relaxed: the heir takes the queue's lock next
+        // relaxed: the heir takes the queue's lock next
+        heir->state.store(outcome::granted, std::memory_order_relaxed);
         m_queue.lock.unlock();
         if (awake == nullptr) Parking::resume(thread);
     }
     [[nodiscard]] bool is_overdue(node const& w) noexcept {
         m_queue.quiet = 0;
         if (w.tries >= Parking::k_most_tries) return true;
-        return ++m_queue.passed % Parking::k_passed_per_clock == 0 && Parking::now() - w.since >= Parking::k_longest_wait_ns;
+        return ++m_queue.passed % Parking::k_passed_per_clock == 0 &&
+               Parking::now() - w.since >= Parking::k_longest_wait_ns;
     }
     void note_quiet() noexcept {
-        if (Parking::is_deterministic() || !Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet) return;
+        if (Parking::is_deterministic() || !Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet)
+            return;
         m_front.contended.store(0,
-                                std::memory_order_relaxed); // relaxed: who misses it takes the queue's lock once more
+                                // relaxed: who misses it takes the queue's lock once more
+                                std::memory_order_relaxed);
     }
 
     front_type& m_front;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lock and unlock of the two parts of a mutex, without the checks of debug builds. unlock() never suspends.
+// Lock and unlock of the two parts of a mutex, without the checks of debug builds. unlock() never
+// suspends.
 #pragma once
 
 #include "sync/mutex_core.hpp"
@@ -14,7 +15,8 @@ using native_mutex_queue = mutex_queue<parking>;
 static_assert(sizeof(waiter<parking>) <= 64);
 
 // False: not before the limit was reached.
-[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue, limit<parking> until,
+[[nodiscard]] inline bool lock_contended(detail::mutex_front& front, native_mutex_queue& queue,
+                                         limit<parking> until,
                                          wait::wait_kind kind = wait::wait_kind::mutex) noexcept {
     sched::start_if_deterministic();
     parking::schedule_point();
@@ -25,8 +27,10 @@ static_assert(sizeof(waiter<parking>) <= 64);
     waiting.lock();
     return true;
 }
-inline void lock(detail::mutex_front& front, native_mutex_queue& queue, wait::wait_kind kind = wait::wait_kind::mutex) noexcept {
-    if (!front.try_lock()) static_cast<void>(lock_contended(front, queue, detail::k_no_deadline, kind));
+inline void lock(detail::mutex_front& front, native_mutex_queue& queue,
+                 wait::wait_kind kind = wait::wait_kind::mutex) noexcept {
+    if (!front.try_lock())
+        static_cast<void>(lock_contended(front, queue, detail::k_no_deadline, kind));
 }
 // False: another thread holds it.
 [[nodiscard]] inline bool try_lock(detail::mutex_front& front, native_mutex_queue& queue) noexcept {

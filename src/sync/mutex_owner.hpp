@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a mutex keeps the thread that holds it, if it does: a tulle::mutex without NDEBUG, a recursive one always.
+// Where a mutex keeps the thread that holds it, if it does: a tulle::mutex without NDEBUG, a
+// recursive one always.
 #pragma once
 
 #include <tulle/detail/thread_core.hpp>
@@ -12,9 +13,12 @@ namespace tulle::detail {
 
 struct mutex_owner {
     // relaxed: a waiter is known to wait, so the owner has written it.
-    static thread_id of(mutex const& m) noexcept { return m.m_owner.load(std::memory_order_relaxed); }
+    static thread_id of(mutex const& m) noexcept {
+        return m.m_owner.load(std::memory_order_relaxed);
+    }
     static void const* place(mutex const& m) noexcept { return &m.m_owner; }
-    // Others with their front at the beginning may say that they are waited for as a tulle::mutex, if they have it at the same place.
+    // Others with their front at the beginning may say that they are waited for as a tulle::mutex,
+    // if they have it at the same place.
     static constexpr std::size_t offset() noexcept { return offsetof(mutex, m_owner); }
 };
 

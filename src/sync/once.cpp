@@ -12,6 +12,8 @@ using queue = sync::once_queue<sync::parking>;
 
 bool once_flag::begin() noexcept { return core(m_state, sync::open<queue>(m_queue)).begin(); }
 
-void once_flag::finish(bool done) noexcept { core(m_state, sync::open<queue>(m_queue)).finish(done); }
+void once_flag::finish(bool done) noexcept {
+    core(m_state, sync::open<queue>(m_queue)).finish(done);
+}
 
 } // namespace tulle

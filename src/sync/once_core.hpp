@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something that is done once. States of the word: not done --begin--> running --finish--> done, or not done again.
+// Something that is done once. States of the word: not done --begin--> running --finish--> done, or
+// not done again.
 // The word leaves `running` under the lock, so a waiter that has seen it there is found.
 #pragma once
 
@@ -29,7 +30,9 @@ public:
         for (;;) {
             std::uint32_t state = k_not_done;
             // acquire, both: pairs with the release in finish.
-            if (m_state.compare_exchange_strong(state, k_running, std::memory_order_acquire, std::memory_order_acquire)) return true;
+            if (m_state.compare_exchange_strong(state, k_running, std::memory_order_acquire,
+                                                std::memory_order_acquire))
+                return true;
             if (state == k_done) return false;
             wait_while_running();
         }
@@ -37,7 +40,8 @@ public:
     void finish(bool done) noexcept {
         Parking::schedule_point();
         m_queue.lock.lock();
-        m_state.store(done ? k_done : k_not_done, std::memory_order_release); // pairs with begin and once_flag::is_done
+        // Pairs with begin and once_flag::is_done.
+        m_state.store(done ? k_done : k_not_done, std::memory_order_release);
         wait_batch<Parking> all = m_queue.waiting.take_all();
         m_queue.lock.unlock();
         all.wake_all();
@@ -47,7 +51,8 @@ private:
     void wait_while_running() noexcept {
         waiter<Parking> self;
         park({wait::wait_kind::once, &m_state}, self, m_queue.lock, [this, &self] {
-            if (m_state.load(std::memory_order_relaxed) != k_running) return false; // relaxed: under the lock, and begin() looks again
+            // relaxed: under the lock, and begin() looks again
+            if (m_state.load(std::memory_order_relaxed) != k_running) return false;
             m_queue.waiting.push_back(self);
             return true;
         });

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A meeting whose participants arrive at one time and wait at another, or not at all, and may leave. All fields under the lock. A phase:
-//   remaining > 0 --last arrival--> remaining = 0, completed by that thread without the lock --end_phase--> the next phase
-// Whoever ends it takes all waiters at once and wakes them without the lock; nothing is touched afterwards.
+// A meeting whose participants arrive at one time and wait at another, or not at all, and may
+// leave. All fields under the lock. A phase:
+//   remaining > 0 --last arrival--> remaining = 0, completed by that thread without the lock
+//   --end_phase--> the next phase
+// Whoever ends it takes all waiters at once and wakes them without the lock; nothing is touched
+// afterwards.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -26,7 +29,8 @@ public:
     }
 
     // `phase`: what to wait for. last: the caller completes the phase, and calls end_phase().
-    [[nodiscard]] arrival_result arrive(std::uint64_t count, bool drops, std::uint64_t& phase) noexcept {
+    [[nodiscard]] arrival_result arrive(std::uint64_t count, bool drops,
+                                        std::uint64_t& phase) noexcept {
         Parking::schedule_point();
         std::lock_guard const held(m_lock);
         if (count > m_remaining) return arrival_result::too_many;
@@ -51,7 +55,8 @@ public:
     void wait(std::uint64_t phase) noexcept {
         if (try_wait(phase)) return;
         waiter<Parking> self;
-        park({wait::wait_kind::phased_barrier, this}, self, m_lock, [this, &self, phase] { return enter(self, phase); });
+        park({wait::wait_kind::phased_barrier, this}, self, m_lock,
+             [this, &self, phase] { return enter(self, phase); });
     }
     // False: the limit was reached; the arrival counts.
     [[nodiscard]] bool wait_until(std::uint64_t phase, limit<Parking> until) noexcept {
@@ -59,7 +64,8 @@ public:
         if (until.is_over()) return false;
         timed_waiter<Parking> self(until);
         auto const join = [this, &self, phase] { return enter(self, phase); };
-        return park_until({wait::wait_kind::phased_barrier, this}, self, m_lock, m_waiting, join, [] {});
+        return park_until({wait::wait_kind::phased_barrier, this}, self, m_lock, m_waiting, join,
+                          [] {});
     }
 
 private:

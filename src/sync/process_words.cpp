@@ -26,17 +26,21 @@ using count_type = table::count_type;
 constexpr std::size_t k_last_slots = 512;
 
 // In the mapping, behind the counts, is the table itself.
-std::size_t bytes_for(std::size_t count) noexcept { return count * (sizeof(slot_type) + sizeof(count_type)) + sizeof(table); }
+std::size_t bytes_for(std::size_t count) noexcept {
+    return count * (sizeof(slot_type) + sizeof(count_type)) + sizeof(table);
+}
 
-// Address space only: a page is there when a word near it has been empty. Where even that is refused, a smaller table, in which words share
-// slots more often. Null: nothing at all.
+// Address space only: a page is there when a word near it has been empty. Where even that is
+// refused, a smaller table, in which words share slots more often. Null: nothing at all.
 table const* reserve_table() noexcept {
     for (unsigned bits = 24; bits >= 12; bits -= 4) {
         std::size_t const count = std::size_t{1} << bits;
-        auto* const memory = static_cast<std::byte*>(os::system_memory().reserve(bytes_for(count), os::page_size()));
+        auto* const memory =
+            static_cast<std::byte*>(os::system_memory().reserve(bytes_for(count), os::page_size()));
         if (memory == nullptr) continue;
-        os::system_memory().advise_huge(memory, bytes_for(count), false); // advice: a word that is empty should cost no huge page
-        auto* const slots = reinterpret_cast<slot_type*>(memory);         // zeros are slots
+        // advice: a word that is empty should cost no huge page
+        os::system_memory().advise_huge(memory, bytes_for(count), false);
+        auto* const slots = reinterpret_cast<slot_type*>(memory); // zeros are slots
         auto* const counts = reinterpret_cast<count_type*>(slots + count);
         return ::new (static_cast<void*>(counts + count)) table(slots, counts, count);
     }
@@ -57,10 +61,12 @@ void repair_page(std::byte* page, void*) noexcept {
 
 void on_fork_in_child() noexcept {
     if constexpr (k_check_addresses) locked_addresses::instance().repair();
-    table const* const t = g_process_words.load(std::memory_order_relaxed); // relaxed: there is one thread
+    // relaxed: there is one thread
+    table const* const t = g_process_words.load(std::memory_order_relaxed);
     if (t == nullptr) return;
     if (t != &last_table())
-        return os::for_each_touched_page(reinterpret_cast<std::byte*>(t->slots()), t->count() * sizeof(slot_type), &repair_page, nullptr);
+        return os::for_each_touched_page(reinterpret_cast<std::byte*>(t->slots()),
+                                         t->count() * sizeof(slot_type), &repair_page, nullptr);
     for (std::size_t k = 0; k < k_last_slots; ++k) table::repair(t->slots()[k]);
 }
 
@@ -73,10 +79,12 @@ table const& make_process_words() noexcept {
     table const* const made = reserve_table();
     table const* expected = nullptr;
     // release pairs with process_words; acquire: another thread was faster.
-    if (g_process_words.compare_exchange_strong(expected, made != nullptr ? made : &last_table(), std::memory_order_acq_rel,
+    if (g_process_words.compare_exchange_strong(expected, made != nullptr ? made : &last_table(),
+                                                std::memory_order_acq_rel,
                                                 std::memory_order_acquire))
         return made != nullptr ? *made : last_table();
-    if (made != nullptr) static_cast<void>(os::system_memory().release(made->slots(), bytes_for(made->count())));
+    if (made != nullptr)
+        static_cast<void>(os::system_memory().release(made->slots(), bytes_for(made->count())));
     return *expected;
 }
 
@@ -92,7 +100,8 @@ namespace {
 
 void begin(void const* word) noexcept {
     parking::schedule_point();
-    if constexpr (sync::k_check_addresses) sync::locked_addresses::instance().check_word(reinterpret_cast<std::uintptr_t>(word));
+    if constexpr (sync::k_check_addresses)
+        sync::locked_addresses::instance().check_word(reinterpret_cast<std::uintptr_t>(word));
 }
 void check(word_result result) {
     if (result == word_result::no_memory) throw std::bad_alloc();
@@ -129,10 +138,12 @@ template <class Word> void feb_calls<Word>::empty(Word* word) {
     check(process_word(word).empty());
 }
 
-template <class Word> bool feb_calls<Word>::apply(feb_operation what, Word* word, Word& value, limit until) {
+template <class Word>
+bool feb_calls<Word>::apply(feb_operation what, Word* word, Word& value, limit until) {
     begin(word);
     auto w = process_word(word);
-    word_result const result = what == feb_operation::read_ff ? w.read_ff(value, until) : w.perform(what, value, until);
+    word_result const result =
+        what == feb_operation::read_ff ? w.read_ff(value, until) : w.perform(what, value, until);
     check(result);
     return result == word_result::done;
 }
@@ -151,7 +162,8 @@ bool feb_is_full(void const* word) noexcept {
 std::size_t feb_waiting(void const* word, std::uint64_t* ids, std::size_t capacity) noexcept {
     parking::schedule_point();
     sync::waiter_ids found(ids, capacity);
-    process_word(static_cast<std::uint8_t*>(const_cast<void*>(word))).visit_waiting([&found](auto const& w) { found.add(w); });
+    process_word(static_cast<std::uint8_t*>(const_cast<void*>(word)))
+        .visit_waiting([&found](auto const& w) { found.add(w); });
     return found.count();
 }
 

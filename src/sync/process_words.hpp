@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The full/empty table of this process: made at the first use, never freed, independent of whether the run time is started. After fork(2) the
-// child has the states of the parent, but nobody waits; a slot that another thread had locked at that moment says that its words are full.
+// The full/empty table of this process: made at the first use, never freed, independent of whether
+// the run time is started. After fork(2) the child has the states of the parent, but nobody waits;
+// a slot that another thread had locked at that moment says that its words are full.
 #pragma once
 
 #include "sync/full_empty_table.hpp"
@@ -13,7 +14,8 @@
 
 namespace tulle::sync {
 
-// A word of the program's memory. Atomic, because read_ff may meet a writer, whose value it then does not use.
+// A word of the program's memory. Atomic, because read_ff may meet a writer, whose value it then
+// does not use.
 template <class Word> class memory_cell {
 public:
     using value_type = Word;
@@ -21,31 +23,42 @@ public:
 
     explicit memory_cell(Word* word) noexcept : m_word(word) {}
 
-    [[nodiscard]] std::uintptr_t address() const noexcept { return reinterpret_cast<std::uintptr_t>(m_word); }
+    [[nodiscard]] std::uintptr_t address() const noexcept {
+        return reinterpret_cast<std::uintptr_t>(m_word);
+    }
     // acquire and release pair with each other (full_empty_word::read_unlocked).
-    [[nodiscard]] Word load() const noexcept { return std::atomic_ref(*m_word).load(std::memory_order_acquire); }
-    void store(Word value) const noexcept { std::atomic_ref(*m_word).store(value, std::memory_order_release); }
+    [[nodiscard]] Word load() const noexcept {
+        return std::atomic_ref(*m_word).load(std::memory_order_acquire);
+    }
+    void store(Word value) const noexcept {
+        std::atomic_ref(*m_word).store(value, std::memory_order_release);
+    }
 
     void copy_out(void* place) const noexcept { *static_cast<Word*>(place) = load(); }
     void move_out(void* place) const noexcept { copy_out(place); }
     void copy_in(void const* place) const noexcept { store(*static_cast<Word const*>(place)); }
     void move_in(void const* place) const noexcept { copy_in(place); }
-    static void pass(void* to, void const* from) noexcept { *static_cast<Word*>(to) = *static_cast<Word const*>(from); }
+    static void pass(void* to, void const* from) noexcept {
+        *static_cast<Word*>(to) = *static_cast<Word const*>(from);
+    }
 
 private:
     Word* m_word;
 };
 
-inline constinit std::atomic<full_empty_table<parking> const*> g_process_words{nullptr}; // written once
+// Written once.
+inline constinit std::atomic<full_empty_table<parking> const*> g_process_words{nullptr};
 
 [[nodiscard]] full_empty_table<parking> const& make_process_words() noexcept;
 
 [[nodiscard]] inline full_empty_table<parking> const& process_words() noexcept {
-    auto const* const made = g_process_words.load(std::memory_order_acquire); // pairs with make_process_words
+    // Pairs with make_process_words.
+    auto const* const made = g_process_words.load(std::memory_order_acquire);
     return TULLE_LIKELY(made != nullptr) ? *made : make_process_words();
 }
 
-template <class Word> [[nodiscard]] full_empty_word<parking, memory_cell<Word>> process_word(Word* word) noexcept {
+template <class Word>
+[[nodiscard]] full_empty_word<parking, memory_cell<Word>> process_word(Word* word) noexcept {
     return {process_words(), memory_cell<Word>(word)};
 }
 

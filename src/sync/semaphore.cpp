@@ -22,13 +22,18 @@ void semaphore::acquire() noexcept { sync::open<core>(m_core).acquire(); }
 
 bool semaphore::try_acquire() noexcept { return sync::open<core>(m_core).try_acquire(); }
 
-bool semaphore::acquire_before(limit until) noexcept { return sync::open<core>(m_core).acquire_until(until); }
+bool semaphore::acquire_before(limit until) noexcept {
+    return sync::open<core>(m_core).acquire_until(until);
+}
 
 void semaphore::release(std::ptrdiff_t units) noexcept {
     if (units < 0 || !sync::open<core>(m_core).release(static_cast<std::uint64_t>(units)))
-        base::fatal("semaphore %p: %td units are released, but a count is from 0 to 2^62", static_cast<void*>(this), units);
+        base::fatal("semaphore %p: %td units are released, but a count is from 0 to 2^62",
+                    static_cast<void*>(this), units);
 }
 
-std::ptrdiff_t semaphore::count() const noexcept { return static_cast<std::ptrdiff_t>(sync::open<core>(m_core).count()); }
+std::ptrdiff_t semaphore::count() const noexcept {
+    return static_cast<std::ptrdiff_t>(sync::open<core>(m_core).count());
+}
 
 } // namespace tulle::detail

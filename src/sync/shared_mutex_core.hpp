@@ -3,10 +3,13 @@
 //   bit 0: a writer holds it | bit 1: threads wait | bits 2..63: readers that hold it
 //   INV-1  under the lock: bit 1 is set exactly while one of the lists is not empty
 //   INV-2  readers wait only while a writer holds it or waits
-// While bit 1 is clear holders come and go by compare-and-swap. While it is set, nobody gets it but from the list, and who lets go last
-// passes it on: a writer to all readers that wait, else to the next writer; the last reader to the next writer, else to all readers. So
-// readers and writers take turns, writers in their order, and nobody waits for more than one turn of the others for each writer before it.
-// Source: phase-fair locks (Brandenburg and Anderson 2010, doi:10.1007/s11241-010-9097-2), with queues in place of spinning.
+// While bit 1 is clear holders come and go by compare-and-swap. While it is set, nobody gets it but
+// from the list, and who lets go last passes it on: a writer to all readers that wait, else to the
+// next writer; the last reader to the next writer, else to all readers. So readers and writers take
+// turns, writers in their order, and nobody waits for more than one turn of the others for each
+// writer before it.
+// Source: phase-fair locks (Brandenburg and Anderson 2010, doi:10.1007/s11241-010-9097-2), with
+// queues in place of spinning.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -24,11 +27,17 @@ template <class Parking> class shared_mutex_core {
 
 public:
     // Snapshots; relaxed: nothing is read on their strength.
-    [[nodiscard]] std::uint64_t readers() const noexcept { return m_word.load(std::memory_order_relaxed) / k_reader; }
-    [[nodiscard]] bool is_written() const noexcept { return (m_word.load(std::memory_order_relaxed) & k_writer) != 0; }
-    [[nodiscard]] bool is_used() const noexcept { return m_word.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] std::uint64_t readers() const noexcept {
+        return m_word.load(std::memory_order_relaxed) / k_reader;
+    }
+    [[nodiscard]] bool is_written() const noexcept {
+        return (m_word.load(std::memory_order_relaxed) & k_writer) != 0;
+    }
+    [[nodiscard]] bool is_used() const noexcept {
+        return m_word.load(std::memory_order_relaxed) != 0;
+    }
 
-    // --- writers -----------------------------------------------------------------------------------------------------
+    // --- writers ---------------------------------------------------------------------------------
     [[nodiscard]] bool try_lock() noexcept {
         Parking::schedule_point();
         return take();
@@ -36,7 +45,8 @@ public:
     void lock() noexcept {
         if (try_lock() || spin([this] { return take(); })) return;
         waiter<Parking> self;
-        park({wait::wait_kind::shared_mutex, this}, self, m_lock, [this, &self] { return enter(self); });
+        park({wait::wait_kind::shared_mutex, this}, self, m_lock,
+             [this, &self] { return enter(self); });
     }
     // False: not before the limit was reached.
     [[nodiscard]] bool lock_until(limit<Parking> until) noexcept {
@@ -46,19 +56,21 @@ public:
         timed_waiter<Parking> self(until);
         woken_chain<Parking> readers;
         bool const locked = park_until(
-            {wait::wait_kind::shared_mutex, this}, self, m_lock, m_writers, [this, &self] { return enter(self); },
-            [this, &readers] { let_readers_in(readers); });
+            {wait::wait_kind::shared_mutex, this}, self, m_lock, m_writers,
+            [this, &self] { return enter(self); }, [this, &readers] { let_readers_in(readers); });
         readers.resume_all();
         return locked;
     }
     void unlock() noexcept {
         std::uint64_t word = k_writer;
         // release pairs with take and take_shared.
-        if (!m_word.compare_exchange_strong(word, 0, std::memory_order_release, std::memory_order_relaxed)) pass_on_from_writer();
+        if (!m_word.compare_exchange_strong(word, 0, std::memory_order_release,
+                                            std::memory_order_relaxed))
+            pass_on_from_writer();
         Parking::schedule_point();
     }
 
-    // --- readers -----------------------------------------------------------------------------------------------------
+    // --- readers ---------------------------------------------------------------------------------
     [[nodiscard]] bool try_lock_shared() noexcept {
         Parking::schedule_point();
         return take_shared(k_writer | k_waiting);
@@ -66,7 +78,8 @@ public:
     void lock_shared() noexcept {
         if (try_lock_shared() || spin([this] { return take_shared(k_writer | k_waiting); })) return;
         waiter<Parking> self;
-        park({wait::wait_kind::shared_mutex, this}, self, m_lock, [this, &self] { return enter_shared(self); });
+        park({wait::wait_kind::shared_mutex, this}, self, m_lock,
+             [this, &self] { return enter_shared(self); });
     }
     [[nodiscard]] bool lock_shared_until(limit<Parking> until) noexcept {
         if (try_lock_shared()) return true;
@@ -74,7 +87,8 @@ public:
         if (spin([this] { return take_shared(k_writer | k_waiting); })) return true;
         timed_waiter<Parking> self(until);
         auto const join = [this, &self] { return enter_shared(self); };
-        return park_until({wait::wait_kind::shared_mutex, this}, self, m_lock, m_readers, join, [this] { settle(); });
+        return park_until({wait::wait_kind::shared_mutex, this}, self, m_lock, m_readers, join,
+                          [this] { settle(); });
     }
     void unlock_shared() noexcept {
         // release pairs with take, take_shared and pass_on_from_reader.
@@ -94,14 +108,18 @@ private:
         std::uint64_t word = 0;
         // acquire pairs with the releases in unlock, unlock_shared and those who pass it on.
         return m_word.load(std::memory_order_relaxed) == 0 && // relaxed: the exchange decides
-               m_word.compare_exchange_strong(word, k_writer, std::memory_order_acquire, std::memory_order_relaxed);
+               m_word.compare_exchange_strong(word, k_writer, std::memory_order_acquire,
+                                              std::memory_order_relaxed);
     }
     // Unless one of these bits is set.
     [[nodiscard]] bool take_shared(std::uint64_t hindrance) noexcept {
-        std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
+        // relaxed: the exchange decides
+        std::uint64_t word = m_word.load(std::memory_order_relaxed);
         while ((word & hindrance) == 0) {
             // acquire pairs with the releases in unlock and in those who pass it on.
-            if (m_word.compare_exchange_weak(word, word + k_reader, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+            if (m_word.compare_exchange_weak(word, word + k_reader, std::memory_order_acquire,
+                                             std::memory_order_relaxed))
+                return true;
         }
         return false;
     }
@@ -111,7 +129,8 @@ private:
         std::uint32_t pauses = 1;
         for (int round = 0; round < Parking::k_spin_rounds; ++round) {
             if (take()) return true;
-            if ((m_word.load(std::memory_order_relaxed) & k_waiting) != 0) return false; // relaxed: a hint
+            // relaxed: a hint
+            if ((m_word.load(std::memory_order_relaxed) & k_waiting) != 0) return false;
             if (Parking::has_ready_threads()) return false;
             for (std::uint32_t k = 0; k < pauses; ++k) machine::pause();
             pauses = std::min(2 * pauses, Parking::k_most_pauses);
@@ -119,10 +138,11 @@ private:
         return false;
     }
 
-    // --- under the lock ------------------------------------------------------------------------------------------------
+    // --- under the lock --------------------------------------------------------------------------
     // False: it holds it.
     [[nodiscard]] bool enter(waiter<Parking>& self) noexcept {
-        std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchanges decide
+        // relaxed: the exchanges decide
+        std::uint64_t word = m_word.load(std::memory_order_relaxed);
         for (;;) {
             if (word == 0) {
                 if (take()) return false;
@@ -136,7 +156,8 @@ private:
     [[nodiscard]] bool enter_shared(waiter<Parking>& self) noexcept {
         for (;;) {
             if (m_writers.empty() && take_shared(k_writer)) return false;
-            std::uint64_t word = m_word.load(std::memory_order_relaxed);         // relaxed: the exchange decides
+            // relaxed: the exchange decides
+            std::uint64_t word = m_word.load(std::memory_order_relaxed);
             bool const must_wait = (word & k_writer) != 0 || !m_writers.empty(); // INV-2
             if (must_wait && announce(word)) {
                 m_readers.push_back(self);
@@ -144,15 +165,20 @@ private:
             }
         }
     }
-    // Sets bit 1 if the word, which says that somebody holds it, is still `word`: who lets go then finds the caller in its list. INV-1
+    // Sets bit 1 if the word, which says that somebody holds it, is still `word`: who lets go then
+    // finds the caller in its list. INV-1
     [[nodiscard]] bool announce(std::uint64_t& word) noexcept {
         // relaxed: the list is published by the lock.
         return (word & k_waiting) != 0 ||
-               m_word.compare_exchange_weak(word, word | k_waiting, std::memory_order_relaxed, std::memory_order_relaxed);
+               m_word.compare_exchange_weak(word, word | k_waiting, std::memory_order_relaxed,
+                                            std::memory_order_relaxed);
     }
-    [[nodiscard]] std::uint64_t waiting_bit() const noexcept { return m_writers.empty() && m_readers.empty() ? 0 : k_waiting; }
+    [[nodiscard]] std::uint64_t waiting_bit() const noexcept {
+        return m_writers.empty() && m_readers.empty() ? 0 : k_waiting;
+    }
     void settle() noexcept {
-        if (waiting_bit() == 0) m_word.fetch_and(~k_waiting, std::memory_order_relaxed); // relaxed: it lets go of nothing
+        // relaxed: it lets go of nothing
+        if (waiting_bit() == 0) m_word.fetch_and(~k_waiting, std::memory_order_relaxed);
     }
     [[nodiscard]] std::uint64_t wake_readers(woken_chain<Parking>& woken) noexcept {
         std::uint64_t count = 0;
@@ -166,32 +192,41 @@ private:
     }
     // A writer has given up: readers that waited behind it need not any longer. INV-2
     void let_readers_in(woken_chain<Parking>& woken) noexcept {
-        // relaxed: a writer's bit, or its absence while the bit 1 is set, changes under this lock only.
+        // relaxed: a writer's bit, or its absence while the bit 1 is set, changes under this lock
+        // only.
         if (m_writers.empty() && (m_word.load(std::memory_order_relaxed) & k_writer) == 0)
-            m_word.fetch_add(k_reader * wake_readers(woken), std::memory_order_acquire); // pairs with unlock, through the word
+            // Pairs with unlock, through the word.
+            m_word.fetch_add(k_reader * wake_readers(woken), std::memory_order_acquire);
         settle();
     }
 
-    // --- who lets go ----------------------------------------------------------------------------------------------------
+    // --- who lets go -----------------------------------------------------------------------------
     // Bit 0 is set, so that nobody changes the word without the lock.
     void pass_on_from_writer() noexcept {
         woken_chain<Parking> woken;
         {
             section const held(m_lock);
             std::uint64_t const readers = wake_readers(woken);
-            std::uint64_t const holders = readers != 0 ? readers * k_reader : wake_writer(woken) ? k_writer : 0;
-            m_word.store(holders | waiting_bit(), std::memory_order_release); // pairs with take, take_shared
+            std::uint64_t const holders = readers != 0         ? readers * k_reader
+                                          : wake_writer(woken) ? k_writer
+                                                               : 0;
+            // Pairs with take, take_shared.
+            m_word.store(holders | waiting_bit(), std::memory_order_release);
         }
         woken.resume_all();
     }
-    // Nobody held it when the caller had let go; bit 1 was set, and as long as it is, nobody changes the word without the lock.
+    // Nobody held it when the caller had let go; bit 1 was set, and as long as it is, nobody
+    // changes the word without the lock.
     void pass_on_from_reader() noexcept {
         woken_chain<Parking> woken;
         {
             section const held(m_lock);
-            if (m_word.load(std::memory_order_acquire) != k_waiting) return; // somebody did it. acquire pairs with unlock_shared of all
-            std::uint64_t const holders = wake_writer(woken) ? k_writer : wake_readers(woken) * k_reader;
-            m_word.store(holders | waiting_bit(), std::memory_order_release); // pairs with take, take_shared
+            // Somebody did it. acquire pairs with unlock_shared of all.
+            if (m_word.load(std::memory_order_acquire) != k_waiting) return;
+            std::uint64_t const holders =
+                wake_writer(woken) ? k_writer : wake_readers(woken) * k_reader;
+            // Pairs with take, take_shared.
+            m_word.store(holders | waiting_bit(), std::memory_order_release);
         }
         woken.resume_all();
     }

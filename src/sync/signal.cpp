@@ -16,24 +16,30 @@ using core = sync::signal_core<sync::parking>;
 using error = sync::signal_error;
 
 [[noreturn]] void refuse_waiter(void const* signal) noexcept {
-    base::fatal("signal %p: a second thread waits; a signal has one waiter, use a latch or a barrier for more", signal);
+    base::fatal("signal %p: a second thread waits; a signal has one waiter, use a latch or a "
+                "barrier for more",
+                signal);
 }
 
 } // namespace
 
 signal::signal(std::uint32_t count) {
-    if (count > core::k_most) throw std::invalid_argument("tulle::signal: a count must be below 2^31");
+    if (count > core::k_most)
+        throw std::invalid_argument("tulle::signal: a count must be below 2^31");
     sync::open<core>(m_core).open(count);
 }
 
 void signal::notify() noexcept {
     if (sync::open<core>(m_core).notify() != error::none)
-        base::fatal("signal %p is notified more often than its count says; raise it by add_signalers() first", static_cast<void*>(this));
+        base::fatal("signal %p is notified more often than its count says; raise it by "
+                    "add_signalers() first",
+                    static_cast<void*>(this));
 }
 
 void signal::add_signalers(std::uint32_t more) noexcept {
     if (sync::open<core>(m_core).add(more) != error::none)
-        base::fatal("signal %p: %u more signalers make more than %u", static_cast<void*>(this), more, core::k_most);
+        base::fatal("signal %p: %u more signalers make more than %u", static_cast<void*>(this),
+                    more, core::k_most);
 }
 
 bool signal::try_wait() const noexcept {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A count of notifications still to come, and at most one thread that waits for the last. One word decides:
-//   bits 0..31 the count | bit 32: a thread waits | bits 33..63: number of the wait, so that no two waits look alike
-// The notification that makes the count zero also takes the waiting bit away, and with it the duty to resume the waiter; a timer takes the
-// bit away while the count is not zero. So exactly one of them resumes it. Nobody touches the signal after having made the count zero.
+// A count of notifications still to come, and at most one thread that waits for the last. One word
+// decides:
+//   bits 0..31 the count | bit 32: a thread waits | bits 33..63: number of the wait, so that no two
+//   waits look alike
+// The notification that makes the count zero also takes the waiting bit away, and with it the duty
+// to resume the waiter; a timer takes the bit away while the count is not zero. So exactly one of
+// them resumes it. Nobody touches the signal after having made the count zero.
 // Source: the SimpleSignal of OctoPOS, the operating system of invasive computing.
 #pragma once
 
@@ -23,27 +26,37 @@ template <class Parking> class signal_core {
 public:
     static constexpr std::uint32_t k_most = 0x7FFFFFFF;
 
-    void open(std::uint32_t count) noexcept { m_word.store(count, std::memory_order_relaxed); } // relaxed: before it is shared
+    // relaxed: before it is shared
+    void open(std::uint32_t count) noexcept { m_word.store(count, std::memory_order_relaxed); }
 
     // acquire pairs with the release in notify.
-    [[nodiscard]] bool is_zero() const noexcept { return count_of(m_word.load(std::memory_order_acquire)) == 0; }
+    [[nodiscard]] bool is_zero() const noexcept {
+        return count_of(m_word.load(std::memory_order_acquire)) == 0;
+    }
     // Whether a thread waits: a snapshot.
-    [[nodiscard]] bool has_waiter() const noexcept { return (m_word.load(std::memory_order_relaxed) & k_waiting) != 0; }
+    [[nodiscard]] bool has_waiter() const noexcept {
+        return (m_word.load(std::memory_order_relaxed) & k_waiting) != 0;
+    }
 
     // Notifications to come: a snapshot.
-    [[nodiscard]] std::uint32_t count() const noexcept { return count_of(m_word.load(std::memory_order_relaxed)); }
+    [[nodiscard]] std::uint32_t count() const noexcept {
+        return count_of(m_word.load(std::memory_order_relaxed));
+    }
 
     [[nodiscard]] signal_error notify() noexcept {
         Parking::schedule_point();
-        std::uint64_t word = m_word.load(std::memory_order_acquire); // pairs with the release in enter: m_waiter is that of this wait
+        // Pairs with the release in enter: m_waiter is that of this wait.
+        std::uint64_t word = m_word.load(std::memory_order_acquire);
         for (;;) {
             if (count_of(word) == 0) return signal_error::too_many_notifications;
             bool const wakes = count_of(word) == 1 && (word & k_waiting) != 0;
-            // relaxed: if it belongs to a later wait, the word has changed as well, and the exchange fails.
+            // relaxed: if it belongs to a later wait, the word has changed as well, and the
+            // exchange fails.
             handle const waiter = wakes ? m_waiter.load(std::memory_order_relaxed) : nullptr;
-            // acq_rel: release pairs with is_zero and enter; acquire keeps m_waiter, and makes this one carry on what others released.
-            if (!m_word.compare_exchange_weak(word, (wakes ? word & ~k_waiting : word) - 1, std::memory_order_acq_rel,
-                                              std::memory_order_acquire))
+            // acq_rel: release pairs with is_zero and enter; acquire keeps m_waiter, and makes this
+            // one carry on what others released.
+            if (!m_word.compare_exchange_weak(word, (wakes ? word & ~k_waiting : word) - 1,
+                                              std::memory_order_acq_rel, std::memory_order_acquire))
                 continue;
             if (wakes) Parking::resume(waiter);
             return signal_error::none;
@@ -51,11 +64,14 @@ public:
     }
     [[nodiscard]] signal_error add(std::uint32_t more) noexcept {
         Parking::schedule_point();
-        std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
+        // relaxed: the exchange decides
+        std::uint64_t word = m_word.load(std::memory_order_relaxed);
         do {
             if (more > k_most - count_of(word)) return signal_error::too_many_signalers;
-        } while (!m_word.compare_exchange_weak(word, word + more, std::memory_order_relaxed, std::memory_order_relaxed));
-        return signal_error::none; // relaxed: it publishes nothing, and every notification passes it on (release sequence)
+        } while (!m_word.compare_exchange_weak(word, word + more, std::memory_order_relaxed,
+                                               std::memory_order_relaxed));
+        // relaxed: it publishes nothing, and every notification passes it on (release sequence)
+        return signal_error::none;
     }
     [[nodiscard]] signal_error wait() noexcept {
         Parking::schedule_point();
@@ -100,12 +116,17 @@ private:
         [[nodiscard]] bool withdraw(handle) const noexcept { return of.withdraw(number); }
     };
 
-    [[nodiscard]] static std::uint64_t number_of(std::uint64_t word) noexcept { return word / k_one_wait; }
-    [[nodiscard]] static std::uint32_t count_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word); }
+    [[nodiscard]] static std::uint64_t number_of(std::uint64_t word) noexcept {
+        return word / k_one_wait;
+    }
+    [[nodiscard]] static std::uint32_t count_of(std::uint64_t word) noexcept {
+        return static_cast<std::uint32_t>(word);
+    }
 
     // By the waiter, suspended already.
     [[nodiscard]] entry enter(handle thread, std::uint64_t& number) noexcept {
-        std::uint64_t word = m_word.load(std::memory_order_acquire); // pairs with the release in notify
+        // Pairs with the release in notify.
+        std::uint64_t word = m_word.load(std::memory_order_acquire);
         if ((word & k_waiting) != 0) return entry::taken;
         m_waiter.store(thread, std::memory_order_relaxed); // relaxed: published by the exchange
         for (;;) {
@@ -113,18 +134,24 @@ private:
             if ((word & k_waiting) != 0) return entry::taken;
             // release pairs with notify; acquire: the failing case may see zero.
             std::uint64_t const waiting = (word + k_one_wait) | k_waiting;
-            if (m_word.compare_exchange_weak(word, waiting, std::memory_order_release, std::memory_order_acquire)) {
+            if (m_word.compare_exchange_weak(word, waiting, std::memory_order_release,
+                                             std::memory_order_acquire)) {
                 number = number_of(waiting);
                 return entry::waits;
             }
         }
     }
-    // By the timer or the canceller. False: a notification came first and resumes the waiter; others may wait by now.
+    // By the timer or the canceller. False: a notification came first and resumes the waiter;
+    // others may wait by now.
     [[nodiscard]] bool withdraw(std::uint64_t number) noexcept {
-        std::uint64_t word = m_word.load(std::memory_order_relaxed); // relaxed: the exchange decides
+        // relaxed: the exchange decides
+        std::uint64_t word = m_word.load(std::memory_order_relaxed);
         while ((word & k_waiting) != 0 && number_of(word) == number) {
-            // relaxed: it says nothing; what others have released through the word goes on with it (release sequence).
-            if (m_word.compare_exchange_weak(word, word & ~k_waiting, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
+            // relaxed: it says nothing; what others have released through the word goes on with it
+            // (release sequence).
+            if (m_word.compare_exchange_weak(word, word & ~k_waiting, std::memory_order_relaxed,
+                                             std::memory_order_relaxed))
+                return true;
         }
         return false;
     }

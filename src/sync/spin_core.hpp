@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread waits for a spin lock: pauses that get longer, and between them the other threads of its worker. Who has waited for
-// Parking::k_longest_wait_ns is counted as starving, and newcomers stand back.
+// How a thread waits for a spin lock: pauses that get longer, and between them the other threads of
+// its worker. Who has waited for Parking::k_longest_wait_ns is counted as starving, and newcomers
+// stand back.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -24,7 +25,8 @@ public:
     [[nodiscard]] bool lock_until(limit<Parking> until) noexcept {
         if (spin()) return true;
         bool const locked = wait(until);
-        if (m_starves) m_front.starving.fetch_sub(1, std::memory_order_relaxed); // relaxed: a hint for others
+        // relaxed: a hint for others
+        if (m_starves) m_front.starving.fetch_sub(1, std::memory_order_relaxed);
         return locked;
     }
 
@@ -55,7 +57,8 @@ private:
     // relaxed: hints, which spare the holder's cache line.
     [[nodiscard]] bool take() noexcept {
         if (m_front.held.load(std::memory_order_relaxed) != 0) return false;
-        return (m_starves || m_front.starving.load(std::memory_order_relaxed) == 0) && m_front.take();
+        return (m_starves || m_front.starving.load(std::memory_order_relaxed) == 0) &&
+               m_front.take();
     }
 
     static constexpr int k_rounds = 6;

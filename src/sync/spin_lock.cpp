@@ -6,6 +6,8 @@
 
 namespace tulle {
 
-bool spin_lock::lock_cold(detail::limit until) noexcept { return sync::spin_core<sync::parking>(m_front).lock_until(until); }
+bool spin_lock::lock_cold(detail::limit until) noexcept {
+    return sync::spin_core<sync::parking>(m_front).lock_until(until);
+}
 
 } // namespace tulle

@@ -14,13 +14,15 @@ class waiter_ids {
 public:
     waiter_ids(std::uint64_t* to, std::size_t capacity) noexcept : m_to(to), m_capacity(capacity) {}
 
-    // Under the lock without which nobody resumes the waiter. 0: a forked thread that has not asked for its number.
+    // Under the lock without which nobody resumes the waiter. 0: a forked thread that has not asked
+    // for its number.
     void add(waiter<parking> const& w) noexcept {
         sched::fiber const& f = *w.thread;
         if (m_count < m_capacity) m_to[m_count] = f.frame != nullptr ? f.frame->id : f.base.id;
         ++m_count;
     }
-    [[nodiscard]] std::size_t count() const noexcept { return m_count; } // also those for which there was no room
+    // Also those for which there was no room.
+    [[nodiscard]] std::size_t count() const noexcept { return m_count; }
 
 private:
     std::uint64_t* m_to;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a slot of the table says of all words that it stands for, while its lock is held. A granule is 8 aligned bytes; a word is named by its
-// address, so a granule has up to eight words, whatever their sizes.
+// What a slot of the table says of all words that it stands for, while its lock is held. A granule
+// is 8 aligned bytes; a word is named by its address, so a granule has up to eight words, whatever
+// their sizes.
 //   0                        every word is full, and nobody waits
-//   mask | granule | 1       these words of this granule are empty: bit 56 + k of the mask is the word at byte k
-//   pointer to a queue | 4   threads wait for a word; its `next` says the rest in the same way
-//   pointer to a tally | 6   another granule with empty words; likewise
-// 2 alone means locked. A granule occurs once, a queue once for each word; the first two kinds end the chain.
+//   mask | granule | 1       these words of this granule are empty: bit 56 + k of the mask is the
+//                            word at byte k pointer to a queue | 4   threads wait for a word; its
+//                            `next` says the rest in the same way pointer to a tally | 6   another
+//                            granule with empty words; likewise
+// 2 alone means locked. A granule occurs once, a queue once for each word; the first two kinds end
+// the chain.
 #pragma once
 
 #include "sync/word_queue.hpp"
@@ -28,12 +31,15 @@ struct word_tally {
 
 namespace slot {
 
-inline constexpr unsigned k_mask_shift = 56; // addresses of user space end below, in any paging mode of today
+// Addresses of user space end below, in any paging mode of today.
+inline constexpr unsigned k_mask_shift = 56;
 inline constexpr slot_value k_kind = 7;
 inline constexpr slot_value k_marks = 1, k_queue = 4, k_tally = 6;
 inline constexpr slot_value k_mask = ~slot_value{0} << k_mask_shift;
 
-[[nodiscard]] constexpr slot_value mark_of(std::uintptr_t address) noexcept { return slot_value{1} << (k_mask_shift + (address & 7)); }
+[[nodiscard]] constexpr slot_value mark_of(std::uintptr_t address) noexcept {
+    return slot_value{1} << (k_mask_shift + (address & 7));
+}
 // Exactly this word of the granule is empty.
 [[nodiscard]] constexpr slot_value marks_of(std::uintptr_t address) noexcept {
     return mark_of(address) | (address & ~slot_value{7}) | k_marks;
@@ -46,18 +52,25 @@ inline constexpr slot_value k_mask = ~slot_value{0} << k_mask_shift;
 [[nodiscard]] constexpr bool says_empty(slot_value v, std::uintptr_t address) noexcept {
     return is_marks_of(v, address) && (v & mark_of(address)) != 0;
 }
-template <class T> [[nodiscard]] slot_value pointer_to(T* of, slot_value kind) noexcept { return reinterpret_cast<slot_value>(of) | kind; }
-template <class T> [[nodiscard]] T* pointer_in(slot_value v) noexcept { return reinterpret_cast<T*>(v & ~k_kind); }
+template <class T> [[nodiscard]] slot_value pointer_to(T* of, slot_value kind) noexcept {
+    return reinterpret_cast<slot_value>(of) | kind;
+}
+template <class T> [[nodiscard]] T* pointer_in(slot_value v) noexcept {
+    return reinterpret_cast<T*>(v & ~k_kind);
+}
 
-// Of a word that alone has a part in its slot: the thread that waits to take its value, if no other waits.
-template <class Parking> [[nodiscard]] word_waiter<Parking>* only_taker(slot_value head, std::uintptr_t address) noexcept {
+// Of a word that alone has a part in its slot: the thread that waits to take its value, if no other
+// waits.
+template <class Parking>
+[[nodiscard]] word_waiter<Parking>* only_taker(slot_value head, std::uintptr_t address) noexcept {
     if ((head & k_kind) != k_queue) return nullptr;
     auto const* const q = pointer_in<word_queue<Parking>>(head);
     return q->address == address && q->next == marks_of(address) ? q->only_taker() : nullptr;
 }
 // The queue of the word, in the frame of the first that waits for it.
 template <class Parking>
-[[nodiscard]] word_queue<Parking>& add_queue(slot_value& head, std::uintptr_t address, word_waiter<Parking>& host) noexcept {
+[[nodiscard]] word_queue<Parking>& add_queue(slot_value& head, std::uintptr_t address,
+                                             word_waiter<Parking>& host) noexcept {
     word_queue<Parking>* const fresh = host.make_own();
     fresh->next = head;
     fresh->address = address;
@@ -73,10 +86,17 @@ template <class Parking> class word_chain {
 public:
     using queue = word_queue<Parking>;
 
-    word_chain(slot_value& head, std::uintptr_t address) noexcept : m_head(head), m_address(address) { find(); }
+    word_chain(slot_value& head, std::uintptr_t address) noexcept
+        : m_head(head), m_address(address) {
+        find();
+    }
 
-    [[nodiscard]] bool is_full() const noexcept { return m_marks == nullptr || (*m_marks & slot::mark_of(m_address)) == 0; }
-    [[nodiscard]] queue* waiting() const noexcept { return m_queue == nullptr ? nullptr : slot::pointer_in<queue>(*m_queue); }
+    [[nodiscard]] bool is_full() const noexcept {
+        return m_marks == nullptr || (*m_marks & slot::mark_of(m_address)) == 0;
+    }
+    [[nodiscard]] queue* waiting() const noexcept {
+        return m_queue == nullptr ? nullptr : slot::pointer_in<queue>(*m_queue);
+    }
     // Whether set_empty can do without memory.
     [[nodiscard]] bool has_room() const noexcept { return m_marks != nullptr || *m_end == 0; }
 
@@ -108,12 +128,15 @@ public:
         if (m_queue == nullptr) return;
         *m_queue = to == nullptr ? waiting()->next : slot::pointer_to(to, slot::k_queue);
     }
-    [[nodiscard]] queue* add_queue(word_waiter<Parking>& host) noexcept { return &slot::add_queue(m_head, m_address, host); }
+    [[nodiscard]] queue* add_queue(word_waiter<Parking>& host) noexcept {
+        return &slot::add_queue(m_head, m_address, host);
+    }
 
 private:
     void find() noexcept {
         slot_value* link = &m_head;
-        while (slot::is_chain(*link)) link = (*link & slot::k_kind) == slot::k_queue ? pass_queue(link) : pass_tally(link);
+        while (slot::is_chain(*link))
+            link = (*link & slot::k_kind) == slot::k_queue ? pass_queue(link) : pass_tally(link);
         m_end = link;
         if (slot::is_marks_of(*link, m_address)) m_marks = link;
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operation does to a full/empty word and to those who wait for it (docs/protocols/full_empty.md). The caller holds the word's lock,
-// applies, writes back state and queue, lets go of the lock, and only then wakes.
+// What an operation does to a full/empty word and to those who wait for it
+// (docs/protocols/full_empty.md). The caller holds the word's lock, applies, writes back state and
+// queue, lets go of the lock, and only then wakes.
 //
-// Cell: where the value is. copy_out, move_out (to a place), copy_in, move_in (from a place), pass (to a place, a copy of what is in another).
+// Cell: where the value is. copy_out, move_out (to a place), copy_in, move_in (from a place), pass
+// (to a place, a copy of what is in another).
 // A place is a value in somebody's frame.
 #pragma once
 
@@ -37,7 +39,8 @@ public:
         while (node* const r = node::from(m_readers)) {
             m_readers = r->next.load();
             cell.pass(r->place, place);
-            r->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
+            // relaxed: resume and suspend order it
+            r->state.store(outcome::woken, std::memory_order_relaxed);
             Parking::resume(r->thread);
         }
     }
@@ -48,12 +51,16 @@ private:
     waiter<Parking>* m_readers = nullptr;
 };
 
-// An empty word is filled, and `taker`, the only one that waits for it, empties it: only it is to be resumed then.
-template <class Parking, class Cell> void pass_on(Cell const& cell, feb_operation what, void* place, word_waiter<Parking>& taker) noexcept {
+// An empty word is filled, and `taker`, the only one that waits for it, empties it: only it is to
+// be resumed then.
+template <class Parking, class Cell>
+void pass_on(Cell const& cell, feb_operation what, void* place,
+             word_waiter<Parking>& taker) noexcept {
     if (what != feb_operation::fill) cell.move_in(place);
     cell.move_out(taker.place);
     taker.linked = false;
-    taker.state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
+    // relaxed: resume and suspend order it
+    taker.state.store(outcome::woken, std::memory_order_relaxed);
 }
 
 template <class Parking, class Cell> class word_change {
@@ -67,7 +74,8 @@ public:
     [[nodiscard]] bool is_full() const noexcept { return m_full; }
     [[nodiscard]] queue* settle() noexcept { return m_waiting.settle(); }
 
-    // False: it must wait, nothing was done. `place` is valid for each operation; after `fill`, what is in it goes to readers.
+    // False: it must wait, nothing was done. `place` is valid for each operation; after `fill`,
+    // what is in it goes to readers.
     [[nodiscard]] bool apply(feb_operation what, void* place) noexcept {
         switch (what) {
             case feb_operation::read_ff: return m_full && read(place);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for the state of one full/empty word. The queue lies in the frame of one of its waiters, the host, so that waiting takes no
-// memory; when the host leaves, the queue moves into the frame of another. All under the lock of the word.
-//   INV-1  while the word is empty, others has read_fe and write_ff; while it is full, others has write_ef, and nobody reads
+// Who waits for the state of one full/empty word. The queue lies in the frame of one of its
+// waiters, the host, so that waiting takes no memory; when the host leaves, the queue moves into
+// the frame of another. All under the lock of the word.
+//   INV-1  while the word is empty, others has read_fe and write_ff; while it is full, others has
+//          write_ef, and nobody reads
 //   INV-2  a queue that can be reached has a waiter, and its host is one
 #pragma once
 
@@ -29,9 +31,12 @@ template <class Parking> struct word_queue {
     wait_list<Parking> hasty;   // read_ff with a deadline
     wait_list<Parking> others;
 
-    [[nodiscard]] bool empty() const noexcept { return readers.empty() && hasty.empty() && others.empty(); }
+    [[nodiscard]] bool empty() const noexcept {
+        return readers.empty() && hasty.empty() && others.empty();
+    }
     [[nodiscard]] wait_list<Parking>& list_of(node const& w) noexcept;
-    // The one that waits, if there is no other, and it waits to take the value, and without a limit.
+    // The one that waits, if there is no other, and it waits to take the value, and without a
+    // limit.
     [[nodiscard]] node* only_taker() const noexcept;
     template <class F> void visit(F visit_one) const noexcept;
 };
@@ -51,8 +56,12 @@ template <class Parking> struct word_waiter : waiter<Parking> {
     [[nodiscard]] word_queue<Parking>* make_own(word_queue<Parking> const& like = {}) noexcept {
         return new (&own) word_queue<Parking>(like);
     }
-    [[nodiscard]] static word_waiter* from(waiter<Parking>* w) noexcept { return static_cast<word_waiter*>(w); }
-    [[nodiscard]] bool is_plain_reader() const noexcept { return wants == feb_operation::read_ff && !this->timed; }
+    [[nodiscard]] static word_waiter* from(waiter<Parking>* w) noexcept {
+        return static_cast<word_waiter*>(w);
+    }
+    [[nodiscard]] bool is_plain_reader() const noexcept {
+        return wants == feb_operation::read_ff && !this->timed;
+    }
 };
 
 template <class Parking> wait_list<Parking>& word_queue<Parking>::list_of(node const& w) noexcept {
@@ -61,17 +70,22 @@ template <class Parking> wait_list<Parking>& word_queue<Parking>::list_of(node c
 }
 
 template <class Parking> word_waiter<Parking>* word_queue<Parking>::only_taker() const noexcept {
-    bool const is_alone = readers.empty() && hasty.empty() && host->next.load() == nullptr && host->prev.load() == nullptr;
+    bool const is_alone = readers.empty() && hasty.empty() && host->next.load() == nullptr &&
+                          host->prev.load() == nullptr;
     return is_alone && host->wants == feb_operation::read_fe && !host->timed ? host : nullptr;
 }
 
 // Calls visit_one(waiter const&) for each, in no particular order.
-template <class Parking> template <class F> void word_queue<Parking>::visit(F visit_one) const noexcept {
+template <class Parking>
+template <class F>
+void word_queue<Parking>::visit(F visit_one) const noexcept {
     for (wait_list<Parking> const* list : {&readers, &hasty, &others})
-        for (waiter<Parking> const* w = list->first(); w != nullptr; w = w->next.load()) visit_one(*w);
+        for (waiter<Parking> const* w = list->first(); w != nullptr; w = w->next.load())
+            visit_one(*w);
 }
 
-// The queue of a word that somebody changes: takes waiters out, and keeps the queue where it may stay.
+// The queue of a word that somebody changes: takes waiters out, and keeps the queue where it may
+// stay.
 template <class Parking> class word_queue_change {
 public:
     using queue = word_queue<Parking>;
@@ -79,10 +93,16 @@ public:
 
     explicit word_queue_change(queue* of) noexcept : m_queue(of) {} // null: nobody waits
 
-    [[nodiscard]] bool has_readers() const noexcept { return m_queue != nullptr && !(m_queue->readers.empty() && m_queue->hasty.empty()); }
+    [[nodiscard]] bool has_readers() const noexcept {
+        return m_queue != nullptr && !(m_queue->readers.empty() && m_queue->hasty.empty());
+    }
     // The next whose wait the caller may end. Null: none.
-    [[nodiscard]] node* pop_hasty() noexcept { return m_queue == nullptr ? nullptr : pop(m_queue->hasty); }
-    [[nodiscard]] node* pop_other() noexcept { return m_queue == nullptr ? nullptr : pop(m_queue->others); }
+    [[nodiscard]] node* pop_hasty() noexcept {
+        return m_queue == nullptr ? nullptr : pop(m_queue->hasty);
+    }
+    [[nodiscard]] node* pop_other() noexcept {
+        return m_queue == nullptr ? nullptr : pop(m_queue->others);
+    }
     // Linked by `next`; each of them must be resumed.
     [[nodiscard]] node* take_readers() noexcept {
         if (m_queue == nullptr) return nullptr;
@@ -113,7 +133,9 @@ private:
     }
     [[nodiscard]] node& first_waiter() const noexcept {
         auto const& q = *m_queue;
-        return *node::from(!q.others.empty() ? q.others.first() : !q.hasty.empty() ? q.hasty.first() : q.readers.first());
+        return *node::from(!q.others.empty()  ? q.others.first()
+                           : !q.hasty.empty() ? q.hasty.first()
+                                              : q.readers.first());
     }
     [[nodiscard]] queue* move_to(node& w) noexcept {
         queue* const moved = w.make_own(*m_queue);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operation on a full/empty word, from the first attempt to the last wait.
 //
-// Home: the word with its lock. lock, unlock; under the lock attempt(operation, place), enqueue(waiter), withdraw(waiter), and for the most frequent
-// case enqueue_first(waiter); without it wake(place), and
-// get_memory(): what attempt has asked for. unlock() must not touch the home after its store: the frame that it is in may be gone.
-// k_has_owner: who has emptied the word may use it as a variable. k_is_lock: it is emptied to lock its address.
+// Home: the word with its lock. lock, unlock; under the lock attempt(operation, place),
+// enqueue(waiter), withdraw(waiter), and for the most frequent case enqueue_first(waiter); without
+// it wake(place), and
+// get_memory(): what attempt has asked for. unlock() must not touch the home after its store: the
+// frame that it is in may be gone.
+// k_has_owner: who has emptied the word may use it as a variable. k_is_lock: it is emptied to lock
+// its address.
 #pragma once
 
 #include "sync/word_queue.hpp"
@@ -23,14 +26,18 @@ enum class word_result {
     no_memory // nothing was done
 };
 
-[[nodiscard]] constexpr bool needs_full(feb_operation what) noexcept { return what <= feb_operation::write_ff; }
+[[nodiscard]] constexpr bool needs_full(feb_operation what) noexcept {
+    return what <= feb_operation::write_ff;
+}
 // May make a full word empty.
 [[nodiscard]] constexpr bool empties(feb_operation what) noexcept {
-    return what == feb_operation::read_fe || what == feb_operation::empty || what == feb_operation::purge;
+    return what == feb_operation::read_fe || what == feb_operation::empty ||
+           what == feb_operation::purge;
 }
 // Makes an empty word full.
 [[nodiscard]] constexpr bool fills(feb_operation what) noexcept {
-    return what == feb_operation::write_ef || what == feb_operation::write_f || what == feb_operation::fill;
+    return what == feb_operation::write_ef || what == feb_operation::write_f ||
+           what == feb_operation::fill;
 }
 [[nodiscard]] constexpr wait::wait_kind kind_of(feb_operation what) noexcept {
     return needs_full(what) ? wait::wait_kind::word_full : wait::wait_kind::word_empty;
@@ -43,12 +50,14 @@ public:
     word_wait(Home& home, void const* object) noexcept : m_home(home), m_object(object) {}
 
     // no_memory is what get_memory() has failed for.
-    [[nodiscard]] word_result perform(feb_operation what, void* place, limit<Parking> until) noexcept {
+    [[nodiscard]] word_result perform(feb_operation what, void* place,
+                                      limit<Parking> until) noexcept {
         m_home.lock();
         return perform_locked(what, place, until);
     }
     // The caller has taken the lock.
-    [[nodiscard]] word_result perform_locked(feb_operation what, void* place, limit<Parking> until) noexcept {
+    [[nodiscard]] word_result perform_locked(feb_operation what, void* place,
+                                             limit<Parking> until) noexcept {
         word_result const result = m_home.attempt(what, place);
         m_home.unlock();
         return finish(result, what, place, until);
@@ -72,7 +81,8 @@ private:
         m_home.unlock();
         return result;
     }
-    [[nodiscard]] word_result finish(word_result result, feb_operation what, void* place, limit<Parking> until) noexcept {
+    [[nodiscard]] word_result finish(word_result result, feb_operation what, void* place,
+                                     limit<Parking> until) noexcept {
         while (result != word_result::done) {
             if (result == word_result::no_memory) {
                 if (!m_home.get_memory()) return result;
@@ -94,7 +104,8 @@ private:
         suspend(self, what, place, nullptr);
         return m_result;
     }
-    [[nodiscard]] word_result park_until(feb_operation what, void* place, limit<Parking> until) noexcept {
+    [[nodiscard]] word_result park_until(feb_operation what, void* place,
+                                         limit<Parking> until) noexcept {
         timed_waiter<Parking, node> self(until);
         if (!suspend(self, what, place, &self)) return m_result;
         bool const ended = self.has_ended();
@@ -107,17 +118,21 @@ private:
         return ended ? word_result::waits : word_result::done;
     }
     // True: it has waited; else m_result is what became of another attempt.
-    bool suspend(node& self, feb_operation what, void* place, limit_timer<Parking>* ending) noexcept {
+    bool suspend(node& self, feb_operation what, void* place,
+                 limit_timer<Parking>* ending) noexcept {
         self.wants = what;
         self.place = place;
-        Parking::set_wait(self.thread, {Home::k_is_lock ? wait::wait_kind::address_lock : kind_of(what), m_object});
+        Parking::set_wait(
+            self.thread,
+            {Home::k_is_lock ? wait::wait_kind::address_lock : kind_of(what), m_object});
         request r{m_home, self, ending};
         Parking::suspend(&post, &r, nullptr);
         bool const waited = TULLE_LIKELY(r.result == word_result::waits);
         m_result = waited ? word_result::done : r.result;
         return waited;
     }
-    // As soon as the limit runs, the request may be gone; the home stays until the lock is released, and then the waiter may be gone, too.
+    // As soon as the limit runs, the request may be gone; the home stays until the lock is
+    // released, and then the waiter may be gone, too.
     static void post(void* of, void*) noexcept {
         auto& r = *static_cast<request*>(of);
         Home& home = r.home;

@@ -25,14 +25,22 @@ using net::shared_arrivals;
 using net::sight;
 
 constexpr std::uint64_t k_worth_looking_ns = 10'000;
-constexpr std::uint32_t k_looks_between = 64; // looks at anything else; more than that takes, or two places keep each other waiting for it
-constexpr std::uint32_t k_least_looks = 16;   // where each may take long, as others run meanwhile
-static_assert(barrier_round::k_most_others * 5 <= shared_arrivals::k_waiters && net::k_most_places <= 1024); // 4^5
+// Looks at anything else; more than that takes, or two places keep each other waiting for it.
+constexpr std::uint32_t k_looks_between = 64;
+constexpr std::uint32_t k_least_looks = 16; // where each may take long, as others run meanwhile
+// 4^5
+static_assert(barrier_round::k_most_others * 5 <= shared_arrivals::k_waiters &&
+              net::k_most_places <= 1024);
 
-std::uint64_t point_of(barrier_round const& r) noexcept { return r.number * barrier_round::k_most_rounds + r.round + 1; }
-std::size_t waiter(barrier_round const& r, unsigned k) noexcept { return r.round * barrier_round::k_most_others + k; }
+std::uint64_t point_of(barrier_round const& r) noexcept {
+    return r.number * barrier_round::k_most_rounds + r.round + 1;
+}
+std::size_t waiter(barrier_round const& r, unsigned k) noexcept {
+    return r.round * barrier_round::k_most_others + k;
+}
 
-// How long it is worth looking. Where places share processors, each look lets others run, so the clock alone does not say whether they could come.
+// How long it is worth looking. Where places share processors, each look lets others run, so the
+// clock alone does not say whether they could come.
 class patience {
 public:
     explicit patience(endpoint& e) noexcept : m_shares_processors(e.shares_processors()) {}
@@ -60,7 +68,8 @@ private:
 // One round, as one place sees it.
 class meeting {
 public:
-    meeting(endpoint& here, barrier_round const& what) noexcept : m_here(here), m_what(what), m_absent(what.others) {}
+    meeting(endpoint& here, barrier_round const& what) noexcept
+        : m_here(here), m_what(what), m_absent(what.others) {}
 
     [[nodiscard]] std::uint32_t tell(shared_arrivals& own) noexcept {
         state_of(m_here).order().before_send();
@@ -68,7 +77,8 @@ public:
         own.before_notes();
         std::uint32_t by_message = 0;
         for (unsigned k = 0; m_what.others >> k != 0; ++k)
-            if (arrivals_after(k) == nullptr || own.take_note(waiter(m_what, k), point_of(m_what))) by_message |= 1U << k;
+            if (arrivals_after(k) == nullptr || own.take_note(waiter(m_what, k), point_of(m_what)))
+                by_message |= 1U << k;
         return by_message;
     }
     // True: nobody is left that may be seen to come.
@@ -79,7 +89,9 @@ public:
     }
     void leave_notes() noexcept {
         for (unsigned k = 0; m_absent >> k != 0; ++k)
-            if ((m_absent >> k) % 2 != 0 && arrivals_before(k)->leave_note(waiter(m_what, k), point_of(m_what))) m_by_message |= 1U << k;
+            if ((m_absent >> k) % 2 != 0 &&
+                arrivals_before(k)->leave_note(waiter(m_what, k), point_of(m_what)))
+                m_by_message |= 1U << k;
     }
     [[nodiscard]] std::uint32_t by_message() const noexcept {
         state_of(m_here).order().before_delivery();
@@ -87,12 +99,18 @@ public:
     }
 
 private:
-    [[nodiscard]] rank steps_to(unsigned k) const noexcept { return (k + 1) * static_cast<rank>(m_what.distance); }
+    [[nodiscard]] rank steps_to(unsigned k) const noexcept {
+        return (k + 1) * static_cast<rank>(m_what.distance);
+    }
     [[nodiscard]] shared_arrivals* arrivals_at(rank further) const noexcept {
         return m_here.transport().arrivals_of((m_here.here() + further) % m_here.count());
     }
-    [[nodiscard]] shared_arrivals* arrivals_after(unsigned k) const noexcept { return arrivals_at(steps_to(k)); }
-    [[nodiscard]] shared_arrivals* arrivals_before(unsigned k) const noexcept { return arrivals_at(m_here.count() - steps_to(k)); }
+    [[nodiscard]] shared_arrivals* arrivals_after(unsigned k) const noexcept {
+        return arrivals_at(steps_to(k));
+    }
+    [[nodiscard]] shared_arrivals* arrivals_before(unsigned k) const noexcept {
+        return arrivals_at(m_here.count() - steps_to(k));
+    }
     void look_at(unsigned k) noexcept {
         shared_arrivals const* const there = arrivals_before(k);
         sight const seen = there != nullptr ? there->look(point_of(m_what)) : sight::writes;

@@ -21,7 +21,8 @@ public:
     void join(int place) {
         std::lock_guard const held(m_lock);
         if (m_dead >= 0) detail::throw_dead_place(m_dead);
-        if (m_members == 0) throw std::logic_error("tulle::clock: nobody takes part in it any more");
+        if (m_members == 0)
+            throw std::logic_error("tulle::clock: nobody takes part in it any more");
         ++m_places[place].members; // there may be no memory for it
         ++m_members;
     }
@@ -58,14 +59,17 @@ private:
     void lose(int place) {
         std::lock_guard const held(m_lock);
         auto const its = m_places.find(place);
-        if (its == m_places.end() || its->second.members <= 0 || std::exchange(its->second.is_lost, true)) return;
+        if (its == m_places.end() || its->second.members <= 0 ||
+            std::exchange(its->second.is_lost, true))
+            return;
         m_members -= its->second.members;
         m_dead = place;
         m_next.notify_all();
     }
     void check_member() const {
         if (m_dead >= 0) detail::throw_dead_place(m_dead);
-        if (m_arrived == m_members) throw std::logic_error("tulle::clock: more activities use it than take part in it");
+        if (m_arrived == m_members)
+            throw std::logic_error("tulle::clock: more activities use it than take part in it");
     }
     std::uint64_t next_phase() {
         m_arrived = 0;
@@ -110,7 +114,8 @@ std::uint64_t clock::advance() const {
 
 void clock::join_for(int member) const {
     at(
-        place(m_home), [](clock self, int from) { clock_of(self.m_name)->join(from); }, *this, member);
+        place(m_home), [](clock self, int from) { clock_of(self.m_name)->join(from); }, *this,
+        member);
 }
 
 void clock::drop_for(int member) const {
@@ -120,7 +125,8 @@ void clock::drop_for(int member) const {
     at(place(m_home), drop, *this, member);
 }
 
-void clock::membership::end() const try { of().drop_for(m_member); } catch (dead_place const&) { // the clock is gone
+// The clock is gone.
+void clock::membership::end() const try { of().drop_for(m_member); } catch (dead_place const&) {
 }
 
 } // namespace tulle

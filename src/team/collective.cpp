@@ -38,7 +38,8 @@ void place_state::post(rank to, detail::collective_message const& what, wire_wri
 }
 
 void place_state::take_collective(packet const& head, std::byte const* payload) noexcept try {
-    collective_body body{message_tag::decode(head.kind).by_reference, detail::remote_result(head.size)};
+    collective_body body{message_tag::decode(head.kind).by_reference,
+                         detail::remote_result(head.size)};
     if (head.size != 0) std::memcpy(body.bytes.data(), payload, head.size);
     m_inbox.arrive({{head.handler, head.a, head.b}, head.from}, std::move(body));
 } catch (std::bad_alloc const&) {
@@ -48,7 +49,8 @@ void place_state::take_collective(packet const& head, std::byte const* payload) 
 detail::remote_result place_state::take(rank from, detail::collective_message const& what) {
     std::optional<collective_body> body = m_inbox.take({what, from});
     if (!body) m_carrier->throw_death(from);
-    return body->by_reference ? m_carrier->fetch(from, reference_in(body->bytes.data())) : std::move(body->bytes);
+    return body->by_reference ? m_carrier->fetch(from, reference_in(body->bytes.data()))
+                              : std::move(body->bytes);
 }
 
 // By whoever polls. What is to be told may wait, so a thread tells it.
@@ -69,7 +71,8 @@ place_state& state_here() {
     return *s_alone;
 }
 
-death_watch::death_watch(std::function<void(int)> told) : m_registry(state_here().deaths), m_number(0) {
+death_watch::death_watch(std::function<void(int)> told)
+    : m_registry(state_here().deaths), m_number(0) {
     m_number = static_cast<death_registry*>(m_registry.get())->add(std::move(told));
 }
 death_watch::~death_watch() { static_cast<death_registry*>(m_registry.get())->remove(m_number); }
@@ -84,7 +87,9 @@ void post_collective(int to, collective_message const& what, wire_writer& bytes)
     state_here().post(static_cast<net::rank>(to), what, bytes);
 }
 
-remote_result take_collective(int from, collective_message const& what) { return state_here().take(static_cast<net::rank>(from), what); }
+remote_result take_collective(int from, collective_message const& what) {
+    return state_here().take(static_cast<net::rank>(from), what);
+}
 
 std::uint64_t new_name() {
     constexpr unsigned k_bits_of_count = 48;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what places send each other in collective operations waits for who asks for it, or who asks for it waits.
+// Where what places send each other in collective operations waits for who asks for it, or who asks
+// for it waits.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -45,7 +46,8 @@ private:
 
     using slots = std::map<collective_key, slot>;
 
-    [[nodiscard]] slots::iterator slot_of(collective_key const& key, std::unique_lock<base::spin_lock>& held) noexcept;
+    [[nodiscard]] slots::iterator slot_of(collective_key const& key,
+                                          std::unique_lock<base::spin_lock>& held) noexcept;
 
     base::spin_lock m_lock;
     slots m_slots;

@@ -8,8 +8,8 @@
 
 namespace tulle::teams {
 
-// Calls `told` with each place that dies from now on, in a thread of the place of whoever has made this, one at a time, until this is gone. What is called
-// must neither throw nor end its own watch.
+// Calls `told` with each place that dies from now on, in a thread of the place of whoever has made
+// this, one at a time, until this is gone. What is called must neither throw nor end its own watch.
 class death_watch {
 public:
     explicit death_watch(std::function<void(int)> told); // std::bad_alloc

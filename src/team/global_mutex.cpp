@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex has a part at each place, which its threads lock first, so that at most one of a place asks the home. The home gives the mutex to places
-// in the order in which they ask. To one that keeps it, it sends a recall, one for each time that it has it; who recalls waits there like any
-// thread, and who unlocks counts turns, so that the place gives it back even if its threads never let the recall through.
+// A mutex has a part at each place, which its threads lock first, so that at most one of a place
+// asks the home. The home gives the mutex to places in the order in which they ask. To one that
+// keeps it, it sends a recall, one for each time that it has it; who recalls waits there like any
+// thread, and who unlocks counts turns, so that the place gives it back even if its threads never
+// let the recall through.
 #include "team/death_watch.hpp"
 
 #include <tulle/c/place.h>
@@ -28,7 +30,8 @@ void recall_here(std::uint64_t name, std::uint64_t home);
 
 class lock_home {
 public:
-    lock_home(int here, std::uint64_t name, lock_mode mode) noexcept : m_here(here), m_name(name), m_mode(mode) {}
+    lock_home(int here, std::uint64_t name, lock_mode mode) noexcept
+        : m_here(here), m_name(name), m_mode(mode) {}
 
     // For a thread of that place; waits. True: the place keeps it until it is recalled.
     [[nodiscard]] bool acquire(int place, bool is_contended_there) {
@@ -55,7 +58,8 @@ public:
     // relaxed: written under the lock; others only report it.
     [[nodiscard]] bool is_hierarchical() const noexcept {
         return m_mode == lock_mode::hierarchical ||
-               (m_mode == lock_mode::contention_sensitive && m_contention.load(std::memory_order_relaxed) == k_contended);
+               (m_mode == lock_mode::contention_sensitive &&
+                m_contention.load(std::memory_order_relaxed) == k_contended);
     }
 
 private:
@@ -82,12 +86,14 @@ private:
     void note(bool contended) noexcept {
         int const before = m_contention.load(std::memory_order_relaxed); // relaxed: as above
         if (before == k_contended) return;
-        m_contention.store(contended ? before + 1 : before - static_cast<int>(before != 0), std::memory_order_relaxed);
+        m_contention.store(contended ? before + 1 : before - static_cast<int>(before != 0),
+                           std::memory_order_relaxed);
     }
     void recall() {
         if (m_keeper == k_nowhere || m_is_recalled) return;
         m_is_recalled = true;
-        static_cast<void>(tulle_start_at(m_keeper, {&recall_here, m_name, static_cast<std::uint64_t>(m_here)}));
+        static_cast<void>(
+            tulle_start_at(m_keeper, {&recall_here, m_name, static_cast<std::uint64_t>(m_here)}));
     }
 
     int m_here;
@@ -97,7 +103,8 @@ private:
     mutex m_lock; // guards the rest
     condition_variable m_moved;
     std::uint64_t m_tickets = 0; // of requests, so far
-    std::uint64_t m_serving = 0; // the ticket of the place that has it, or of the next one that asks
+    // The ticket of the place that has it, or of the next one that asks.
+    std::uint64_t m_serving = 0;
     int m_keeper = k_nowhere;
     int m_holder = k_nowhere;   // who has the present ticket
     int m_dead = k_nowhere;     // it died with the mutex
@@ -125,7 +132,9 @@ struct lock_part {
 };
 
 // Null: it has been destroyed.
-std::shared_ptr<lock_part> find_part(std::uint64_t name) { return std::static_pointer_cast<lock_part>(detail::local_object(name)); }
+std::shared_ptr<lock_part> find_part(std::uint64_t name) {
+    return std::static_pointer_cast<lock_part>(detail::local_object(name));
+}
 
 std::shared_ptr<lock_part> part_of(std::uint64_t name) {
     auto found = find_part(name);
@@ -149,7 +158,8 @@ void release(lock_part& own, std::uint64_t name, int home) {
 void give_back(lock_part& own, std::uint64_t name, int home) {
     own.is_kept = false;
     own.turns = 0;
-    own.is_recalled.store(false, std::memory_order_relaxed); // relaxed: guarded by the lock; recall_here sets it after it was kept again
+    // relaxed: guarded by the lock; recall_here sets it after it was kept again
+    own.is_recalled.store(false, std::memory_order_relaxed);
     release(own, name, home);
 }
 
@@ -159,7 +169,8 @@ void recall_here(std::uint64_t name, std::uint64_t home) {
     if (own == nullptr) return;
     own->is_recalled.store(true, std::memory_order_relaxed); // relaxed: a hint to who unlocks
     std::lock_guard const held(own->lock);
-    if (own->is_kept && own->is_recalled.load(std::memory_order_relaxed)) give_back(*own, name, static_cast<int>(home));
+    if (own->is_kept && own->is_recalled.load(std::memory_order_relaxed))
+        give_back(*own, name, static_cast<int>(home));
 }
 
 } // namespace
@@ -180,7 +191,8 @@ global_mutex global_mutex::make(place home, mode m) {
                     [](int home_index, std::uint64_t name, mode chosen) {
                         auto own = std::make_shared<lock_part>();
                         int const here = detail::here_index();
-                        if (here == home_index) own->home = std::make_unique<lock_home>(here, name, chosen);
+                        if (here == home_index)
+                            own->home = std::make_unique<lock_home>(here, name, chosen);
                         detail::set_local_object(name, std::move(own));
                     },
                     made.m_home, made.m_name, m);
@@ -210,7 +222,10 @@ void global_mutex::lock() const {
     if (is_contended) held.lock();
     if (!own->is_kept)
         own->is_kept = at(
-            place(m_home), [](std::uint64_t name, int from, bool contended) { return part_of(name)->home->acquire(from, contended); },
+            place(m_home),
+            [](std::uint64_t name, int from, bool contended) {
+                return part_of(name)->home->acquire(from, contended);
+            },
             m_name, detail::here_index(), is_contended);
     held.release(); // until unlock
 }
@@ -219,14 +234,16 @@ void global_mutex::unlock() const {
     auto const own = part_of(m_name);
     if (!own->is_kept)
         release(*own, m_name, m_home);
-    else if (own->is_recalled.load(std::memory_order_relaxed) && ++own->turns >= k_most_turns) // relaxed: a hint
+    else if (own->is_recalled.load(std::memory_order_relaxed) &&
+             ++own->turns >= k_most_turns) // relaxed: a hint
         give_back(*own, m_name, m_home);
     own->lock.unlock();
 }
 
 bool global_mutex::is_hierarchical() const {
     return at(
-        place(m_home), [](std::uint64_t name) { return part_of(name)->home->is_hierarchical(); }, m_name);
+        place(m_home), [](std::uint64_t name) { return part_of(name)->home->is_hierarchical(); },
+        m_name);
 }
 
 } // namespace tulle

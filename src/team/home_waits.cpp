@@ -30,14 +30,16 @@ int place_of_name(std::uint64_t name) noexcept {
 
 } // namespace
 
-// Who died before is found here, who dies later by lose(): that it is dead is known before lose() is called.
+// Who died before is found here, who dies later by lose(): that it is dead is known before lose()
+// is called.
 void home_waits::add(detail::home_wait& one) noexcept {
     std::lock_guard const held(m_lock);
     one.m_next = m_first;
     if (m_first != nullptr) m_first->m_before = &one;
     m_first = &one;
     auto const marked = m_marks.find(one.m_by.number);
-    if (is_lost(one) || detail::is_dead_place(one.m_by.from) || (marked != m_marks.end() && marked->second > 0))
+    if (is_lost(one) || detail::is_dead_place(one.m_by.from) ||
+        (marked != m_marks.end() && marked->second > 0))
         detail::request_cancellation(*one.m_over.get());
 }
 
@@ -85,7 +87,8 @@ void home_waits::let_go(std::uint64_t object, int place) {
     std::lock_guard const held(m_lock);
     auto const found = m_held.find(object);
     if (found == m_held.end() || (found->second.place != place && !found->second.is_lost))
-        throw std::logic_error("tulle: place " + std::to_string(place) + " unlocks a mutex that it does not hold");
+        throw std::logic_error("tulle: place " + std::to_string(place) +
+                               " unlocks a mutex that it does not hold");
     m_held.erase(found);
 }
 
@@ -102,25 +105,33 @@ bool home_waits::is_idle() const {
 void home_waits::check(std::uint64_t object) const {
     std::lock_guard const held(m_lock);
     auto const found = m_held.find(object);
-    if (found != m_held.end() && found->second.is_lost) detail::throw_dead_place(found->second.place);
+    if (found != m_held.end() && found->second.is_lost)
+        detail::throw_dead_place(found->second.place);
 }
 
 namespace {
 
 // I-lets.
-void cancel_here(std::uint64_t number, std::uint64_t /*unused*/) try { state_here().waits.cancel(number); } catch (std::bad_alloc const&) {
+void cancel_here(std::uint64_t number, std::uint64_t /*unused*/) try {
+    state_here().waits.cancel(number);
+} catch (std::bad_alloc const&) {
     base::fatal("no memory to end a wait for place %d", place_of_name(number));
 }
-void forget_here(std::uint64_t number, std::uint64_t /*unused*/) try { state_here().waits.forget(number); } catch (std::bad_alloc const&) {
+void forget_here(std::uint64_t number, std::uint64_t /*unused*/) try {
+    state_here().waits.forget(number);
+} catch (std::bad_alloc const&) {
     base::fatal("no memory to note that a wait for place %d is over", place_of_name(number));
 }
 
-void notify_here(std::uint64_t address, std::uint64_t is_global) { detail::location<signal>{address, is_global != 0}.object().notify(); }
+void notify_here(std::uint64_t address, std::uint64_t is_global) {
+    detail::location<signal>{address, is_global != 0}.object().notify();
+}
 
 // Of one call. A place that has died hears nothing, and needs not.
 class told_limit : public call_limit {
 public:
-    told_limit(int home, std::uint64_t number, detail::limit given) noexcept : call_limit{given, &tell}, m_home(home), m_number(number) {}
+    told_limit(int home, std::uint64_t number, detail::limit given) noexcept
+        : call_limit{given, &tell}, m_home(home), m_number(number) {}
     told_limit(told_limit const&) = delete;
     told_limit& operator=(told_limit const&) = delete;
     ~told_limit() {
@@ -147,7 +158,10 @@ namespace tulle::detail {
 using teams::state_here;
 
 home_wait::home_wait(home_request const& by, std::uint64_t object, limit whole)
-    : m_over(open_cancellation(whole.token)), m_deadline(whole.deadline), m_by(by), m_object(object) {
+    : m_over(open_cancellation(whole.token)),
+      m_deadline(whole.deadline),
+      m_by(by),
+      m_object(object) {
     state_here().waits.add(*this);
 }
 home_wait::~home_wait() { state_here().waits.remove(*this); }
@@ -159,11 +173,14 @@ void hold_object(std::uint64_t object, int place) { state_here().waits.hold(obje
 void let_object_go(std::uint64_t object, int place) { state_here().waits.let_go(object, place); }
 void check_object(std::uint64_t object) { state_here().waits.check(object); }
 
-remote_result call_within(int place, remote_code code, wire_writer& arguments, std::uint64_t number, limit until) {
+remote_result call_within(int place, remote_code code, wire_writer& arguments, std::uint64_t number,
+                          limit until) {
     messenger::endpoint& here = *messenger::endpoint_of_caller();
     auto const to = static_cast<net::rank>(place);
     here.refuse_addresses(to, arguments);
-    auto const call = [&](messenger::call_limit* within) { return finishes::finishes_of(here).call(to, code, arguments, within); };
+    auto const call = [&](messenger::call_limit* within) {
+        return finishes::finishes_of(here).call(to, code, arguments, within);
+    };
     if (number == 0) return call(nullptr);
     teams::told_limit within(place, number, until);
     return call(&within);
@@ -171,13 +188,15 @@ remote_result call_within(int place, remote_code code, wire_writer& arguments, s
 
 void notify_at(int home, location<signal> there) {
     if (home == here_index()) return there.object().notify();
-    if (tulle_start_at(home, {&teams::notify_here, there.address(), there.is_global}) == -EHOSTDOWN) throw_dead_place(home);
+    if (tulle_start_at(home, {&teams::notify_here, there.address(), there.is_global}) == -EHOSTDOWN)
+        throw_dead_place(home);
 }
 
 int home_of_object(std::uint64_t address, std::size_t bytes, std::size_t alignment) {
     static_cast<void>(reach_global(address, bytes, alignment));
     int const home = place_of_global(address);
-    if (place_of_global(address + bytes - 1) != home) throw std::invalid_argument("tulle: an object of two places");
+    if (place_of_global(address + bytes - 1) != home)
+        throw std::invalid_argument("tulle: an object of two places");
     return home;
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits at this place for objects of its own that other places have asked for (<tulle/detail/home_call.hpp>).
-//   A limit that is reached where it was given sends a cancellation; once the call has been answered, that place sends the number again, to forget it. Both may overtake
-// the call and each other: a mark counts cancellations less what was forgotten, so whichever order they come in, a wait that begins later sees the
-// cancellation, and nothing is left in the end.
-//   When a place dies, its waits end without having done anything, its marks go, and what it held is lost: who waits for that learns it. A wait
-// that was over a moment before is undone by its own thread, which looks for the death last (home_call::serve).
+// Waits at this place for objects of its own that other places have asked for
+// (<tulle/detail/home_call.hpp>).
+//   A limit that is reached where it was given sends a cancellation; once the call has been
+//   answered, that place sends the number again, to forget it. Both may overtake
+// the call and each other: a mark counts cancellations less what was forgotten, so whichever order
+// they come in, a wait that begins later sees the cancellation, and nothing is left in the end.
+//   When a place dies, its waits end without having done anything, its marks go, and what it held
+//   is lost: who waits for that learns it. A wait
+// that was over a moment before is undone by its own thread, which looks for the death last
+// (home_call::serve).
 #pragma once
 
 #include <tulle/detail/home_call.hpp>

@@ -58,16 +58,21 @@ public:
     place_state(place_state const&) = delete;
     place_state& operator=(place_state const&) = delete;
 
-    void post(rank to, detail::collective_message const& what, wire_writer& bytes);              // throws std::bad_alloc, with nothing done
-    [[nodiscard]] detail::remote_result take(rank from, detail::collective_message const& what); // throws std::bad_alloc; dead_place
-    [[nodiscard]] net::order_of_process& order() noexcept { return m_order; } // of what is seen in memory of other places
+    // Throws std::bad_alloc, with nothing done.
+    void post(rank to, detail::collective_message const& what, wire_writer& bytes);
+    // Throws std::bad_alloc; dead_place.
+    [[nodiscard]] detail::remote_result take(rank from, detail::collective_message const& what);
+    // Of what is seen in memory of other places.
+    [[nodiscard]] net::order_of_process& order() noexcept { return m_order; }
 
     base::spin_lock lock;                                   // guards the next three
     std::uint64_t names = 0;                                // given out here so far
     std::map<std::uint64_t, std::shared_ptr<void>> objects; // of place_local, by their names
-    std::map<std::uint64_t, std::uint64_t> collectives;     // begun so far, by the names of the teams
+    // Begun so far, by the names of the teams.
+    std::map<std::uint64_t, std::uint64_t> collectives;
 
-    std::shared_ptr<death_registry> deaths = std::make_shared<death_registry>(); // shared with those who watch
+    // Shared with those who watch.
+    std::shared_ptr<death_registry> deaths = std::make_shared<death_registry>();
     home_waits waits;
     mutex atomic_blocks;
     condition_variable block_has_ended;

@@ -33,8 +33,9 @@ void team_operation::meet(unsigned round, int distance, int end) {
     barrier_round const here{m_message.number, round, distance, all};
     for_each_in(is_of_all_places ? come_to(here, has_failed()) : all, distance,
                 [&](int d) { send(after(d), static_cast<step_number>(d), std::tuple<>()); });
-    for_each_in(is_of_all_places ? wait_at(here) : all, distance,
-                [&](int d) { static_cast<void>(receive<std::tuple<>>(before(d), static_cast<step_number>(d))); });
+    for_each_in(is_of_all_places ? wait_at(here) : all, distance, [&](int d) {
+        static_cast<void>(receive<std::tuple<>>(before(d), static_cast<step_number>(d)));
+    });
 }
 
 void team_operation::fail(char const* why) noexcept {
@@ -79,7 +80,9 @@ team::team(std::vector<place> const& members) : m_name(detail::new_name()) {
     if (members.empty()) throw std::invalid_argument("tulle::team: it has no members");
     for (place const p : members) {
         for (int const before : m_members)
-            if (before == p.index()) throw std::invalid_argument("tulle::team: place " + std::to_string(before) + " is in it twice");
+            if (before == p.index())
+                throw std::invalid_argument("tulle::team: place " + std::to_string(before) +
+                                            " is in it twice");
         m_members.push_back(p.index());
     }
 }
@@ -102,12 +105,14 @@ void team::barrier() const {
 
 void team::check(int rank) const {
     if (rank < 0 || rank >= size())
-        throw std::out_of_range("tulle::team: there is no rank " + std::to_string(rank) + ", there are " + std::to_string(size()));
+        throw std::out_of_range("tulle::team: there is no rank " + std::to_string(rank) +
+                                ", there are " + std::to_string(size()));
 }
 
 void team::check_one_for_each(std::size_t values) const {
     if (values != m_members.size())
-        throw std::invalid_argument("tulle::team: " + std::to_string(values) + " values for " + std::to_string(size()) + " members");
+        throw std::invalid_argument("tulle::team: " + std::to_string(values) + " values for " +
+                                    std::to_string(size()) + " members");
 }
 
 } // namespace tulle

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something that can be cancelled once, and the waits that end when it is. A wait has a node in its frame, as it has one in the timer queue,
-// and the rules are the same: cancel() is called under the lock, at most once for each insertion; when remove() returns, it is over or will
-// never be called. What has been cancelled stays so: a node that comes later is called at once.
+// Something that can be cancelled once, and the waits that end when it is. A wait has a node in its
+// frame, as it has one in the timer queue, and the rules are the same: cancel() is called under the
+// lock, at most once for each insertion; when remove() returns, it is over or will never be called.
+// What has been cancelled stays so: a node that comes later is called at once.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -31,21 +32,26 @@ public:
     using node = cancellation_node<Machine>;
 
     // acquire pairs with the release in request.
-    [[nodiscard]] bool is_requested() const noexcept { return m_requested.load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_requested() const noexcept {
+        return m_requested.load(std::memory_order_acquire);
+    }
 
     // True: this call has done it. What happens before it happens before what sees it.
     bool request() noexcept {
         {
             section const held(m_lock);
-            if (m_requested.load(std::memory_order_relaxed)) return false; // relaxed: written under this lock
-            m_requested.store(true, std::memory_order_release);            // pairs with is_requested
+            // relaxed: written under this lock
+            if (m_requested.load(std::memory_order_relaxed)) return false;
+            // Pairs with is_requested.
+            m_requested.store(true, std::memory_order_release);
         }
         while (cancel_some()) {}
         return true;
     }
     void insert(node& n) noexcept {
         section const held(m_lock);
-        if (m_requested.load(std::memory_order_relaxed)) return n.cancel(n); // relaxed: written under this lock
+        // relaxed: written under this lock
+        if (m_requested.load(std::memory_order_relaxed)) return n.cancel(n);
         node* const next = m_first.load();
         n.after.store(next);
         n.before.store(nullptr);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first deadline of each of some queues, for those who sleep until the first of all. A queue's holder publishes it with the queue's lock
-// held; nobody else needs a lock.
+// The first deadline of each of some queues, for those who sleep until the first of all. A queue's
+// holder publishes it with the queue's lock held; nobody else needs a lock.
 //
-// Who inserts tells the sleepers only if theirs is the first deadline of all. That must not be missed:
-//   inserter   publish; fence; look at all: is mine the first?   |   sleeper   announce itself; heavy fence; look at all; fence; look again
-// If the inserter sees an earlier deadline, which is removed right afterwards, the sleeper may have looked at the inserter's queue before and at the
-// other one after. So it looks until two looks agree: that was there at once, but for what is inserted by those who then tell the sleeper.
+// Who inserts tells the sleepers only if theirs is the first deadline of all. That must not be
+// missed:
+//   inserter   publish; fence; look at all: is mine the first?   |   sleeper   announce itself;
+//              heavy fence; look at all; fence; look again
+// If the inserter sees an earlier deadline, which is removed right afterwards, the sleeper may have
+// looked at the inserter's queue before and at the other one after. So it looks until two looks
+// agree: that was there at once, but for what is inserted by those who then tell the sleeper.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +34,9 @@ public:
         return deadline <= look();
     }
     // relaxed: a hint.
-    [[nodiscard]] std::uint64_t of(unsigned k) const noexcept { return m_of[k].value.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t of(unsigned k) const noexcept {
+        return m_of[k].value.load(std::memory_order_relaxed);
+    }
     // k_never: there is none.
     [[nodiscard]] std::uint64_t first() const noexcept {
         std::uint64_t seen = look();
@@ -53,7 +58,8 @@ private:
     struct slot {
         atomic<std::uint64_t> value{k_never};
     };
-    std::array<slot, Queues> m_of; // in one cache line: it changes only when the first timer of a queue does
+    // In one cache line: it changes only when the first timer of a queue does.
+    std::array<slot, Queues> m_of;
 };
 
 } // namespace tulle::wait

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limited wait at a word that knows one waiter at a time: a signal, or a thread that is joined. The
-// word needs no lock, so a waker may resume the waiter while its limit is still being started: the
-// waiter then stays until the start is over.
+// A limited wait at a word that knows one waiter at a time: a signal, or a thread that is joined.
+// The word needs no lock, so a waker may resume the waiter while its limit is still being started:
+// the waiter then stays until the start is over.
 #pragma once
 
 #include "wait/limit_timer.hpp"
@@ -19,7 +19,8 @@ template <class Parking, class Entry> class sole_waiter : limit_timer<Parking> {
     using machine = typename Parking::machine;
 
 public:
-    sole_waiter(Entry& entry, limit<Parking> until) noexcept : limit_timer<Parking>(until, &end_wait), m_entry(entry) {}
+    sole_waiter(Entry& entry, limit<Parking> until) noexcept
+        : limit_timer<Parking>(until, &end_wait), m_entry(entry) {}
 
     // False: the limit has ended the wait.
     [[nodiscard]] bool wait(wait_reason reason) noexcept {
@@ -31,7 +32,8 @@ public:
     }
 
 private:
-    // On the context that comes next. If the caller waits, the store is the last access to its frame.
+    // On the context that comes next. If the caller waits, the store is the last access to its
+    // frame.
     static void post(void* of, void*) noexcept {
         auto& self = *static_cast<sole_waiter*>(of);
         auto const thread = self.m_thread;

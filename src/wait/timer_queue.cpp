@@ -9,7 +9,8 @@ namespace tulle::wait {
 namespace {
 
 constexpr std::uint32_t k_steps_per_lock = 64;
-constexpr std::uint64_t k_old_ns = 500'000'000; // a wheel that has not seen the time for longer puts timers too far away at first
+// A wheel that has not seen the time for longer puts timers too far away at first.
+constexpr std::uint64_t k_old_ns = 500'000'000;
 
 } // namespace
 
@@ -40,7 +41,8 @@ void timer_queue::remove(timer& t) noexcept {
 std::size_t timer_queue::expire(std::uint64_t now, std::uint32_t steps) noexcept {
     std::size_t fired = 0;
     bool const is_old =
-        now - m_seen.load(std::memory_order_relaxed) > k_old_ns; // relaxed, both: it costs only time if they are taken for older
+        // relaxed, both: it costs only time if they are taken for older
+        now - m_seen.load(std::memory_order_relaxed) > k_old_ns;
     if (is_old) m_seen.store(now, std::memory_order_relaxed);
     for (unsigned k = 0; k < k_wheels; ++k) {
         if (is_old || m_next.of(k) <= now) fired += expire(k, now, steps);
@@ -70,7 +72,9 @@ void timer_queue::start_at(std::uint64_t now) noexcept {
 }
 
 // With the lock held.
-void timer_queue::publish_next(unsigned of) noexcept { m_next.publish(of, m_wheels[of].wheel.next_deadline()); }
+void timer_queue::publish_next(unsigned of) noexcept {
+    m_next.publish(of, m_wheels[of].wheel.next_deadline());
+}
 
 void timer_queue::lock_for_process_fork() noexcept {
     for (auto& w : m_wheels) w.lock.lock();

@@ -10,8 +10,12 @@ namespace {
 
 constexpr std::uint64_t k_one = 1;
 
-unsigned highest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(std::bit_width(bits)) - 1; }
-unsigned lowest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(std::countr_zero(bits)); }
+unsigned highest_bit(std::uint64_t bits) noexcept {
+    return static_cast<unsigned>(std::bit_width(bits)) - 1;
+}
+unsigned lowest_bit(std::uint64_t bits) noexcept {
+    return static_cast<unsigned>(std::countr_zero(bits));
+}
 
 } // namespace
 
@@ -90,8 +94,8 @@ bool timer_wheel::step(std::uint64_t now, std::size_t& fired) noexcept {
     return true;
 }
 
-// Opens what begins first, if that is by `now`. The base stays in its unit until the far slot that is open has no timers, which belong to the next
-// unit.
+// Opens what begins first, if that is by `now`. The base stays in its unit until the far slot that
+// is open has no timers, which belong to the next unit.
 void timer_wheel::come_to_next(std::uint64_t now) noexcept {
     std::uint16_t const near = first_near();
     std::uint64_t const start = near == k_none ? k_never : start_of(near);
@@ -148,7 +152,8 @@ std::uint16_t timer_wheel::first_far() const noexcept {
     return k_none;
 }
 
-// Of one that is not open. Its digits above are those of what the level is counted from, those below are 0.
+// Of one that is not open. Its digits above are those of what the level is counted from, those
+// below are 0.
 std::uint64_t timer_wheel::start_of(std::uint16_t slot) const noexcept {
     unsigned const round = slot / k_slots;
     std::uint64_t from = m_base;
@@ -162,12 +167,15 @@ std::uint64_t timer_wheel::start_of(std::uint16_t slot) const noexcept {
         level = k_wide;
     }
     unsigned const shift = level * k_bits;
-    std::uint64_t const above = shift + k_bits >= 64 ? 0 : from >> (shift + k_bits) << (shift + k_bits);
+    std::uint64_t const above =
+        shift + k_bits >= 64 ? 0 : from >> (shift + k_bits) << (shift + k_bits);
     return above | static_cast<std::uint64_t>(slot % k_slots) << shift;
 }
 
 // Of a far slot: when the unit before it begins.
-std::uint64_t timer_wheel::opens_at(std::uint16_t slot) const noexcept { return start_of(slot) - (k_one << k_unit_bits); }
+std::uint64_t timer_wheel::opens_at(std::uint16_t slot) const noexcept {
+    return start_of(slot) - (k_one << k_unit_bits);
+}
 
 // When there is something to do in a slot that has timers.
 std::uint64_t timer_wheel::look_at(std::uint16_t slot) const noexcept {
@@ -175,7 +183,8 @@ std::uint64_t timer_wheel::look_at(std::uint16_t slot) const noexcept {
     std::uint64_t next = first->deadline;
     timer const* t = first->next;
     for (unsigned seen = 1; t != first; ++seen, t = t->next) {
-        if (seen == k_most_looked_at) return slot >= k_first_far * k_slots ? opens_at(slot) : start_of(slot);
+        if (seen == k_most_looked_at)
+            return slot >= k_first_far * k_slots ? opens_at(slot) : start_of(slot);
         next = std::min(next, t->deadline);
     }
     return next;
@@ -185,7 +194,8 @@ std::uint64_t timer_wheel::compute_next() const noexcept {
     if (m_near != k_none || m_far != k_none) return m_base;
     std::uint16_t const near = first_near();
     std::uint16_t const far = first_far();
-    return std::min(near == k_none ? k_never : look_at(near), far == k_none ? k_never : look_at(far));
+    return std::min(near == k_none ? k_never : look_at(near),
+                    far == k_none ? k_never : look_at(far));
 }
 
 void timer_wheel::put(timer& t) noexcept {

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of timed waits as a hierarchical timing wheel (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987; the levels
-// as in the timer wheel of tokio). Insert and remove take a constant time, and nobody needs memory: timers are linked through themselves,
-// and live in the frames of their waiters. No lock of its own.
+// Deadlines of timed waits as a hierarchical timing wheel (Varghese and Lauck, "Hashed and
+// Hierarchical Timing Wheels", SOSP 1987; the levels as in the timer wheel of tokio). Insert and
+// remove take a constant time, and nobody needs memory: timers are linked through themselves, and
+// live in the frames of their waiters. No lock of its own.
 //
-// The wheel has a base, which no timer is before. A deadline is a number with digits of 6 bits, and a timer lies in the slot of one of its digits:
-//   levels 0 to 3  of the highest digit in which it differs from the base: what is due within the same 2^24 ns, 17 ms, as the base
-//   level 4        of the fifth digit, and one bit more: the rest of this unit of 2^30 ns, 1.07 s, and of the next one
-//   levels 5 to 10 of the highest digit in which it differs from the unit that comes after the base's
-// so that the first timer is in the first used slot of the lowest used level, and a timer's place is right until the base comes to it: then the slot is
-// open, and its timers go to lower levels, one in each step. Slots of levels from 5 on are open a unit before their time, as there may be a million
-// timers in one, each of which is somewhere else in memory: to move them takes some 100 ms.
+// The wheel has a base, which no timer is before. A deadline is a number with digits of 6 bits, and
+// a timer lies in the slot of one of its digits:
+//   levels 0 to 3  of the highest digit in which it differs from the base: what is due within the
+//                  same 2^24 ns, 17 ms, as the base level 4        of the fifth digit, and one bit
+//                  more: the rest of this unit of 2^30 ns, 1.07 s, and of the next one levels 5 to
+//                  10 of the highest digit in which it differs from the unit that comes after the
+//                  base's
+// so that the first timer is in the first used slot of the lowest used level, and a timer's place
+// is right until the base comes to it: then the slot is open, and its timers go to lower levels,
+// one in each step. Slots of levels from 5 on are open a unit before their time, as there may be a
+// million timers in one, each of which is somewhere else in memory: to move them takes some 100 ms.
 #pragma once
 
 #include "wait/first_deadlines.hpp"
@@ -21,8 +26,9 @@
 namespace tulle::wait {
 
 struct timer {
-    std::uint64_t deadline = k_never;        // ns, monotonic
-    void (*fire)(timer&) noexcept = nullptr; // under the queue's lock: short, and never inserts or removes
+    std::uint64_t deadline = k_never; // ns, monotonic
+    // Under the queue's lock: short, and never inserts or removes.
+    void (*fire)(timer&) noexcept = nullptr;
     // In a slot, as a ring.
     timer* next = nullptr;
     timer* previous = nullptr;
@@ -36,12 +42,15 @@ public:
     void insert(timer& t) noexcept;
     // Of one that is queued here.
     void remove(timer& t) noexcept;
-    // Fires what is due at `now`, the earlier first; of timers within 262 us, which are all due, in any order. Each step fires or moves one or two
-    // timers. How many have fired; if it has stopped for want of steps, next_deadline() is not after `now`.
+    // Fires what is due at `now`, the earlier first; of timers within 262 us, which are all due, in
+    // any order. Each step fires or moves one or two timers. How many have fired; if it has stopped
+    // for want of steps, next_deadline() is not after `now`.
     std::size_t expire(std::uint64_t now, std::uint32_t steps) noexcept;
-    // When to call expire(): at the first deadline, or earlier where many are close to each other. k_never: there is no timer.
+    // When to call expire(): at the first deadline, or earlier where many are close to each other.
+    // k_never: there is no timer.
     [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next; }
-    // The time is `now`, which may be earlier than what expire() was told: a run of virtual time is over. Takes a step for each timer.
+    // The time is `now`, which may be earlier than what expire() was told: a run of virtual time is
+    // over. Takes a step for each timer.
     void start_at(std::uint64_t now) noexcept;
     // Forgets all timers.
     void clear() noexcept;
@@ -52,16 +61,20 @@ private:
     static constexpr unsigned k_wide = 4; // the level of two rounds of slots
     static constexpr unsigned k_wide_bits = k_wide * k_bits;
     static constexpr unsigned k_unit_bits = k_wide_bits + k_bits;
-    static constexpr unsigned k_rounds = 12;            // of slots, on all levels: levels 0 to 3, twice 4, 5 to 10
+    // Of slots, on all levels: levels 0 to 3, twice 4, 5 to 10.
+    static constexpr unsigned k_rounds = 12;
     static constexpr unsigned k_first_far = k_wide + 2; // round
     static constexpr unsigned k_fired_whole =
-        3; // a slot up to this level, of 2^18 ns, that is over is fired without a look at each deadline
+        // A slot up to this level, of 2^18 ns, that is over is fired without a look at each
+        // deadline.
+        3;
     static constexpr unsigned k_most_looked_at = 4;
     static constexpr std::uint16_t k_none = k_rounds * k_slots;
 
     [[nodiscard]] bool step(std::uint64_t now, std::size_t& fired) noexcept;
     void come_to_next(std::uint64_t now) noexcept;
-    [[nodiscard]] std::uint64_t far_unit() const noexcept { return (m_base >> k_unit_bits) + 1; } // the last one of level 4
+    // The last one of level 4.
+    [[nodiscard]] std::uint64_t far_unit() const noexcept { return (m_base >> k_unit_bits) + 1; }
     [[nodiscard]] std::uint16_t slot_of(std::uint64_t deadline) const noexcept;
     [[nodiscard]] std::uint16_t first_near() const noexcept;
     [[nodiscard]] std::uint16_t first_far() const noexcept;
@@ -75,7 +88,8 @@ private:
 
     std::uint64_t m_base = 0;
     std::uint64_t m_next = k_never;
-    // The slots that are open, as long as they have timers: of levels 0 to 4, which the base has come to; and of the other levels.
+    // The slots that are open, as long as they have timers: of levels 0 to 4, which the base has
+    // come to; and of the other levels.
     std::uint16_t m_near = k_none;
     std::uint16_t m_far = k_none;
     bool m_is_over = false;                       // all that is in m_near is due

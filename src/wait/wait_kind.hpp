@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread waits for, as it tells the reports of waiting threads (src/diag). Written by paths that block, before the thread is published
-// to its waker: two plain stores. No time is kept: reading the clock would cost more than half of a wait.
+// What a thread waits for, as it tells the reports of waiting threads (src/diag). Written by paths
+// that block, before the thread is published to its waker: two plain stores. No time is kept:
+// reading the clock would cost more than half of a wait.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,13 @@
 namespace tulle::wait {
 
 enum class wait_kind : std::uint8_t {
-    nothing,     // it runs, is ready, or has yielded
-    mutex,       // a tulle_mutex_t
-    owned_mutex, // a tulle::mutex, which knows its owner where its users are compiled without NDEBUG, or a recursive one, which always does
-    condition,   // a condition variable
-    barrier,     //
+    nothing, // it runs, is ready, or has yielded
+    mutex,   // a tulle_mutex_t
+    // A tulle::mutex, which knows its owner where its users are compiled without NDEBUG, or a
+    // recursive one, which always does.
+    owned_mutex,
+    condition,       // a condition variable
+    barrier,         //
     phased_barrier,  //
     latch,           //
     signal,          //

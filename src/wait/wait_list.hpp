@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// First-in first-out list of waiters, linked through their nodes; and the two ways to wait in one. The guarding lock is the caller's.
-// take_all() is O(1) however many wait: it starts a new epoch, and nodes of older epochs are no longer in the list.
+// First-in first-out list of waiters, linked through their nodes; and the two ways to wait in one.
+// The guarding lock is the caller's.
+// take_all() is O(1) however many wait: it starts a new epoch, and nodes of older epochs are no
+// longer in the list.
 #pragma once
 
 #include "wait/wait_kind.hpp"
@@ -20,9 +22,12 @@ public:
         while (waiter<Parking>* const w = m_first) {
             m_first = w->next.load();
             auto const thread = w->thread;
-            if (!w->timed) w->state.store(outcome::woken, std::memory_order_relaxed); // relaxed: resume and suspend order it
-            // release pairs with await_release: a waiter whose limit was reached may go on, and this is the last access to its node.
-            else if (w->state.exchange(outcome::woken, std::memory_order_release) != outcome::waiting)
+            // relaxed: resume and suspend order it
+            if (!w->timed) w->state.store(outcome::woken, std::memory_order_relaxed);
+            // release pairs with await_release: a waiter whose limit was reached may go on, and
+            // this is the last access to its node.
+            else if (w->state.exchange(outcome::woken, std::memory_order_release) !=
+                     outcome::waiting)
                 continue;
             Parking::resume(thread);
         }
@@ -32,7 +37,8 @@ private:
     waiter<Parking>* m_first;
 };
 
-// Waiters whose waits the caller has ended, one by one: to be resumed without any lock, first come, first served.
+// Waiters whose waits the caller has ended, one by one: to be resumed without any lock, first come,
+// first served.
 template <class Parking> class woken_chain {
 public:
     woken_chain() noexcept = default;
@@ -68,12 +74,15 @@ public:
 
     wait_list() noexcept = default;
     // When the list itself moves to another place: its waiters are then in that one only.
-    wait_list(wait_list const& other) noexcept : m_first(other.m_first.load()), m_last(other.m_last.load()), m_epoch(other.m_epoch) {}
+    wait_list(wait_list const& other) noexcept
+        : m_first(other.m_first.load()), m_last(other.m_last.load()), m_epoch(other.m_epoch) {}
     wait_list& operator=(wait_list const&) = delete;
 
     [[nodiscard]] bool empty() const noexcept { return m_first.load() == nullptr; }
     [[nodiscard]] node* first() const noexcept { return m_first.load(); }
-    [[nodiscard]] bool contains(node const& w) const noexcept { return w.linked && w.epoch == m_epoch; }
+    [[nodiscard]] bool contains(node const& w) const noexcept {
+        return w.linked && w.epoch == m_epoch;
+    }
 
     void push_back(node& w) noexcept {
         enter(w);
@@ -130,7 +139,8 @@ namespace detail_park {
 template <class Parking, class Lock, class Enter> struct request {
     Lock& guard;
     waiter<Parking>& self;
-    Enter& enter;                 // under the guard: links the waiter and says true, or says false: no need to wait
+    // Under the guard: links the waiter and says true, or says false: no need to wait.
+    Enter& enter;
     limit_timer<Parking>* ending; // or null
 };
 
@@ -141,7 +151,8 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
     auto const thread = r.self.thread;
     guard.lock();
     bool const waits = r.enter();
-    if (!waits) r.self.state.store(outcome::woken, std::memory_order_relaxed); // relaxed: nobody else knows the node
+    // relaxed: nobody else knows the node
+    if (!waits) r.self.state.store(outcome::woken, std::memory_order_relaxed);
     if (waits && r.ending != nullptr) r.ending->start();
     guard.unlock();
     if (!waits) Parking::resume(thread);
@@ -149,9 +160,11 @@ template <class Parking, class Lock, class Enter> void post_park(void* of, void*
 
 } // namespace detail_park
 
-// Suspends the caller, takes the guard, and waits in the list that `enter` links the node into. The guard is not held afterwards.
+// Suspends the caller, takes the guard, and waits in the list that `enter` links the node into. The
+// guard is not held afterwards.
 template <class Parking, class Lock, class Enter>
-void park(wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter, limit_timer<Parking>* ending = nullptr) noexcept {
+void park(wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter,
+          limit_timer<Parking>* ending = nullptr) noexcept {
     Parking::set_wait(w.thread, reason);
     detail_park::request<Parking, Lock, Enter> r{guard, w, enter, ending};
     Parking::suspend(&detail_park::post_park<Parking, Lock, Enter>, &r, nullptr);
@@ -162,11 +175,12 @@ template <class Parking> void await_release(waiter<Parking>& w) noexcept {
     while (w.load_state() != outcome::woken) Parking::relax();
 }
 
-// The same with a limit. False: it was reached, and the node is off the list; `leave` then ran under the guard, if it was in it.
+// The same with a limit. False: it was reached, and the node is off the list; `leave` then ran
+// under the guard, if it was in it.
 // Node: what the list's nodes are.
 template <class Parking, class Node, class Lock, class Enter, class Leave>
-[[nodiscard]] bool park_until(wait_reason reason, timed_waiter<Parking, Node>& w, Lock& guard, wait_list<Parking>& list, Enter enter,
-                              Leave leave) noexcept {
+[[nodiscard]] bool park_until(wait_reason reason, timed_waiter<Parking, Node>& w, Lock& guard,
+                              wait_list<Parking>& list, Enter enter, Leave leave) noexcept {
     park(reason, static_cast<waiter<Parking>&>(w), guard, enter, &w);
     bool const ended = w.has_ended();
     if (!ended) {

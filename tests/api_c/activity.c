@@ -14,7 +14,7 @@
 
 enum { LARGE = 100000, MANY = 50 };
 
-/* --- at ------------------------------------------------------------------------------------------------------------ */
+/* --- at --------------------------------------------------------------------------------------- */
 
 static long g_last; /* of each place */
 
@@ -78,13 +78,17 @@ static void wait_at_gate(const void* argument, size_t size, void* result, size_t
 
 static void calls_begun(void) {
     tulle_call_t* all[MANY];
-    for (int k = 0; k < MANY; ++k) CHECK(tulle_call_begin(&all[k], k % tulle_place_count(), &where, NULL, 0, sizeof(int)) == 0);
+    for (int k = 0; k < MANY; ++k)
+        CHECK(tulle_call_begin(&all[k], k % tulle_place_count(), &where, NULL, 0, sizeof(int)) ==
+              0);
     for (int k = 0; k < MANY; ++k) {
         int result = -1;
         CHECK(tulle_call_wait(all[k], &result, NULL) == 0 && result == k % tulle_place_count());
     }
-    CHECK(tulle_call_begin(&all[0], 0, &where, NULL, 0, sizeof(int)) == 0 && tulle_call_wait(all[0], NULL, NULL) == 0);
-    CHECK(tulle_call_begin(&all[0], 0, &where, NULL, 0, sizeof(int)) == 0 && tulle_call_abandon(all[0]) == 0);
+    CHECK(tulle_call_begin(&all[0], 0, &where, NULL, 0, sizeof(int)) == 0 &&
+          tulle_call_wait(all[0], NULL, NULL) == 0);
+    CHECK(tulle_call_begin(&all[0], 0, &where, NULL, 0, sizeof(int)) == 0 &&
+          tulle_call_abandon(all[0]) == 0);
 
     static unsigned char from[LARGE];
     static unsigned char to[LARGE];
@@ -100,12 +104,14 @@ static void calls_begun(void) {
 
     tulle_limit_t const soon = {1000000, NULL};
     int result = 0;
-    CHECK(tulle_signal_init(&g_gate, 1) == 0 && tulle_call_begin(&all[0], 0, &wait_at_gate, NULL, 0, sizeof(int)) == 0);
+    CHECK(tulle_signal_init(&g_gate, 1) == 0 &&
+          tulle_call_begin(&all[0], 0, &wait_at_gate, NULL, 0, sizeof(int)) == 0);
     CHECK(tulle_call_wait(all[0], &result, &soon) == -ETIMEDOUT && result == 0);
-    CHECK(tulle_signal_notify(&g_gate) == 0 && tulle_call_wait(all[0], &result, NULL) == 0 && result == 42);
+    CHECK(tulle_signal_notify(&g_gate) == 0 && tulle_call_wait(all[0], &result, NULL) == 0 &&
+          result == 42);
 }
 
-/* --- finish and async ---------------------------------------------------------------------------------------------- */
+/* --- finish and async ------------------------------------------------------------------------- */
 
 struct tally {
     tulle_global_ref_t count; /* at place 0 */
@@ -117,7 +123,8 @@ static void count_one(const void* argument, size_t size, void* result, size_t re
     CHECK(size == sizeof ref && result == NULL && result_size == 0);
     memcpy(&ref, argument, size);
     CHECK(tulle_global_ref_get(ref) != NULL);
-    __atomic_fetch_add((long*)tulle_global_ref_get(ref), 1, __ATOMIC_RELAXED); /* finish orders it */
+    __atomic_fetch_add((long*)tulle_global_ref_get(ref), 1,
+                       __ATOMIC_RELAXED); /* finish orders it */
 }
 
 /* Counts itself at place 0, and starts one at each place. */
@@ -128,13 +135,16 @@ static void spread(const void* argument, size_t size) {
     CHECK((tulle_global_ref_get(own.count) != NULL) == (tulle_here() == 0));
     CHECK(tulle_call_at(0, &count_one, &own.count, sizeof own.count, NULL, 0) == 0);
     if (own.depth-- == 0) return;
-    for (int p = 0; p < tulle_place_count(); ++p) CHECK(tulle_async_at(NULL, p, &spread, &own, sizeof own) == 0);
+    for (int p = 0; p < tulle_place_count(); ++p)
+        CHECK(tulle_async_at(NULL, p, &spread, &own, sizeof own) == 0);
 }
 static void spread_first(tulle_activities_t* all, void* tally) {
-    for (int p = 0; p < tulle_place_count(); ++p) CHECK(tulle_async_at(all, p, &spread, tally, sizeof(struct tally)) == 0);
+    for (int p = 0; p < tulle_place_count(); ++p)
+        CHECK(tulle_async_at(all, p, &spread, tally, sizeof(struct tally)) == 0);
 }
 static void many_anywhere(tulle_activities_t* all, void* tally) {
-    for (int k = 0; k < MANY; ++k) CHECK(tulle_async_any(k % 2 == 0 ? all : NULL, &spread, tally, sizeof(struct tally)) == 0);
+    for (int k = 0; k < MANY; ++k)
+        CHECK(tulle_async_any(k % 2 == 0 ? all : NULL, &spread, tally, sizeof(struct tally)) == 0);
 }
 
 static void finishes(void) {
@@ -147,7 +157,8 @@ static void finishes(void) {
     all.depth = 0;
     CHECK(tulle_finish(&many_anywhere, &all) == 0 && count == MANY);
     CHECK(tulle_finish(NULL, NULL) == -EINVAL);
-    CHECK(tulle_async_at(NULL, 0, &spread, &all, sizeof all) == -EPERM && tulle_async_any(NULL, &spread, &all, sizeof all) == -EPERM);
+    CHECK(tulle_async_at(NULL, 0, &spread, &all, sizeof all) == -EPERM &&
+          tulle_async_any(NULL, &spread, &all, sizeof all) == -EPERM);
     CHECK(tulle_finish_cancel(NULL) == -EPERM && tulle_finish_cancellation(NULL) == NULL);
 }
 
@@ -155,12 +166,14 @@ static void refused_activities(tulle_activities_t* all, void* unused) {
     CHECK(unused == NULL);
     CHECK(tulle_async_at(all, -1, &spread, NULL, 0) == -EINVAL);
     CHECK(tulle_async_at(all, tulle_place_count(), &spread, NULL, 0) == -EINVAL);
-    CHECK(tulle_async_at(all, 0, NULL, NULL, 0) == -EINVAL && tulle_async_at(all, 0, &spread, NULL, 1) == -EINVAL);
-    CHECK(tulle_async_any(all, NULL, NULL, 0) == -EINVAL && tulle_async_any(all, &spread, NULL, 1) == -EINVAL);
+    CHECK(tulle_async_at(all, 0, NULL, NULL, 0) == -EINVAL &&
+          tulle_async_at(all, 0, &spread, NULL, 1) == -EINVAL);
+    CHECK(tulle_async_any(all, NULL, NULL, 0) == -EINVAL &&
+          tulle_async_any(all, &spread, NULL, 1) == -EINVAL);
     CHECK(tulle_finish_cancel(all) == -EPERM && tulle_finish_cancellation(all) == NULL);
 }
 
-/* --- limits -------------------------------------------------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 static void until_cancelled(const void* argument, size_t size) {
     CHECK(argument == NULL && size == 0);
@@ -169,7 +182,8 @@ static void until_cancelled(const void* argument, size_t size) {
 }
 static void wait_everywhere(tulle_activities_t* all, void* unused) {
     CHECK(unused == NULL && tulle_finish_cancellation(all) != NULL);
-    for (int p = 0; p < tulle_place_count(); ++p) CHECK(tulle_async_at(all, p, &until_cancelled, NULL, 0) == 0);
+    for (int p = 0; p < tulle_place_count(); ++p)
+        CHECK(tulle_async_at(all, p, &until_cancelled, NULL, 0) == 0);
 }
 static void cancels(const void* argument, size_t size) {
     CHECK(argument == NULL && size == 0);
@@ -192,7 +206,7 @@ static void limits(void) {
     CHECK(tulle_finish_within(NULL, NULL, &never, NULL) == -EINVAL);
 }
 
-/* --- places that die ------------------------------------------------------------------------------------------------ */
+/* --- places that die -------------------------------------------------------------------------- */
 
 static void dies(const void* argument, size_t size) {
     CHECK(argument == NULL && size == 0 && tulle_here() != 0);
@@ -206,12 +220,14 @@ static void deaths(void) {
     int const last = tulle_place_count() - 1;
     int result = 0;
     uint64_t lost = 0;
-    CHECK(last != 0 && tulle_finish_within(&last_one_dies, NULL, NULL, &lost) == -EHOSTDOWN && lost == 1);
+    CHECK(last != 0 && tulle_finish_within(&last_one_dies, NULL, NULL, &lost) == -EHOSTDOWN &&
+          lost == 1);
     CHECK(tulle_call_at(last, &where, NULL, 0, &result, sizeof result) == -EHOSTDOWN);
     tulle_call_t* begun = NULL;
     CHECK(tulle_call_begin(&begun, last, &where, NULL, 0, sizeof result) == 0);
     CHECK(tulle_call_wait(begun, &result, NULL) == -EHOSTDOWN && result == 0);
-    CHECK(tulle_call_at(last - 1, &where, NULL, 0, &result, sizeof result) == 0 && result == last - 1);
+    CHECK(tulle_call_at(last - 1, &where, NULL, 0, &result, sizeof result) == 0 &&
+          result == last - 1);
 }
 
 int main(void) {

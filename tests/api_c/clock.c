@@ -39,7 +39,8 @@ static void phases(void const* argument, size_t size) {
         uint64_t reached = 0;
         long const count = arrivals(&own);
         CHECK(count > members * (long)(phase - 1) && count <= members * (long)phase);
-        CHECK(tulle_clock_advance(own.clock, phase % 2 == 0 ? NULL : &reached) == 0 && (phase % 2 == 0 || reached == phase));
+        CHECK(tulle_clock_advance(own.clock, phase % 2 == 0 ? NULL : &reached) == 0 &&
+              (phase % 2 == 0 || reached == phase));
     }
 }
 
@@ -47,7 +48,8 @@ static void start_all(tulle_activities_t* all, void* argument) {
     struct work* const own = argument;
     CHECK(tulle_clock_create(&own->clock) == 0);
     for (int k = 0; k < EACH * tulle_place_count(); ++k)
-        CHECK(tulle_clock_async_at(own->clock, k % 2 == 0 ? all : NULL, k % tulle_place_count(), &phases, own, sizeof *own) == 0);
+        CHECK(tulle_clock_async_at(own->clock, k % 2 == 0 ? all : NULL, k % tulle_place_count(),
+                                   &phases, own, sizeof *own) == 0);
     CHECK(tulle_clock_drop(own->clock) == 0);
 }
 
@@ -60,7 +62,8 @@ static void refused(tulle_activities_t* all, void* unused) {
     CHECK(tulle_clock_async_at(clock, all, 0, NULL, NULL, 0) == -EINVAL &&
           tulle_clock_async_at(clock, all, 0, &phases, NULL, 1) == -EINVAL);
     CHECK(tulle_clock_advance(clock, &phase) == 0 && phase == 1);
-    CHECK(tulle_clock_drop(clock) == 0 && tulle_clock_drop(clock) == -EPERM && tulle_clock_advance(clock, NULL) == -EPERM);
+    CHECK(tulle_clock_drop(clock) == 0 && tulle_clock_drop(clock) == -EPERM &&
+          tulle_clock_advance(clock, NULL) == -EPERM);
     CHECK(tulle_clock_async_at(clock, all, 0, &phases, NULL, 0) == -EPERM);
     clock.home = (uint64_t)tulle_place_count();
     CHECK(tulle_clock_advance(clock, NULL) == -EINVAL && tulle_clock_drop(clock) == -EINVAL);
@@ -70,10 +73,12 @@ static void refused(tulle_activities_t* all, void* unused) {
 int main(void) {
     long arrived = 0;
     struct work all = {{0, 0}, tulle_global_ref(&arrived)};
-    CHECK(tulle_finish(&start_all, &all) == 0 && arrived == (long)PHASES * EACH * tulle_place_count());
+    CHECK(tulle_finish(&start_all, &all) == 0 &&
+          arrived == (long)PHASES * EACH * tulle_place_count());
     CHECK(tulle_clock_advance(all.clock, NULL) == -EPERM);
     CHECK(tulle_finish(&refused, NULL) == 0);
-    CHECK(tulle_clock_create(&all.clock) == 0 && tulle_clock_async_at(all.clock, NULL, 0, &phases, &all, sizeof all) == -EPERM);
+    CHECK(tulle_clock_create(&all.clock) == 0 &&
+          tulle_clock_async_at(all.clock, NULL, 0, &phases, &all, sizeof all) == -EPERM);
     CHECK(tulle_clock_drop(all.clock) == 0);
     return 0;
 }

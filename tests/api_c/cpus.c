@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processors of a program in C11: without sharing, as here, those of the affinity mask, and no wishes. */
+/* The processors of a program in C11: without sharing, as here, those of the affinity mask, and no
+ * wishes. */
 #include "check.h"
 
 #include <tulle.h>

@@ -36,7 +36,8 @@ static void words(void) {
     CHECK(tulle_global_feb_fill(word, 4) == 0);
 
     tulle_cancellation_t* cancelled = NULL;
-    CHECK(tulle_cancellation_create(&cancelled, NULL) == 0 && tulle_cancellation_request(cancelled) == 0);
+    CHECK(tulle_cancellation_create(&cancelled, NULL) == 0 &&
+          tulle_cancellation_request(cancelled) == 0);
     tulle_limit_t const over = {TULLE_FOREVER, cancelled};
     CHECK(tulle_global_feb_write_ef(word, &value, 4, &over) == -ECANCELED);
     CHECK(tulle_cancellation_destroy(cancelled) == 0);
@@ -61,7 +62,8 @@ static void objects(void) {
     CHECK(tulle_global_mutex_lock(mutex, &g_try) == -ETIMEDOUT);
     CHECK(tulle_global_mutex_lock(mutex, &g_soon) == -ETIMEDOUT);
     CHECK(tulle_global_mutex_unlock(mutex) == 0);
-    CHECK(tulle_global_mutex_lock(NULL, NULL) == -EINVAL && tulle_global_mutex_unlock(NULL) == -EINVAL);
+    CHECK(tulle_global_mutex_lock(NULL, NULL) == -EINVAL &&
+          tulle_global_mutex_unlock(NULL) == -EINVAL);
     CHECK(tulle_global_free(memory) == 0);
 
     tulle_barrier_t const of_two = TULLE_BARRIER_INIT(2);
@@ -79,7 +81,8 @@ static void objects(void) {
     CHECK(tulle_global_signal_wait(memory, &g_soon) == -ETIMEDOUT);
     CHECK(tulle_global_signal_notify(memory) == 0);
     CHECK(tulle_global_signal_wait(memory, &g_soon) == 0);
-    CHECK(tulle_global_signal_notify(NULL) == -EINVAL && tulle_global_signal_add_signalers(NULL, 1) == -EINVAL);
+    CHECK(tulle_global_signal_notify(NULL) == -EINVAL &&
+          tulle_global_signal_add_signalers(NULL, 1) == -EINVAL);
     CHECK(tulle_global_free(memory) == 0);
 }
 

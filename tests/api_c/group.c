@@ -31,7 +31,8 @@ static int sum_is_right(int policy) {
 
 static tulle_group* g_futures;
 
-/* Fibonacci numbers by futures: each waits for two, while at most two of them are alive on each shepherd. */
+/* Fibonacci numbers by futures: each waits for two, while at most two of them are alive on each
+ * shepherd. */
 static uint64_t fib(void* argument) {
     uint64_t const n = *(uint64_t*)argument;
     uint64_t left = 0, right = 0, of_left = n - 1, of_right = n - 2;
@@ -48,7 +49,8 @@ static int futures_are_right(void) {
     if (tulle_group_create_per_shepherd(&g_futures, 2, TULLE_BLOCK) != 0) return 0;
     if (tulle_group_timed_spawn_into(g_futures, 0, &fib, &n, &result, TULLE_FOREVER) != 0) return 0;
     if (tulle_feb_read_ff(&result, &result, sizeof result) != 0 || result != 144) return 0;
-    return tulle_group_join(g_futures) == 0 && tulle_group_size(g_futures) == 0 && tulle_group_destroy(g_futures) == 0;
+    return tulle_group_join(g_futures) == 0 && tulle_group_size(g_futures) == 0 &&
+           tulle_group_destroy(g_futures) == 0;
 }
 
 static uint64_t wait_for(void* latch) {
@@ -60,17 +62,25 @@ static int errors_are_right(void) {
     tulle_group* group = NULL;
     tulle_latch_t open = TULLE_LATCH_INIT(1);
     uint64_t word = 3, other = 4;
-    if (tulle_group_create_per_shepherd(&group, 0, TULLE_BLOCK) != -EINVAL || tulle_group_create_per_shepherd(&group, 1, 9) != -EINVAL)
+    if (tulle_group_create_per_shepherd(&group, 0, TULLE_BLOCK) != -EINVAL ||
+        tulle_group_create_per_shepherd(&group, 1, 9) != -EINVAL)
         return 0;
     if (tulle_group_create(&group, 1, TULLE_BLOCK) != 0) return 0;
     if (tulle_group_spawn_into(group, 99, &wait_for, &open, &word) != -EINVAL) return 0;
     if (tulle_group_spawn_into(group, -1, &wait_for, &open, NULL) != -EINVAL) return 0;
-    if (tulle_group_timed_spawn_into(NULL, -1, &wait_for, &open, &word, 0) != -EINVAL || tulle_feb_is_full(&word) != 1) return 0;
-    if (tulle_group_spawn_into(group, -1, &wait_for, &open, &word) != 0 || tulle_feb_is_full(&word) != 0) return 0;
+    if (tulle_group_timed_spawn_into(NULL, -1, &wait_for, &open, &word, 0) != -EINVAL ||
+        tulle_feb_is_full(&word) != 1)
+        return 0;
+    if (tulle_group_spawn_into(group, -1, &wait_for, &open, &word) != 0 ||
+        tulle_feb_is_full(&word) != 0)
+        return 0;
     if (tulle_group_timed_spawn_into(group, -1, &wait_for, &open, &other, 0) != -EBUSY) return 0;
-    if (tulle_group_timed_spawn_into(group, -1, &wait_for, &open, &other, 1000) != -ETIMEDOUT) return 0;
-    if (tulle_feb_is_full(&other) != 1 || other != 4 || tulle_latch_count_down(&open, 1) != 0) return 0;
-    return tulle_feb_read_ff(&word, &word, sizeof word) == 0 && word == 5 && tulle_group_destroy(group) == 0;
+    if (tulle_group_timed_spawn_into(group, -1, &wait_for, &open, &other, 1000) != -ETIMEDOUT)
+        return 0;
+    if (tulle_feb_is_full(&other) != 1 || other != 4 || tulle_latch_count_down(&open, 1) != 0)
+        return 0;
+    return tulle_feb_read_ff(&word, &word, sizeof word) == 0 && word == 5 &&
+           tulle_group_destroy(group) == 0;
 }
 
 int main(void) {

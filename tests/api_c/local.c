@@ -70,13 +70,15 @@ static void worker_locals(void) {
     CHECK(tulle_worker_local_create(&sums, 0, NULL, NULL) == -EINVAL);
     CHECK(tulle_worker_local_create(&sums, sizeof(long), start_at_ten, count_destroyed) == 0);
     CHECK(tulle_worker_local_next(sums, 0) == TULLE_NO_INDEX);
-    CHECK(tulle_worker_local_at(sums, 0) == NULL && tulle_worker_local_at(sums, TULLE_NO_INDEX) == NULL);
+    CHECK(tulle_worker_local_at(sums, 0) == NULL &&
+          tulle_worker_local_at(sums, TULLE_NO_INDEX) == NULL);
     for (int k = 0; k < 100; ++k) {
         tulle_thread* thread = NULL;
         CHECK(tulle_spawn(&thread, NULL, add_one, NULL) == 0);
         CHECK(tulle_thread_join(thread, NULL) == 0);
     }
-    for (size_t k = tulle_worker_local_next(sums, 0); k != TULLE_NO_INDEX; k = tulle_worker_local_next(sums, k + 1)) {
+    for (size_t k = tulle_worker_local_next(sums, 0); k != TULLE_NO_INDEX;
+         k = tulle_worker_local_next(sums, k + 1)) {
         sum += *(long*)tulle_worker_local_at(sums, k) - 10;
         ++count;
     }

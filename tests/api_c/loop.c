@@ -40,21 +40,28 @@ static void count_part(size_t part, int64_t begin, int64_t end, void* most) {
 }
 
 static int loops(void) {
-    int const schedules[] = {TULLE_AUTOMATIC, TULLE_EVEN, TULLE_DYNAMIC, TULLE_GUIDED, TULLE_ONE_THREAD_EACH};
+    int const schedules[] = {TULLE_AUTOMATIC, TULLE_EVEN, TULLE_DYNAMIC, TULLE_GUIDED,
+                             TULLE_ONE_THREAD_EACH};
     int failures = 0;
     for (size_t k = 0; k < sizeof schedules / sizeof schedules[0]; ++k) {
         tulle_loop_options options = TULLE_LOOP_INIT;
         options.schedule = schedules[k];
         options.chunk = k;
         clear_runs();
-        failures += check(tulle_loop_for(0, COUNT, 1, &count_one, NULL, &options) == 0 && all_ran(1), "for");
-        failures += check(tulle_loop_for(COUNT - 1, -1, -1, &count_one, NULL, &options) == 0 && all_ran(2), "for, downwards");
-        failures += check(tulle_loop_chunks(0, COUNT, &count_chunk, NULL, &options) == 0 && all_ran(3), "chunks");
+        failures += check(
+            tulle_loop_for(0, COUNT, 1, &count_one, NULL, &options) == 0 && all_ran(1), "for");
+        failures +=
+            check(tulle_loop_for(COUNT - 1, -1, -1, &count_one, NULL, &options) == 0 && all_ran(2),
+                  "for, downwards");
+        failures += check(
+            tulle_loop_chunks(0, COUNT, &count_chunk, NULL, &options) == 0 && all_ran(3), "chunks");
     }
     clear_runs();
     size_t most = (size_t)tulle_worker_count();
-    failures += check(tulle_loop_parts(0, COUNT, &count_part, &most, NULL) == 0 && all_ran(1), "parts");
-    failures += check(tulle_loop_for(5, -5, 1, &count_one, NULL, NULL) == 0 && all_ran(1), "an empty loop");
+    failures +=
+        check(tulle_loop_parts(0, COUNT, &count_part, &most, NULL) == 0 && all_ran(1), "parts");
+    failures +=
+        check(tulle_loop_for(5, -5, 1, &count_one, NULL, NULL) == 0 && all_ran(1), "an empty loop");
     return failures;
 }
 
@@ -66,11 +73,16 @@ static int stopped_loops(void) {
     size_t most = SIZE_MAX;
     clear_runs();
     options.stop = &stop;
-    failures += check(tulle_loop_for(0, COUNT, 1, &count_one, NULL, &options) == -ECANCELED, "for, stopped");
-    failures += check(tulle_loop_chunks(0, COUNT, &count_chunk, NULL, &options) == -ECANCELED, "chunks, stopped");
-    failures += check(tulle_loop_parts(0, COUNT, &count_part, &most, &stop) == -ECANCELED && all_ran(0), "parts, stopped");
+    failures += check(tulle_loop_for(0, COUNT, 1, &count_one, NULL, &options) == -ECANCELED,
+                      "for, stopped");
+    failures += check(tulle_loop_chunks(0, COUNT, &count_chunk, NULL, &options) == -ECANCELED,
+                      "chunks, stopped");
+    failures +=
+        check(tulle_loop_parts(0, COUNT, &count_part, &most, &stop) == -ECANCELED && all_ran(0),
+              "parts, stopped");
     options.stop = &go_on;
-    failures += check(tulle_loop_for(0, COUNT, 1, &count_one, NULL, &options) == 0 && all_ran(1), "for, not stopped");
+    failures += check(tulle_loop_for(0, COUNT, 1, &count_one, NULL, &options) == 0 && all_ran(1),
+                      "for, not stopped");
     return failures;
 }
 
@@ -88,7 +100,8 @@ static int reductions(void) {
     double const numbers[] = {3.0, -2.0, 4.0, 0.5};
     double value = 0;
     failures +=
-        check(tulle_loop_accumulate(0, COUNT, sizeof sum, &sum, &sum_part, NULL, &add) == 0 && sum == 7 + (int64_t)COUNT * (COUNT - 1) / 2,
+        check(tulle_loop_accumulate(0, COUNT, sizeof sum, &sum, &sum_part, NULL, &add) == 0 &&
+                  sum == 7 + (int64_t)COUNT * (COUNT - 1) / 2,
               "accumulate");
     failures += check(tulle_loop_sum(numbers, 4, &value) == 0 && value == 5.5, "sum");
     failures += check(tulle_loop_product(numbers, 4, &value) == 0 && value == -12.0, "product");
@@ -104,7 +117,9 @@ struct item {
     int place;
     char rest[20];
 };
-static int compare_items(void const* a, void const* b) { return ((struct item const*)a)->key - ((struct item const*)b)->key; }
+static int compare_items(void const* a, void const* b) {
+    return ((struct item const*)a)->key - ((struct item const*)b)->key;
+}
 
 static int sorts(void) {
     static double doubles[COUNT];
@@ -125,7 +140,9 @@ static int sorts(void) {
         right = right && (a->key < b->key || (a->key == b->key && a->place < b->place));
     }
     failures += check(right, "order");
-    failures += check(tulle_loop_sort_doubles(NULL, 0) == 0 && tulle_loop_sort(NULL, 0, 1, &compare_items) == 0, "sort of none");
+    failures += check(tulle_loop_sort_doubles(NULL, 0) == 0 &&
+                          tulle_loop_sort(NULL, 0, 1, &compare_items) == 0,
+                      "sort of none");
     return failures;
 }
 
@@ -135,24 +152,41 @@ static int errors(void) {
     int64_t sum = 0;
     tulle_loop_options options = TULLE_LOOP_INIT;
     failures += check(tulle_loop_for(0, 1, 0, &count_one, NULL, NULL) == -EINVAL, "a step of 0");
-    failures += check(tulle_loop_for(0, 1, 1, NULL, NULL, NULL) == -EINVAL, "for without a function");
-    failures += check(tulle_loop_for(INT64_MIN, INT64_MAX, 1, &count_one, NULL, NULL) == -EOVERFLOW, "too many iterations");
-    failures += check(tulle_loop_chunks(0, 1, NULL, NULL, NULL) == -EINVAL, "chunks without a function");
-    failures += check(tulle_loop_parts(0, 1, NULL, NULL, NULL) == -EINVAL, "parts without a function");
+    failures +=
+        check(tulle_loop_for(0, 1, 1, NULL, NULL, NULL) == -EINVAL, "for without a function");
+    failures += check(tulle_loop_for(INT64_MIN, INT64_MAX, 1, &count_one, NULL, NULL) == -EOVERFLOW,
+                      "too many iterations");
+    failures +=
+        check(tulle_loop_chunks(0, 1, NULL, NULL, NULL) == -EINVAL, "chunks without a function");
+    failures +=
+        check(tulle_loop_parts(0, 1, NULL, NULL, NULL) == -EINVAL, "parts without a function");
     options.schedule = 77;
-    failures += check(tulle_loop_for(0, 1, 1, &count_one, NULL, &options) == -EINVAL, "no schedule");
-    failures += check(tulle_loop_accumulate(0, 1, 0, &sum, &sum_part, NULL, &add) == -EINVAL, "values of no size");
-    failures += check(tulle_loop_accumulate(0, 1, 8, NULL, &sum_part, NULL, &add) == -EINVAL, "no result");
-    failures += check(tulle_loop_accumulate(0, 1, 8, &sum, NULL, NULL, &add) == -EINVAL, "no function");
-    failures += check(tulle_loop_accumulate(0, 1, 8, &sum, &sum_part, NULL, NULL) == -EINVAL, "no accumulation");
-    failures += check(tulle_loop_sum(NULL, 1, &value) == -EINVAL && tulle_loop_sum(&value, 1, NULL) == -EINVAL, "sum of nothing");
+    failures +=
+        check(tulle_loop_for(0, 1, 1, &count_one, NULL, &options) == -EINVAL, "no schedule");
+    failures += check(tulle_loop_accumulate(0, 1, 0, &sum, &sum_part, NULL, &add) == -EINVAL,
+                      "values of no size");
+    failures +=
+        check(tulle_loop_accumulate(0, 1, 8, NULL, &sum_part, NULL, &add) == -EINVAL, "no result");
+    failures +=
+        check(tulle_loop_accumulate(0, 1, 8, &sum, NULL, NULL, &add) == -EINVAL, "no function");
+    failures += check(tulle_loop_accumulate(0, 1, 8, &sum, &sum_part, NULL, NULL) == -EINVAL,
+                      "no accumulation");
+    failures += check(tulle_loop_sum(NULL, 1, &value) == -EINVAL &&
+                          tulle_loop_sum(&value, 1, NULL) == -EINVAL,
+                      "sum of nothing");
     failures += check(tulle_loop_product(NULL, 1, &value) == -EINVAL, "product of nothing");
-    failures += check(tulle_loop_min(&value, 0, &value) == -EINVAL && tulle_loop_max(&value, 0, &value) == -EINVAL, "the smallest of none");
+    failures += check(tulle_loop_min(&value, 0, &value) == -EINVAL &&
+                          tulle_loop_max(&value, 0, &value) == -EINVAL,
+                      "the smallest of none");
     failures += check(tulle_loop_sort_doubles(NULL, 1) == -EINVAL, "sort of nothing");
-    failures += check(tulle_loop_sort(NULL, 1, 1, &compare_items) == -EINVAL, "sort without an array");
-    failures += check(tulle_loop_sort(&value, 1, 0, &compare_items) == -EINVAL, "elements of no size");
+    failures +=
+        check(tulle_loop_sort(NULL, 1, 1, &compare_items) == -EINVAL, "sort without an array");
+    failures +=
+        check(tulle_loop_sort(&value, 1, 0, &compare_items) == -EINVAL, "elements of no size");
     failures += check(tulle_loop_sort(&value, 1, 1, NULL) == -EINVAL, "sort without a comparison");
     return failures;
 }
 
-int main(void) { return loops() + stopped_loops() + reductions() + sorts() + errors() == 0 ? 0 : 1; }
+int main(void) {
+    return loops() + stopped_loops() + reductions() + sorts() + errors() == 0 ? 0 : 1;
+}

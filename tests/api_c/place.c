@@ -35,8 +35,10 @@ int main(void) {
     char from[100];
     char to[100] = {0};
     memset(from, 7, sizeof from);
-    expect(tulle_signal_add_signalers(&g_done, 2) == 0, "tulle_signal_add_signalers(&g_done, 2) == 0");
-    expect(tulle_push(0, to, from, sizeof from, &sum, &sum) == 0, "tulle_push(0, to, from, sizeof from, &sum, &sum) == 0");
+    expect(tulle_signal_add_signalers(&g_done, 2) == 0,
+           "tulle_signal_add_signalers(&g_done, 2) == 0");
+    expect(tulle_push(0, to, from, sizeof from, &sum, &sum) == 0,
+           "tulle_push(0, to, from, sizeof from, &sum, &sum) == 0");
     expect(tulle_signal_wait(&g_done) == 0, "tulle_signal_wait(&g_done) == 0");
     expect(memcmp(from, to, sizeof from) == 0, "memcmp(from, to, sizeof from) == 0");
     memset(from, 8, sizeof from);

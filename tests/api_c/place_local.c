@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of which each place has its own, and atomic blocks on them, in C; over however many places there are. */
+/* Objects of which each place has its own, and atomic blocks on them, in C; over however many
+ * places there are. */
 #include "check.h"
 
 #include <tulle.h>
@@ -63,7 +64,8 @@ static void wait_for_all(void const* argument, size_t size) {
 static void use_everywhere(tulle_activities_t* all, void* objects) {
     for (int p = 0; p < tulle_place_count(); ++p) {
         CHECK(tulle_async_at(all, p, &wait_for_all, objects, sizeof(tulle_place_local_t)) == 0);
-        for (int k = 0; k < EACH; ++k) CHECK(tulle_async_at(all, p, &add, objects, sizeof(tulle_place_local_t)) == 0);
+        for (int k = 0; k < EACH; ++k)
+            CHECK(tulle_async_at(all, p, &add, objects, sizeof(tulle_place_local_t)) == 0);
     }
 }
 
@@ -73,7 +75,8 @@ struct left {
 };
 static void look(void const* argument, size_t size, void* result, size_t result_size) {
     CHECK(size == sizeof(tulle_place_local_t) && result_size == sizeof(struct left));
-    *(struct left*)result = (struct left){g_alive, tulle_place_local_get(*(tulle_place_local_t const*)argument) != NULL};
+    *(struct left*)result = (struct left){
+        g_alive, tulle_place_local_get(*(tulle_place_local_t const*)argument) != NULL};
 }
 static void expect_everywhere(tulle_place_local_t objects, long alive, int has_object) {
     for (int p = 0; p < tulle_place_count(); ++p) {
@@ -91,23 +94,29 @@ static void refused(void) {
     CHECK(tulle_place_local_create(&objects, NULL, NULL, NULL, 0) == -EINVAL);
     CHECK(tulle_place_local_create(&objects, &make_static, NULL, NULL, 1) == -EINVAL);
     CHECK(tulle_place_local_create(&objects, &make_static, nowhere, NULL, 0) == -ENOENT);
-    CHECK(objects.name == 0 && tulle_place_local_get(objects) == NULL && tulle_place_local_destroy(objects) == -EINVAL);
+    CHECK(objects.name == 0 && tulle_place_local_get(objects) == NULL &&
+          tulle_place_local_destroy(objects) == -EINVAL);
     CHECK(tulle_atomically(NULL, NULL) == -EINVAL);
-    CHECK(tulle_when(NULL, &check_count, NULL) == -EINVAL && tulle_when(&all_have_finished, NULL, NULL) == -EINVAL);
+    CHECK(tulle_when(NULL, &check_count, NULL) == -EINVAL &&
+          tulle_when(&all_have_finished, NULL, NULL) == -EINVAL);
 }
 
 int main(void) {
     long const first = 100;
     tulle_place_local_t objects = {0};
     refused();
-    CHECK(tulle_place_local_create(&objects, &make_none_at_the_last, &free_counter, &first, sizeof first) == -ENOMEM && objects.name == 0);
+    CHECK(tulle_place_local_create(&objects, &make_none_at_the_last, &free_counter, &first,
+                                   sizeof first) == -ENOMEM &&
+          objects.name == 0);
     expect_everywhere(objects, 0, 0);
-    CHECK(tulle_place_local_create(&objects, &make_counter, &free_counter, &first, sizeof first) == 0);
+    CHECK(tulle_place_local_create(&objects, &make_counter, &free_counter, &first, sizeof first) ==
+          0);
     expect_everywhere(objects, 1, 1);
     CHECK(tulle_finish(&use_everywhere, &objects) == 0);
     CHECK(tulle_place_local_destroy(objects) == 0);
     expect_everywhere(objects, 0, 0);
-    CHECK(tulle_place_local_create(&objects, &make_static, NULL, NULL, 0) == 0 && tulle_place_local_get(objects) == &g_alive);
+    CHECK(tulle_place_local_create(&objects, &make_static, NULL, NULL, 0) == 0 &&
+          tulle_place_local_get(objects) == &g_alive);
     CHECK(tulle_place_local_destroy(objects) == 0 && tulle_place_local_get(objects) == NULL);
     return 0;
 }

@@ -46,23 +46,33 @@ int main(void) {
     expect(tulle_init(&three) == 0, "init");
     expect(tulle_shepherd_distance(1, 1) == 0 && tulle_shepherd_distance(0, 2) >= 10, "distance");
     expect(tulle_shepherd_distance(0, 3) == -EINVAL, "no such shepherd");
-    expect(tulle_nearest_shepherds(1, NULL, 0) == 2 && tulle_nearest_shepherds(1, others, 3) == 2, "neighbours");
+    expect(tulle_nearest_shepherds(1, NULL, 0) == 2 && tulle_nearest_shepherds(1, others, 3) == 2,
+           "neighbours");
     expect(others[0] + others[1] == 2 && others[0] != 1 && others[2] == -1, "which");
-    expect(tulle_nearest_shepherds(1, NULL, 1) == -EINVAL && tulle_nearest_shepherds(9, others, 3) == -EINVAL, "nonsense");
+    expect(tulle_nearest_shepherds(1, NULL, 1) == -EINVAL &&
+               tulle_nearest_shepherds(9, others, 3) == -EINVAL,
+           "nonsense");
     expect(tulle_shepherd_of(&three) >= -1 && tulle_shepherd_of(&three) < 3, "near to data");
     expect(tulle_migrate_to(1) == -EPERM, "the first thread stays");
     elsewhere.shepherd = 1; /* so that the joiner does not run it itself */
-    expect(tulle_spawn(&thread, &elsewhere, migrant, NULL) == 0 && tulle_thread_join(thread, NULL) == 0, "migrant");
-    expect(tulle_disable_shepherd(0) == -EPERM && tulle_disable_shepherd(5) == -EINVAL, "what may not be disabled");
-    expect(tulle_disable_shepherd(1) == 0 && tulle_is_enabled_shepherd(1) == 0, "disable a shepherd");
+    expect(tulle_spawn(&thread, &elsewhere, migrant, NULL) == 0 &&
+               tulle_thread_join(thread, NULL) == 0,
+           "migrant");
+    expect(tulle_disable_shepherd(0) == -EPERM && tulle_disable_shepherd(5) == -EINVAL,
+           "what may not be disabled");
+    expect(tulle_disable_shepherd(1) == 0 && tulle_is_enabled_shepherd(1) == 0,
+           "disable a shepherd");
     expect(tulle_sleep_ns(50000000) == 0, "its worker may be in the middle of its search for work");
     for (int k = 0; k < 20; ++k) expect(run_at(1) != 1, "runs elsewhere");
-    expect(tulle_enable_shepherd(1) == 0 && tulle_is_enabled_shepherd(1) == 1 && run_at(1) == 1, "enable a shepherd");
-    expect(tulle_disable_worker(0) == -EPERM && tulle_disable_worker(3) == -EINVAL, "what may not be disabled");
+    expect(tulle_enable_shepherd(1) == 0 && tulle_is_enabled_shepherd(1) == 1 && run_at(1) == 1,
+           "enable a shepherd");
+    expect(tulle_disable_worker(0) == -EPERM && tulle_disable_worker(3) == -EINVAL,
+           "what may not be disabled");
     expect(tulle_disable_worker(2) == 0 && tulle_worker_count() == 2, "disable a worker");
     expect(tulle_sleep_ns(50000000) == 0, "as above");
     expect(run_at(2) != 2, "its shepherd has no other");
-    expect(tulle_enable_worker(2) == 0 && tulle_worker_count() == 3 && run_at(2) == 2, "enable a worker");
+    expect(tulle_enable_worker(2) == 0 && tulle_worker_count() == 3 && run_at(2) == 2,
+           "enable a worker");
     expect(tulle_finalize() == 0, "finalize");
     return 0;
 }

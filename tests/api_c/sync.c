@@ -45,7 +45,8 @@ static void* run(void* unused) {
 int main(void) {
     pthread_t threads[THREADS];
     expect(tulle_signal_timedwait(&finished, 1000) == -ETIMEDOUT, "a signal times out");
-    for (int i = 0; i < THREADS; ++i) expect(pthread_create(&threads[i], NULL, run, NULL) == 0, "pthread_create");
+    for (int i = 0; i < THREADS; ++i)
+        expect(pthread_create(&threads[i], NULL, run, NULL) == 0, "pthread_create");
     expect(tulle_mutex_lock(&mutex) == 0, "lock");
     while (sum < (long)THREADS * ROUNDS) expect(tulle_cond_wait(&filled, &mutex) == 0, "wait");
     expect(tulle_mutex_unlock(&mutex) == 0, "unlock");

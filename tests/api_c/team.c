@@ -19,8 +19,9 @@ struct matrix {
 static void multiply(void* into, void const* other) {
     struct matrix const a = *(struct matrix*)into;
     struct matrix const* const b = other;
-    struct matrix const product = {{a.m[0] * b->m[0] + a.m[1] * b->m[2], a.m[0] * b->m[1] + a.m[1] * b->m[3],
-                                    a.m[2] * b->m[0] + a.m[3] * b->m[2], a.m[2] * b->m[1] + a.m[3] * b->m[3]}};
+    struct matrix const product = {
+        {a.m[0] * b->m[0] + a.m[1] * b->m[2], a.m[0] * b->m[1] + a.m[1] * b->m[3],
+         a.m[2] * b->m[0] + a.m[3] * b->m[2], a.m[2] * b->m[1] + a.m[3] * b->m[3]}};
     *(struct matrix*)into = product;
 }
 static struct matrix matrix_of(int rank) {
@@ -35,7 +36,9 @@ static struct matrix product_of(int count) {
     }
     return product;
 }
-static int is_same(struct matrix const* a, struct matrix const* b) { return memcmp(a, b, sizeof *a) == 0; }
+static int is_same(struct matrix const* a, struct matrix const* b) {
+    return memcmp(a, b, sizeof *a) == 0;
+}
 
 static void reductions(tulle_team_t team, int n, int mine) {
     struct matrix const all = product_of(n);
@@ -46,7 +49,8 @@ static void reductions(tulle_team_t team, int n, int mine) {
         CHECK(is_same(&value, mine == root ? &all : &own));
     }
     struct matrix value = matrix_of(mine);
-    CHECK(tulle_team_allreduce(team, &value, sizeof value, &multiply) == 0 && is_same(&value, &all));
+    CHECK(tulle_team_allreduce(team, &value, sizeof value, &multiply) == 0 &&
+          is_same(&value, &all));
 }
 
 static void broadcasts(tulle_team_t team, int n, int mine) {
@@ -68,7 +72,8 @@ static void exchanges(tulle_team_t team, int n, int mine) {
     for (int root = 0; root < n; ++root) {
         long own = -1;
         for (int r = 0; r < n; ++r) all[r] = mine == root ? 100L * root + r : -1;
-        CHECK(tulle_team_scatter(team, mine == root ? all : NULL, &own, sizeof own, root) == 0 && own == 100L * root + mine);
+        CHECK(tulle_team_scatter(team, mine == root ? all : NULL, &own, sizeof own, root) == 0 &&
+              own == 100L * root + mine);
         CHECK(tulle_team_gather(team, &value, sizeof value, mine == root ? to : NULL, root) == 0);
         for (int r = 0; mine == root && r < n; ++r) CHECK(to[r] == 10L * r);
     }
@@ -84,16 +89,23 @@ static void exchanges(tulle_team_t team, int n, int mine) {
 static void refused(tulle_team_t team, int n) {
     char byte = 0;
     CHECK(tulle_team_place(team, n) == -EINVAL && tulle_team_place(team, -1) == -EINVAL);
-    CHECK(tulle_team_broadcast(team, NULL, 1, 0) == -EINVAL && tulle_team_broadcast(team, &byte, 1, n) == -EINVAL);
-    CHECK(tulle_team_reduce(team, &byte, 1, NULL, 0) == -EINVAL && tulle_team_reduce(team, NULL, 1, &multiply, 0) == -EINVAL);
+    CHECK(tulle_team_broadcast(team, NULL, 1, 0) == -EINVAL &&
+          tulle_team_broadcast(team, &byte, 1, n) == -EINVAL);
+    CHECK(tulle_team_reduce(team, &byte, 1, NULL, 0) == -EINVAL &&
+          tulle_team_reduce(team, NULL, 1, &multiply, 0) == -EINVAL);
     CHECK(tulle_team_reduce(team, &byte, 1, &multiply, -1) == -EINVAL);
-    CHECK(tulle_team_allreduce(team, &byte, 1, NULL) == -EINVAL && tulle_team_allreduce(team, NULL, 1, &multiply) == -EINVAL);
-    CHECK(tulle_team_gather(team, NULL, 1, &byte, 0) == -EINVAL && tulle_team_gather(team, &byte, 1, &byte, n) == -EINVAL);
+    CHECK(tulle_team_allreduce(team, &byte, 1, NULL) == -EINVAL &&
+          tulle_team_allreduce(team, NULL, 1, &multiply) == -EINVAL);
+    CHECK(tulle_team_gather(team, NULL, 1, &byte, 0) == -EINVAL &&
+          tulle_team_gather(team, &byte, 1, &byte, n) == -EINVAL);
     CHECK(tulle_team_gather(team, &byte, 1, NULL, tulle_team_rank(team)) == -EINVAL);
-    CHECK(tulle_team_all_gather(team, NULL, 1, &byte) == -EINVAL && tulle_team_all_gather(team, &byte, 1, NULL) == -EINVAL);
-    CHECK(tulle_team_scatter(team, &byte, NULL, 1, 0) == -EINVAL && tulle_team_scatter(team, &byte, &byte, 1, n) == -EINVAL);
+    CHECK(tulle_team_all_gather(team, NULL, 1, &byte) == -EINVAL &&
+          tulle_team_all_gather(team, &byte, 1, NULL) == -EINVAL);
+    CHECK(tulle_team_scatter(team, &byte, NULL, 1, 0) == -EINVAL &&
+          tulle_team_scatter(team, &byte, &byte, 1, n) == -EINVAL);
     CHECK(tulle_team_scatter(team, NULL, &byte, 1, tulle_team_rank(team)) == -EINVAL);
-    CHECK(tulle_team_all_to_all(team, NULL, &byte, 1) == -EINVAL && tulle_team_all_to_all(team, &byte, NULL, 1) == -EINVAL);
+    CHECK(tulle_team_all_to_all(team, NULL, &byte, 1) == -EINVAL &&
+          tulle_team_all_to_all(team, &byte, NULL, 1) == -EINVAL);
 }
 
 /* All others receive less or more than they have room for; the team can be used on. */
@@ -124,7 +136,8 @@ static void take_part(void const* argument, size_t size) {
 static void at_members(tulle_activities_t* all, void* argument) {
     tulle_team_t const team = *(tulle_team_t*)argument;
     for (int p = 0; p < tulle_place_count(); ++p)
-        if (team.name == 0 || p % 2 == 0) CHECK(tulle_async_at(all, p, &take_part, &team, sizeof team) == 0);
+        if (team.name == 0 || p % 2 == 0)
+            CHECK(tulle_async_at(all, p, &take_part, &team, sizeof team) == 0);
 }
 
 static void knows(void const* argument, size_t size, void* result, size_t result_size) {
@@ -143,24 +156,29 @@ static void some_places(void) {
     CHECK(tulle_finish(&at_members, &team) == 0);
     for (int p = 0; p < tulle_place_count(); ++p) {
         int size = 0;
-        CHECK(tulle_call_at(p, &knows, &team, sizeof team, &size, sizeof size) == 0 && size == (p % 2 == 0 ? count : -EPERM));
+        CHECK(tulle_call_at(p, &knows, &team, sizeof team, &size, sizeof size) == 0 &&
+              size == (p % 2 == 0 ? count : -EPERM));
     }
-    CHECK(tulle_team_destroy(team) == 0 && tulle_team_size(team) == -EPERM && tulle_team_barrier(team) == -EPERM);
+    CHECK(tulle_team_destroy(team) == 0 && tulle_team_size(team) == -EPERM &&
+          tulle_team_barrier(team) == -EPERM);
 }
 
 static void refused_teams(tulle_team_t all) {
     int const twice[2] = {0, 0};
     int const none = tulle_place_count();
     tulle_team_t team = all;
-    CHECK(tulle_team_create(NULL, twice, 1) == -EINVAL && tulle_team_create(&team, NULL, 1) == -EINVAL);
-    CHECK(tulle_team_create(&team, twice, 0) == -EINVAL && tulle_team_create(&team, twice, 2) == -EINVAL);
+    CHECK(tulle_team_create(NULL, twice, 1) == -EINVAL &&
+          tulle_team_create(&team, NULL, 1) == -EINVAL);
+    CHECK(tulle_team_create(&team, twice, 0) == -EINVAL &&
+          tulle_team_create(&team, twice, 2) == -EINVAL);
     CHECK(tulle_team_create(&team, &none, 1) == -EINVAL && team.name == 0);
     CHECK(tulle_team_destroy(all) == -EINVAL);
 }
 
 int main(void) {
     tulle_team_t all = TULLE_TEAM_OF_ALL_PLACES;
-    CHECK(tulle_place_count() <= MOST && tulle_team_size(all) == tulle_place_count() && tulle_team_rank(all) == 0);
+    CHECK(tulle_place_count() <= MOST && tulle_team_size(all) == tulle_place_count() &&
+          tulle_team_rank(all) == 0);
     CHECK(tulle_finish(&at_members, &all) == 0);
     some_places();
     refused_teams(all);

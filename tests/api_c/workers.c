@@ -25,13 +25,18 @@ int main(void) {
     tulle_options const two = {2, 0};
     int numbers[THREADS];
     tulle_thread* threads[THREADS];
-    expect(tulle_set_option("max_workers", "3") == 0 && tulle_set_option("max_substitutes", "5") == 0, "options");
+    expect(tulle_set_option("max_workers", "3") == 0 &&
+               tulle_set_option("max_substitutes", "5") == 0,
+           "options");
     expect(tulle_init(&two) == 0, "init");
     expect(tulle_max_workers() == 3, "maximum");
-    expect(tulle_worker_slots() == 3 + 5, "indices of workers and of their substitutes are below it");
+    expect(tulle_worker_slots() == 3 + 5,
+           "indices of workers and of their substitutes are below it");
     expect(tulle_worker_count() == 2, "workers at the start");
     expect(tulle_set_workers(3) == 0 && tulle_worker_count() == 3, "more");
-    expect(tulle_set_workers(4) == -EINVAL && tulle_set_workers(-1) == -EINVAL && tulle_worker_count() == 3, "nonsense");
+    expect(tulle_set_workers(4) == -EINVAL && tulle_set_workers(-1) == -EINVAL &&
+               tulle_worker_count() == 3,
+           "nonsense");
     for (int i = 0; i < THREADS; ++i) {
         void* argument = &numbers[i];
         numbers[i] = 1 + i % 3;
@@ -41,7 +46,8 @@ int main(void) {
         void* result = NULL;
         expect(tulle_thread_join(threads[i], &result) == 0 && result == &numbers[i], "join");
     }
-    expect(tulle_set_workers(0) == 0 && tulle_worker_count() >= 1 && tulle_worker_count() <= 3, "as the machine says");
+    expect(tulle_set_workers(0) == 0 && tulle_worker_count() >= 1 && tulle_worker_count() <= 3,
+           "as the machine says");
     expect(tulle_finalize() == 0, "finalize");
     return 0;
 }

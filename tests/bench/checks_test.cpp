@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks of benchmark programs can fail: here they measure libraries with a planted fault, and must say so.
+// The checks of benchmark programs can fail: here they measure libraries with a planted fault, and
+// must say so.
 #include "base/sanitize.hpp"
 
 #include "at/at.hpp"
@@ -43,9 +44,10 @@ settings few() {
     return s;
 }
 
-// --- global-lock ----------------------------------------------------------------------------------------------------------------
+// --- global-lock ---------------------------------------------------------------------------------
 
-// Others run in the middle of an increment: if they are not kept out, within a millisecond, also where many programs share the processors.
+// Others run in the middle of an increment: if they are not kept out, within a millisecond, also
+// where many programs share the processors.
 struct slow_counter {
     tulle::global_ptr<long> word;
 
@@ -83,7 +85,7 @@ TEST_F(global_lock, a_lock_that_does_not_lock_is_wrong) {
     EXPECT_FALSE(lock_from_all(no_lock(), counter, 4, 400));
 }
 
-// --- loops ----------------------------------------------------------------------------------------------------------------------
+// --- loops ---------------------------------------------------------------------------------------
 
 template <class Index> void every(Index n, std::function<void(Index)> const& body) {
     for (Index k = 0; k < n; ++k) body(k);
@@ -112,7 +114,7 @@ TEST(loops, an_iteration_that_runs_twice_is_wrong) {
     EXPECT_EQ(region_main("serial", few(), one_twice<int>), 1);
 }
 
-// --- mutex, rwlock --------------------------------------------------------------------------------------------------------------
+// --- mutex, rwlock -------------------------------------------------------------------------------
 
 struct open_mutex {
     void lock() {}
@@ -145,8 +147,12 @@ TEST(rwlock_check, a_shared_mutex_is_right) {
     c.share<tulle_blocking_runtime>(100, false);
     EXPECT_TRUE(c.is_right(80));
 }
-TEST(rwlock_check, one_that_does_not_lock_is_wrong) { EXPECT_FALSE(shared_counter<open_mutex>().excludes_writers<serial_runtime>()); }
-TEST(rwlock_check, one_that_is_not_given_back_is_wrong) { EXPECT_FALSE(shared_counter<stuck_mutex>().excludes_writers<serial_runtime>()); }
+TEST(rwlock_check, one_that_does_not_lock_is_wrong) {
+    EXPECT_FALSE(shared_counter<open_mutex>().excludes_writers<serial_runtime>());
+}
+TEST(rwlock_check, one_that_is_not_given_back_is_wrong) {
+    EXPECT_FALSE(shared_counter<stuck_mutex>().excludes_writers<serial_runtime>());
+}
 TEST(rwlock_check, a_lost_write_is_wrong) {
     shared_counter<tulle::shared_mutex> c;
     c.share<tulle_blocking_runtime>(100, false);
@@ -155,7 +161,7 @@ TEST(rwlock_check, a_lost_write_is_wrong) {
     EXPECT_FALSE(c.is_right(79));
 }
 
-// --- wake -----------------------------------------------------------------------------------------------------------------------
+// --- wake ----------------------------------------------------------------------------------------
 
 // Hands work to another thread so many times; none: it runs where it is posted.
 struct poster {
@@ -169,29 +175,38 @@ struct poster {
     }
 };
 
-TEST(wake_check, another_thread_once_is_right) { EXPECT_TRUE(wake_sample(*std::make_unique<poster>(poster{1})).right); }
-TEST(wake_check, twice_is_wrong) { EXPECT_FALSE(wake_sample(*std::make_unique<poster>(poster{2})).right); }
-TEST(wake_check, the_caller_itself_is_wrong) { EXPECT_FALSE(wake_sample(*std::make_unique<poster>(poster{0})).right); }
+TEST(wake_check, another_thread_once_is_right) {
+    EXPECT_TRUE(wake_sample(*std::make_unique<poster>(poster{1})).right);
+}
+TEST(wake_check, twice_is_wrong) {
+    EXPECT_FALSE(wake_sample(*std::make_unique<poster>(poster{2})).right);
+}
+TEST(wake_check, the_caller_itself_is_wrong) {
+    EXPECT_FALSE(wake_sample(*std::make_unique<poster>(poster{0})).right);
+}
 
-// --- startup --------------------------------------------------------------------------------------------------------------------
+// --- startup -------------------------------------------------------------------------------------
 
 bool is_right_process(char const* file) {
     bool ok = true;
     return process_ms(file, "tulle", ok) >= 0 && ok;
 }
 
-TEST(startup_check, a_process_that_ends_well_is_right) { EXPECT_TRUE(is_right_process("/bin/true")); }
+TEST(startup_check, a_process_that_ends_well_is_right) {
+    EXPECT_TRUE(is_right_process("/bin/true"));
+}
 TEST(startup_check, one_that_fails_is_wrong) { EXPECT_FALSE(is_right_process("/bin/false")); }
 TEST(startup_check, none_at_all_is_wrong) { EXPECT_FALSE(is_right_process("/nowhere")); }
 
-// --- barrier --------------------------------------------------------------------------------------------------------------------
+// --- barrier -------------------------------------------------------------------------------------
 
 double barriers_of(tulle::barrier* barrier, barrier_check const& check, int threads, long n) {
     auto const wait = [barrier] {
         if (barrier != nullptr) barrier->arrive_and_wait();
     };
     tulle::scope others;
-    for (int t = 1; t < threads; ++t) others.spawn([&check, n, wait] { pass_barriers(check, n, wait); });
+    for (int t = 1; t < threads; ++t)
+        others.spawn([&check, n, wait] { pass_barriers(check, n, wait); });
     double const time = time_of_barriers(check, n, wait);
     others.join();
     return time;
@@ -199,15 +214,19 @@ double barriers_of(tulle::barrier* barrier, barrier_check const& check, int thre
 
 TEST(barrier_checks, a_barrier_is_right) {
     tulle::barrier all(4);
-    auto const by_barrier = [&all](barrier_check const& check, int threads, long n) { return barriers_of(&all, check, threads, n); };
+    auto const by_barrier = [&all](barrier_check const& check, int threads, long n) {
+        return barriers_of(&all, check, threads, n);
+    };
     EXPECT_TRUE(measure_barriers(few(), 4, by_barrier).ok);
 }
 TEST(barrier_checks, one_that_does_not_wait_is_wrong) {
-    auto const by_nothing = [](barrier_check const& check, int threads, long n) { return barriers_of(nullptr, check, threads, n); };
+    auto const by_nothing = [](barrier_check const& check, int threads, long n) {
+        return barriers_of(nullptr, check, threads, n);
+    };
     EXPECT_FALSE(measure_barriers(few(), 4, by_nothing).ok);
 }
 
-// --- blocked --------------------------------------------------------------------------------------------------------------------
+// --- blocked -------------------------------------------------------------------------------------
 
 struct open_gate {
     void wait() {}
@@ -219,14 +238,19 @@ struct with_open_gate : tulle_blocking_runtime {
 template <class Library> bool all_are_blocked() {
     blocked_crowd<Library> crowd(50);
     crowd.gather();
-    while (std::is_same_v<typename Library::event, open_gate> && crowd.left() == 0) tulle::this_thread::yield();
+    while (std::is_same_v<typename Library::event, open_gate> && crowd.left() == 0)
+        tulle::this_thread::yield();
     return crowd.release();
 }
 
-TEST(blocked_check, threads_that_wait_are_right) { EXPECT_TRUE(all_are_blocked<tulle_blocking_runtime>()); }
-TEST(blocked_check, threads_that_do_not_wait_are_wrong) { EXPECT_FALSE(all_are_blocked<with_open_gate>()); }
+TEST(blocked_check, threads_that_wait_are_right) {
+    EXPECT_TRUE(all_are_blocked<tulle_blocking_runtime>());
+}
+TEST(blocked_check, threads_that_do_not_wait_are_wrong) {
+    EXPECT_FALSE(all_are_blocked<with_open_gate>());
+}
 
-// --- at -------------------------------------------------------------------------------------------------------------------------
+// --- at ------------------------------------------------------------------------------------------
 
 // Loses each so many calls; 0: none.
 struct counted_calls {
@@ -245,10 +269,14 @@ struct counted_calls {
 TEST(at_check, calls_that_all_arrive_are_right) {
     for (figure const& f : measure_calls(counted_calls{0}, few())) EXPECT_TRUE(f.ok) << f.unit;
 }
-TEST(at_check, a_lost_call_is_wrong) { EXPECT_FALSE(measure_calls(counted_calls{700}, few()).front().ok); }
-TEST(at_check, a_wrong_answer_is_wrong) { EXPECT_FALSE(measure_calls(counted_calls{1}, few()).back().ok); }
+TEST(at_check, a_lost_call_is_wrong) {
+    EXPECT_FALSE(measure_calls(counted_calls{700}, few()).front().ok);
+}
+TEST(at_check, a_wrong_answer_is_wrong) {
+    EXPECT_FALSE(measure_calls(counted_calls{1}, few()).back().ok);
+}
 
-// --- local-start ----------------------------------------------------------------------------------------------------------------
+// --- local-start ---------------------------------------------------------------------------------
 
 struct forgetful : serial_runtime {
     template <class F, class G> static void invoke(F const& /*f*/, G const& g) { g(); }
@@ -258,17 +286,22 @@ TEST(local_start_check, children_that_run_are_right) {
     EXPECT_TRUE(take_start_samples<serial_runtime>(1000).right);
     EXPECT_TRUE(take_start_samples<tulle_runtime>(1000).right);
 }
-TEST(local_start_check, children_that_do_not_run_are_wrong) { EXPECT_FALSE(take_start_samples<forgetful>(1000).right); }
+TEST(local_start_check, children_that_do_not_run_are_wrong) {
+    EXPECT_FALSE(take_start_samples<forgetful>(1000).right);
+}
 
-// --- onesided-sizes -------------------------------------------------------------------------------------------------------------
+// --- onesided-sizes ------------------------------------------------------------------------------
 
 struct own_bytes {
     bool forgets_last;
     std::vector<std::vector<unsigned char>> of{2, std::vector<unsigned char>(k_largest)};
 
-    void read(int place, unsigned char* to, std::size_t bytes) { std::memcpy(to, of[static_cast<std::size_t>(place)].data(), bytes); }
+    void read(int place, unsigned char* to, std::size_t bytes) {
+        std::memcpy(to, of[static_cast<std::size_t>(place)].data(), bytes);
+    }
     void write(int place, unsigned char const* from, std::size_t bytes) {
-        std::memcpy(of[static_cast<std::size_t>(place)].data(), from, bytes - (forgets_last ? 1 : 0));
+        std::memcpy(of[static_cast<std::size_t>(place)].data(), from,
+                    bytes - (forgets_last ? 1 : 0));
     }
 };
 bool copies_are_right(bool forget) {
@@ -278,7 +311,11 @@ bool copies_are_right(bool forget) {
     return std::all_of(figures.begin(), figures.end(), [](figure const& f) { return f.ok; });
 }
 
-TEST(onesided_sizes_check, bytes_that_are_copied_are_right) { EXPECT_TRUE(copies_are_right(false)); }
-TEST(onesided_sizes_check, a_byte_that_is_not_written_is_wrong) { EXPECT_FALSE(copies_are_right(true)); }
+TEST(onesided_sizes_check, bytes_that_are_copied_are_right) {
+    EXPECT_TRUE(copies_are_right(false));
+}
+TEST(onesided_sizes_check, a_byte_that_is_not_written_is_wrong) {
+    EXPECT_FALSE(copies_are_right(true));
+}
 
 } // namespace

@@ -5,5 +5,6 @@
 int main() {
     double const number = 1;
     tulle::at(
-        tulle::place(0), [](tulle::view<double> got) { return got; }, tulle::view<double>(&number, 1));
+        tulle::place(0), [](tulle::view<double> got) { return got; },
+        tulle::view<double>(&number, 1));
 }

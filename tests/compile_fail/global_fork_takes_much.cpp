@@ -8,6 +8,7 @@ struct large {
 };
 
 int main() {
-    auto child = tulle::global_fork([](large all) { return static_cast<int>(all.words[0]); }, large{});
+    auto child =
+        tulle::global_fork([](large all) { return static_cast<int>(all.words[0]); }, large{});
     return child.join();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock-free stack of cells, which two threads take and give back. `planted`: pop() compares the first cell's address alone. If the cell
-// was taken and given back meanwhile, the exchange succeeds although the second cell has been taken, and two threads own one cell.
+// A lock-free stack of cells, which two threads take and give back. `planted`: pop() compares the
+// first cell's address alone. If the cell was taken and given back meanwhile, the exchange succeeds
+// although the second cell has been taken, and two threads own one cell.
 // `mended`: the head has a count of changes beside the index.
 #include "variant.hpp"
 
@@ -26,7 +27,8 @@ public:
         do {
             m_next[cell].store(index_of(head), std::memory_order_seq_cst);
             tulle::schedule_point();
-        } while (!m_head.compare_exchange_strong(head, with_index(head, cell), std::memory_order_seq_cst, std::memory_order_seq_cst));
+        } while (!m_head.compare_exchange_strong(
+            head, with_index(head, cell), std::memory_order_seq_cst, std::memory_order_seq_cst));
     }
     std::uint32_t pop() {
         std::uint64_t head = m_head.load(std::memory_order_seq_cst);
@@ -34,14 +36,18 @@ public:
             if (index_of(head) == k_none) return k_none;
             std::uint32_t const next = m_next[index_of(head)].load(std::memory_order_seq_cst);
             tulle::schedule_point();
-            if (m_head.compare_exchange_strong(head, with_index(head, next), std::memory_order_seq_cst, std::memory_order_seq_cst))
+            if (m_head.compare_exchange_strong(head, with_index(head, next),
+                                               std::memory_order_seq_cst,
+                                               std::memory_order_seq_cst))
                 return index_of(head);
         }
     }
 
 private:
     static std::uint32_t index_of(std::uint64_t head) { return static_cast<std::uint32_t>(head); }
-    std::uint64_t with_index(std::uint64_t head, std::uint32_t cell) const { return ((head + m_change) & ~(k_one_change - 1)) | cell; }
+    std::uint64_t with_index(std::uint64_t head, std::uint32_t cell) const {
+        return ((head + m_change) & ~(k_one_change - 1)) | cell;
+    }
 
     std::uint64_t m_change;
     std::atomic<std::uint64_t> m_head{0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A consumer waits until a producer has something. `planted`: the consumer looks without the mutex, so the notification may come between
-// its look and its wait, and it sleeps for ever. `mended`: it looks under the mutex.
+// A consumer waits until a producer has something. `planted`: the consumer looks without the mutex,
+// so the notification may come between its look and its wait, and it sleeps for ever. `mended`: it
+// looks under the mutex.
 #include "variant.hpp"
 
 #include <tulle/tulle.hpp>

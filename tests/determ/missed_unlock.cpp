@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two threads withdraw from one account; the second to come finds too little and throws. `planted`: the exception passes by the unlock, so
-// whoever locks next waits for ever. `mended`: a guard unlocks. The error shows only where a third thread looks at the account after that.
+// Two threads withdraw from one account; the second to come finds too little and throws. `planted`:
+// the exception passes by the unlock, so whoever locks next waits for ever. `mended`: a guard
+// unlocks. The error shows only where a third thread looks at the account after that.
 #include "variant.hpp"
 
 #include <tulle/tulle.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each program here has an error and its repair, chosen by its only argument: `planted` or `mended`.
+// Each program here has an error and its repair, chosen by its only argument: `planted` or
+// `mended`.
 #pragma once
 
 #include <cstdio>

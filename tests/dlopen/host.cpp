@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads a library that uses Tulle, or libtulle itself, and unloads it again while workers sleep or run. This program is not linked with Tulle.
-//   host plugin FILE ROUNDS   calls plugin_run(); FILE leaves the process at each dlclose, and libtulle stays
-//   host static FILE ROUNDS   the same for a plugin with the static library in it: nothing leaves
-//   host library FILE ROUNDS  calls functions of FILE, which is libtulle
+// Loads a library that uses Tulle, or libtulle itself, and unloads it again while workers sleep or
+// run. This program is not linked with Tulle.
+//   host plugin FILE ROUNDS   calls plugin_run(); FILE leaves the process at each dlclose, and
+//                             libtulle stays host static FILE ROUNDS   the same for a plugin with
+//                             the static library in it: nothing leaves host library FILE ROUNDS
+//                             calls functions of FILE, which is libtulle
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -70,7 +72,8 @@ int main(int, char** argv) {
         else
             run_plugin(file, round);
         bool const should_stay = mode != "plugin";
-        if (is_mapped(file) != should_stay) fail(should_stay ? "the library has left" : "the plugin is still there");
+        if (is_mapped(file) != should_stay)
+            fail(should_stay ? "the library has left" : "the plugin is still there");
         if (mode == "plugin" && !is_mapped("libtulle.so")) fail("libtulle has left");
     }
     return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes the place of the C library's execv in a test program that runs below an emulator, which the kernel would not know to start for
-// it: TULLE_TEST_EMULATOR holds the command, its words separated by blanks.
+// Takes the place of the C library's execv in a test program that runs below an emulator, which the
+// kernel would not know to start for it: TULLE_TEST_EMULATOR holds the command, its words separated
+// by blanks.
 #include <cerrno>
 #include <cstdlib>
 #include <sstream>
@@ -19,7 +20,8 @@ extern "C" int execv(char const* path, char* const arguments[]) noexcept {
     std::vector<char*> all;
     for (std::string& word : words) all.push_back(word.data());
     all.push_back(const_cast<char*>(path));
-    for (char* const* argument = arguments + 1; *argument != nullptr; ++argument) all.push_back(*argument);
+    for (char* const* argument = arguments + 1; *argument != nullptr; ++argument)
+        all.push_back(*argument);
     all.push_back(nullptr);
     return ::execvpe(all.front(), all.data(), environ);
 }

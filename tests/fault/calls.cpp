@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that are replaced. The program exports them, so the dynamic linker binds the library's calls to them, too.
+// The functions that are replaced. The program exports them, so the dynamic linker binds the
+// library's calls to them, too.
 #include "inject.hpp"
 
 #include <atomic>
@@ -34,7 +35,8 @@ using fault::kind;
 /// The function that this program hides.
 template <auto Function> auto* hidden(char const* name) noexcept {
     static constinit std::atomic<void*> s_found{nullptr};
-    void* found = s_found.load(std::memory_order_relaxed); // relaxed: whoever looks it up finds the same
+    // relaxed: whoever looks it up finds the same
+    void* found = s_found.load(std::memory_order_relaxed);
     if (found == nullptr) s_found.store(found = dlsym(RTLD_NEXT, name), std::memory_order_relaxed);
     return reinterpret_cast<decltype(Function)>(found);
 }
@@ -74,12 +76,16 @@ void* allocate_aligned(std::size_t bytes, std::size_t alignment, void* caller) n
 
 } // namespace
 
-// --- memory from the allocator -----------------------------------------------------------------------------------------
+// --- memory from the allocator -------------------------------------------------------------------
 
 void* operator new(std::size_t bytes) { return allocate_or_throw(bytes, FAULT_CALLER); }
 void* operator new[](std::size_t bytes) { return allocate_or_throw(bytes, FAULT_CALLER); }
-void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept { return allocate(bytes, FAULT_CALLER); }
-void* operator new[](std::size_t bytes, std::nothrow_t const&) noexcept { return allocate(bytes, FAULT_CALLER); }
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+    return allocate(bytes, FAULT_CALLER);
+}
+void* operator new[](std::size_t bytes, std::nothrow_t const&) noexcept {
+    return allocate(bytes, FAULT_CALLER);
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
     void* const block = allocate_aligned(bytes, static_cast<std::size_t>(alignment), FAULT_CALLER);
     if (block == nullptr) throw std::bad_alloc();
@@ -96,7 +102,9 @@ void operator delete(void* block, std::nothrow_t const&) noexcept { release(bloc
 void operator delete[](void* block, std::nothrow_t const&) noexcept { release(block); }
 void operator delete(void* block, std::align_val_t) noexcept { release(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { release(block); }
-void operator delete(void* block, std::align_val_t, std::nothrow_t const&) noexcept { release(block); }
+void operator delete(void* block, std::align_val_t, std::nothrow_t const&) noexcept {
+    release(block);
+}
 
 extern "C" {
 
@@ -117,14 +125,16 @@ void* realloc(void* block, std::size_t bytes) noexcept {
 }
 void free(void* block) noexcept { release(block); }
 
-// --- memory from the system --------------------------------------------------------------------------------------------
+// --- memory from the system ----------------------------------------------------------------------
 
-void* mmap(void* address, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+void* mmap(void* address, std::size_t bytes, int protection, int flags, int file,
+           off_t offset) noexcept {
     void* const caller = FAULT_CALLER;
     if (refuse(kind::mmap, ENOMEM, caller)) return MAP_FAILED;
     void* const mapped = FAULT_HIDDEN(mmap)(address, bytes, protection, flags, file, offset);
     bool const replaces = (flags & MAP_FIXED) != 0; // what is mapped there, and counted
-    if (mapped != MAP_FAILED && !replaces) fault::note_mapping(static_cast<std::ptrdiff_t>(bytes), caller);
+    if (mapped != MAP_FAILED && !replaces)
+        fault::note_mapping(static_cast<std::ptrdiff_t>(bytes), caller);
     return mapped;
 }
 int munmap(void* address, std::size_t bytes) noexcept {
@@ -135,26 +145,33 @@ int munmap(void* address, std::size_t bytes) noexcept {
     return result;
 }
 int mprotect(void* address, std::size_t bytes, int protection) noexcept {
-    return refuse(kind::mprotect, ENOMEM, FAULT_CALLER) ? -1 : FAULT_HIDDEN(mprotect)(address, bytes, protection);
+    return refuse(kind::mprotect, ENOMEM, FAULT_CALLER)
+               ? -1
+               : FAULT_HIDDEN(mprotect)(address, bytes, protection);
 }
 int madvise(void* address, std::size_t bytes, int advice) noexcept {
-    return refuse(kind::madvise, EINVAL, FAULT_CALLER) ? -1 : FAULT_HIDDEN(madvise)(address, bytes, advice);
+    return refuse(kind::madvise, EINVAL, FAULT_CALLER)
+               ? -1
+               : FAULT_HIDDEN(madvise)(address, bytes, advice);
 }
 
-// --- memory of other processes -----------------------------------------------------------------------------------------
+// --- memory of other processes -------------------------------------------------------------------
 
 int ftruncate(int file, off_t bytes) noexcept {
-    return refuse(kind::shared_file, ENOMEM, FAULT_CALLER) ? -1 : FAULT_HIDDEN(ftruncate)(file, bytes);
+    return refuse(kind::shared_file, ENOMEM, FAULT_CALLER) ? -1
+                                                           : FAULT_HIDDEN(ftruncate)(file, bytes);
 }
-ssize_t process_vm_readv(pid_t process, iovec const* local, unsigned long local_count, iovec const* remote, unsigned long remote_count,
+ssize_t process_vm_readv(pid_t process, iovec const* local, unsigned long local_count,
+                         iovec const* remote, unsigned long remote_count,
                          unsigned long flags) noexcept {
     if (refuse(kind::read_memory, EPERM, FAULT_CALLER)) return -1;
     return FAULT_HIDDEN(process_vm_readv)(process, local, local_count, remote, remote_count, flags);
 }
 
-// --- threads -----------------------------------------------------------------------------------------------------------
+// --- threads -------------------------------------------------------------------------------------
 
-int pthread_create(pthread_t* made, pthread_attr_t const* attributes, void* (*run)(void*), void* argument) noexcept {
+int pthread_create(pthread_t* made, pthread_attr_t const* attributes, void* (*run)(void*),
+                   void* argument) noexcept {
     if (fault::fails_now(kind::thread, FAULT_CALLER)) return EAGAIN;
     return FAULT_HIDDEN(pthread_create)(made, attributes, run, argument);
 }
@@ -167,10 +184,12 @@ int pthread_setname_np(pthread_t thread, char const* name) noexcept {
     return FAULT_HIDDEN(pthread_setname_np)(thread, name);
 }
 int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* set) noexcept {
-    return refuse(kind::affinity, EINVAL, FAULT_CALLER) ? -1 : FAULT_HIDDEN(sched_getaffinity)(process, bytes, set);
+    return refuse(kind::affinity, EINVAL, FAULT_CALLER)
+               ? -1
+               : FAULT_HIDDEN(sched_getaffinity)(process, bytes, set);
 }
 
-// --- what is read about the machine ------------------------------------------------------------------------------------
+// --- what is read about the machine --------------------------------------------------------------
 
 std::FILE* fopen(char const* path, char const* mode) {
     return refuse(kind::file, EMFILE, FAULT_CALLER) ? nullptr : FAULT_HIDDEN(fopen)(path, mode);
@@ -179,7 +198,7 @@ std::FILE* fopen64(char const* path, char const* mode) {
     return refuse(kind::file, EMFILE, FAULT_CALLER) ? nullptr : FAULT_HIDDEN(fopen64)(path, mode);
 }
 
-// --- system calls by number --------------------------------------------------------------------------------------------
+// --- system calls by number ----------------------------------------------------------------------
 
 long syscall(long number, ...) noexcept {
     void* const caller = FAULT_CALLER;
@@ -190,12 +209,15 @@ long syscall(long number, ...) noexcept {
     va_end(list);
     constexpr long k_process_madvise = 440;
     bool const waits = number == SYS_futex && (words[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    bool const registers = number == SYS_membarrier && words[0] == MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+    bool const registers =
+        number == SYS_membarrier && words[0] == MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
     if (waits && refuse(kind::futex_eintr, EINTR, caller)) return -1;
     if (waits && refuse(kind::futex_eagain, EAGAIN, caller)) return -1;
-    if (number == SYS_membarrier && refuse(kind::membarrier, registers ? EPERM : ENOMEM, caller)) return -1;
+    if (number == SYS_membarrier && refuse(kind::membarrier, registers ? EPERM : ENOMEM, caller))
+        return -1;
     if (number == k_process_madvise && refuse(kind::advise_batch, EPERM, caller)) return -1;
-    return FAULT_HIDDEN(syscall)(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    return FAULT_HIDDEN(syscall)(number, words[0], words[1], words[2], words[3], words[4],
+                                 words[5]);
 }
 
 } // extern "C"

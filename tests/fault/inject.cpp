@@ -18,16 +18,18 @@
 #include <unwind.h>
 
 extern "C" [[gnu::weak]] char __start_library_part[];
-extern "C" [[gnu::weak]] char __stop_library_part[]; // both made by the linker where there is such a section
+// Both made by the linker where there is such a section.
+extern "C" [[gnu::weak]] char __stop_library_part[];
 
 namespace fault {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(kind::count)> k_names = {
-    "none",         "allocation", "mmap",   "munmap",   "mprotect", "madvise",     "advise-batch", "futex-eintr",
-    "futex-eagain", "membarrier", "thread", "affinity", "file",     "shared-file", "read-memory"};
+    "none",    "allocation",   "mmap",        "munmap",       "mprotect",
+    "madvise", "advise-batch", "futex-eintr", "futex-eagain", "membarrier",
+    "thread",  "affinity",     "file",        "shared-file",  "read-memory"};
 
-// --- who calls ----------------------------------------------------------------------------------------------------------
+// --- who calls -----------------------------------------------------------------------------------
 
 enum class origin { library, passes_on, program, other };
 
@@ -42,13 +44,15 @@ std::size_t g_object_count = 0; // 0 until the constructors run; nothing counts 
 origin origin_of(char const* name) noexcept {
     std::string_view const path(name);
     if (path.find("libtulle") != path.npos) return origin::library;
-    if (path.find("libstdc++") != path.npos || path.find("libc.so") != path.npos) return origin::passes_on;
+    if (path.find("libstdc++") != path.npos || path.find("libc.so") != path.npos)
+        return origin::passes_on;
     return path.empty() ? origin::program : origin::other;
 }
 
 int note_object(dl_phdr_info* found, std::size_t, void*) noexcept {
     origin const is = origin_of(found->dlpi_name);
-    for (int k = 0; k < found->dlpi_phnum && is != origin::other && g_object_count < k_most_objects; ++k) {
+    for (int k = 0; k < found->dlpi_phnum && is != origin::other && g_object_count < k_most_objects;
+         ++k) {
         auto const& part = found->dlpi_phdr[k];
         if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
         std::uintptr_t const low = found->dlpi_addr + part.p_vaddr;
@@ -96,7 +100,7 @@ bool is_library(void* caller) noexcept {
     return state.found;
 }
 
-// --- which call fails -----------------------------------------------------------------------------------------------------
+// --- which call fails ----------------------------------------------------------------------------
 
 kind g_kind = kind::none;
 std::uint64_t g_number = 0;
@@ -133,10 +137,13 @@ bool parse(std::string_view text) noexcept {
     g_meets_it = g_place == std::atoi(meets);
 }
 
-// Before main, since a cold program counts from the start. The arguments are where the C library leaves them.
+// Before main, since a cold program counts from the start. The arguments are where the C library
+// leaves them.
 [[gnu::constructor]] void read_arguments(int argc, char** argv) noexcept {
     g_shows_where = argc == 4 && std::strcmp(argv[3], "--where") == 0;
-    if (argc == 1 || (argc == (g_shows_where ? 4 : 3) && std::strcmp(argv[1], "--fail") == 0 && parse(argv[2]))) return;
+    if (argc == 1 ||
+        (argc == (g_shows_where ? 4 : 3) && std::strcmp(argv[1], "--fail") == 0 && parse(argv[2])))
+        return;
     std::fprintf(stderr, "usage: %s [--fail KIND:N|KIND:N+ [--where]]\n", argv[0]);
     std::_Exit(2);
 }
@@ -149,7 +156,7 @@ void show_stack() noexcept {
     backtrace_symbols_fd(frames, count, STDERR_FILENO);
 }
 
-// --- what is held -----------------------------------------------------------------------------------------------------------
+// --- what is held --------------------------------------------------------------------------------
 
 // Open addressing; a removed entry stays as a mark.
 constexpr std::size_t k_most_blocks = std::size_t{1} << 18U;
@@ -157,7 +164,9 @@ constexpr std::uintptr_t k_removed = 1;
 std::array<std::atomic<std::uintptr_t>, k_most_blocks> g_blocks;
 std::atomic<std::int64_t> g_block_count{0}, g_mapped{0};
 
-std::size_t place_of(std::uintptr_t address) noexcept { return (address * 0x9E3779B97F4A7C15U) >> (64 - 18); }
+std::size_t place_of(std::uintptr_t address) noexcept {
+    return (address * 0x9E3779B97F4A7C15U) >> (64 - 18);
+}
 
 } // namespace
 
@@ -181,7 +190,9 @@ void note_block(void* block, void* caller) noexcept {
     auto const address = reinterpret_cast<std::uintptr_t>(block);
     for (std::size_t k = place_of(address);; k = (k + 1) % k_most_blocks) {
         std::uintptr_t held = g_blocks[k].load(std::memory_order_relaxed);
-        if (held <= k_removed && g_blocks[k].compare_exchange_strong(held, address, std::memory_order_relaxed)) break;
+        if (held <= k_removed &&
+            g_blocks[k].compare_exchange_strong(held, address, std::memory_order_relaxed))
+            break;
     }
     g_block_count.fetch_add(1, std::memory_order_relaxed);
 }
@@ -217,7 +228,8 @@ void note_error(int error, char const* what) noexcept {
     bool const documented = error == ENOMEM || error == EAGAIN;
     if (!documented) std::fprintf(stderr, "fault: error %d: %s\n", error, what);
     require(documented, "an error that the documentation does not allow");
-    require(g_reached.load(std::memory_order_relaxed) || !g_meets_it, "an error, but no call was made to fail");
+    require(g_reached.load(std::memory_order_relaxed) || !g_meets_it,
+            "an error, but no call was made to fail");
     g_errors.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -240,11 +252,14 @@ namespace {
 
 void print_report() noexcept {
     if (!g_meets_it) return;
-    std::printf("reached=%d errors=%d blocks=%lld mapped=%lld", g_reached.load(std::memory_order_relaxed) ? 1 : 0,
-                g_errors.load(std::memory_order_relaxed), static_cast<long long>(g_block_count.load(std::memory_order_relaxed)),
+    std::printf("reached=%d errors=%d blocks=%lld mapped=%lld",
+                g_reached.load(std::memory_order_relaxed) ? 1 : 0,
+                g_errors.load(std::memory_order_relaxed),
+                static_cast<long long>(g_block_count.load(std::memory_order_relaxed)),
                 static_cast<long long>(g_mapped.load(std::memory_order_relaxed)));
     for (std::size_t k = 1; k < k_names.size(); ++k) {
-        std::printf(" %s=%llu", k_names[k].data(), static_cast<unsigned long long>(g_counts[k].load(std::memory_order_relaxed)));
+        std::printf(" %s=%llu", k_names[k].data(),
+                    static_cast<unsigned long long>(g_counts[k].load(std::memory_order_relaxed)));
     }
     std::printf("\n");
 }

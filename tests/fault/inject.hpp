@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs in which one call of the library to the system fails. `PROGRAM --fail KIND:N` makes the N-th call of that kind fail, and only
-// that one (`N+`: all from then on); `--where` shows its stack. calls.cpp has the functions that are replaced, and with which errors. Only the library's calls count: those that come from its
-// shared object, also through libstdc++ and libc, and from its inline code in functions marked FAULT_LIBRARY_PART.
-// A program is one body that is run twice: the first run meets the failure, the second is left in peace and must succeed. sweep.py tries
-// one N after the other.
-// Of a program of several places, started by `tulle run`, one place meets the failure: that of the number FAULT_PLACE.
+// Programs in which one call of the library to the system fails. `PROGRAM --fail KIND:N` makes the
+// N-th call of that kind fail, and only that one (`N+`: all from then on); `--where` shows its
+// stack. calls.cpp has the functions that are replaced, and with which errors. Only the library's
+// calls count: those that come from its shared object, also through libstdc++ and libc, and from
+// its inline code in functions marked FAULT_LIBRARY_PART.
+// A program is one body that is run twice: the first run meets the failure, the second is left in
+// peace and must succeed. sweep.py tries one N after the other.
+// Of a program of several places, started by `tulle run`, one place meets the failure: that of the
+// number FAULT_PLACE.
 #pragma once
 
 #include <cerrno>
@@ -35,7 +38,7 @@ enum class kind : std::uint8_t {
     count
 };
 
-// --- for the replaced functions (calls.cpp) ---------------------------------------------------------------------------
+// --- for the replaced functions (calls.cpp) ------------------------------------------------------
 
 // Whether this call is the one that fails. `caller`: its return address.
 [[nodiscard]] bool fails_now(kind of, void* caller) noexcept;
@@ -44,7 +47,7 @@ void note_block(void* block, void* caller) noexcept;
 void forget_block(void* block) noexcept;
 void note_mapping(std::ptrdiff_t bytes, void* caller) noexcept;
 
-// --- for programs -----------------------------------------------------------------------------------------------------
+// --- for programs --------------------------------------------------------------------------------
 
 #define FAULT_LIBRARY_PART [[gnu::noinline, gnu::section("library_part")]]
 
@@ -58,12 +61,14 @@ void require(bool condition, char const* sentence) noexcept;
 // Counts an error that the documentation of the call allows; any other ends the process.
 void note_error(int error, char const* what) noexcept;
 
-// Whether each call fails from one on. Then there may be no memory for the text of an error either, and calls may fail for good.
+// Whether each call fails from one on. Then there may be no memory for the text of an error either,
+// and calls may fail for good.
 [[nodiscard]] bool is_lasting() noexcept;
 
 enum class allows { system_error, bad_alloc_too };
 
-// Runs `call`, which may fail with a documented error and then has had no effect; once more in that case. False: it failed each time.
+// Runs `call`, which may fail with a documented error and then has had no effect; once more in that
+// case. False: it failed each time.
 template <class Call> bool attempt(Call call, allows errors = allows::system_error, int tries = 2) {
     for (; tries > 0; --tries) {
         try {
@@ -72,7 +77,8 @@ template <class Call> bool attempt(Call call, allows errors = allows::system_err
         } catch (std::system_error const& e) {
             note_error(e.code().value(), e.what());
         } catch (std::bad_alloc const&) {
-            require(errors == allows::bad_alloc_too || is_lasting(), "std::bad_alloc from a call that promises std::system_error");
+            require(errors == allows::bad_alloc_too || is_lasting(),
+                    "std::bad_alloc from a call that promises std::system_error");
             note_error(ENOMEM, "std::bad_alloc");
         }
     }

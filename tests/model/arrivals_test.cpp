@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Barriers through memory: nobody goes on before the others have come, nobody waits for a message that does not come, and no message comes that nobody
-// waits for. A message that is missing shows as a deadlock.
+// Barriers through memory: nobody goes on before the others have come, nobody waits for a message
+// that does not come, and no message comes that nobody waits for. A message that is missing shows
+// as a deadlock.
 #include "explorer/explore.hpp"
 #include "net/arrivals.hpp"
 
@@ -31,7 +32,8 @@ public:
     }
     void take(std::uint64_t point) {
         ++m_taken;
-        while (m_messages[point].load(acquire) == 0) machine::futex_wait(m_messages[point], 0); // pairs with post
+        // Pairs with post.
+        while (m_messages[point].load(acquire) == 0) machine::futex_wait(m_messages[point], 0);
     }
     void check_empty() const { model::check(m_posted == m_taken, "each message is taken"); }
     [[nodiscard]] int taken() const { return m_taken; }
@@ -60,8 +62,11 @@ public:
     void fail() { m_come.write_from_now_on(); }
 
     void wait(std::uint64_t point) {
-        sight const seen = m_come.look(point);                                                                         // B1
-        if (seen == sight::writes || (seen == sight::not_come && m_come.leave_note(0, point))) m_messages.take(point); // B2, B3
+        // B1.
+        sight const seen = m_come.look(point);
+        // B2, B3.
+        if (seen == sight::writes || (seen == sight::not_come && m_come.leave_note(0, point)))
+            m_messages.take(point);
         model::check(m_work[point].load() == 1, "it has come");
     }
     void check_empty() const { m_messages.check_empty(); }
@@ -117,27 +122,31 @@ model::test_body one_way(role comes, role waits, int* messages = nullptr) {
 }
 
 TEST(arrivals, one_waits_for_another) {
-    model::result const r = model::explore("arrivals_one", exhaustive(3), one_way(&come_late, &wait_for_last));
+    model::result const r =
+        model::explore("arrivals_one", exhaustive(3), one_way(&come_late, &wait_for_last));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(arrivals, one_follows_another) {
     int messages = 0;
-    model::result const r = model::explore("arrivals_two", random(60000), one_way(&come_to_all, &wait_for_all, &messages));
+    model::result const r = model::explore("arrivals_two", random(60000),
+                                           one_way(&come_to_all, &wait_for_all, &messages));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(messages), r.executions / 20);                 // some
     EXPECT_LT(static_cast<std::size_t>(messages), k_points * r.executions * 19 / 20); // not all
 }
 
 TEST(arrivals, points_are_left_out) {
-    model::result const r = model::explore("arrivals_skipped", exhaustive(3), one_way(&come_to_all, &wait_for_last));
+    model::result const r =
+        model::explore("arrivals_skipped", exhaustive(3), one_way(&come_to_all, &wait_for_last));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(arrivals, who_has_failed_writes) {
-    model::result const r = model::explore("arrivals_failed", random(60000), one_way(&come_and_fail, &wait_for_all));
+    model::result const r =
+        model::explore("arrivals_failed", random(60000), one_way(&come_and_fail, &wait_for_all));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -156,7 +165,8 @@ struct both_ways {
             });
         t.at_end([&all] {
             for (direction const& d : all.of) d.check_empty();
-            model::check(all.of[0].messages() + all.of[1].messages() <= static_cast<int>(k_points), "the last to come needs no message");
+            model::check(all.of[0].messages() + all.of[1].messages() <= static_cast<int>(k_points),
+                         "the last to come needs no message");
         });
     }
 };
@@ -177,7 +187,8 @@ void expect_failure(std::string_view name, char const* message, model::test_body
 }
 
 TEST(arrivals, who_comes_must_look_for_notes_after_a_fence) {
-    expect_failure("arrivals_unfenced", "deadlock", one_way([](direction& d) { d.come_without_a_fence(k_points); }, &wait_for_last));
+    expect_failure("arrivals_unfenced", "deadlock",
+                   one_way([](direction& d) { d.come_without_a_fence(k_points); }, &wait_for_last));
 }
 
 TEST(arrivals, who_fails_must_say_so) {
@@ -194,8 +205,9 @@ TEST(arrivals, every_order_is_needed) {
     model::options o = random(20000);
     o.weakens = [](model::site const& s) { return s.file == "arrivals.hpp"; };
     auto mutants = model::weaken_each("arrivals_weakened", o, one_way(&come_to_all, &wait_for_all));
-    mutants =
-        model::found_by_any(std::move(mutants), model::weaken_each("arrivals_weakened_failing", o, one_way(&come_and_fail, &wait_for_all)));
+    mutants = model::found_by_any(
+        std::move(mutants),
+        model::weaken_each("arrivals_weakened_failing", o, one_way(&come_and_fail, &wait_for_all)));
     EXPECT_EQ(mutants.size(), 4U); // a release, an acquire, two fences
     EXPECT_EQ(model::survivors(mutants), "");
 }

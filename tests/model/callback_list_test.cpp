@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list under futures: what is added before it is closed is run once, by the closer; who comes later is told so, and sees the result.
+// The list under futures: what is added before it is closed is run once, by the closer; who comes
+// later is told so, and sees the result.
 #include "base/sanitize.hpp"
 #include "explorer/explore.hpp"
 #include "sync/callback_list.hpp"
@@ -40,7 +41,8 @@ struct future {
         }
     }
     void look() {
-        if (list.is_closed()) model::check(result.load() == 5, "closed means that the result is there");
+        if (list.is_closed())
+            model::check(result.load() == 5, "closed means that the result is there");
     }
 };
 
@@ -55,7 +57,8 @@ model::test_body body(bool* in_order = nullptr) {
         t.thread([&f] { f.close(); });
         t.thread([&f] { f.look(); });
         t.at_end([&f, in_order] {
-            for (std::size_t k = 0; k < 3; ++k) model::check(f.nodes[k].runs == 1, "each is run once");
+            for (std::size_t k = 0; k < 3; ++k)
+                model::check(f.nodes[k].runs == 1, "each is run once");
             if (in_order != nullptr && f.nodes[0].next == &f.nodes[1]) *in_order = true;
         });
     };

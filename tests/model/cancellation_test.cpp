@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancellation against wake-up, time-out and the end of the waiter's frame, in each way in which primitives wait: one by one (mutex,
-// condition), all at once (latch), with an arrival to be taken back (barrier), without a lock (signal).
+// Cancellation against wake-up, time-out and the end of the waiter's frame, in each way in which
+// primitives wait: one by one (mutex, condition), all at once (latch), with an arrival to be taken
+// back (barrier), without a lock (signal).
 #include "sync/barrier_core.hpp"
 #include "sync/condition_core.hpp"
 #include "sync/latch_core.hpp"
@@ -93,13 +94,15 @@ model::test_body cancelled_latch(seen* all, bool also_timed) {
 
 TEST(cancellation, races_with_all_being_woken) {
     seen all;
-    model::result const r = model::explore("cancelled_latch", random(40000), cancelled_latch(&all, false));
+    model::result const r =
+        model::explore("cancelled_latch", random(40000), cancelled_latch(&all, false));
     expect_both(r, all);
 }
 
 TEST(cancellation, races_with_a_time_out_and_a_wake_up) {
     seen all;
-    model::result const r = model::explore("cancelled_timed_latch", random(40000), cancelled_latch(&all, true));
+    model::result const r =
+        model::explore("cancelled_timed_latch", random(40000), cancelled_latch(&all, true));
     expect_both(r, all);
 }
 
@@ -156,14 +159,20 @@ TEST(cancellation, every_order_is_needed) {
             w.token.request();
         });
         t.thread([&w] {
-            if (w.token.is_requested()) model::check(w.news.load() == 1, "what happened before the request is there");
+            if (w.token.is_requested())
+                model::check(w.news.load() == 1, "what happened before the request is there");
         });
         t.thread([&w] {
-            model::check(wait::wait_for_limit<parking>({}, w.until_cancelled()) == wait::outcome::cancelled, "nothing else ends it");
+            model::check(wait::wait_for_limit<parking>({}, w.until_cancelled()) ==
+                             wait::outcome::cancelled,
+                         "nothing else ends it");
             model::check(w.news.load() == 1, "what happened before the request is there");
         });
     });
-    std::erase_if(mutants, [](model::mutant const& m) { return m.change.where.file != "cancellation_core.hpp"; }); // others elsewhere
+    // Others elsewhere.
+    std::erase_if(mutants, [](model::mutant const& m) {
+        return m.change.where.file != "cancellation_core.hpp";
+    });
     EXPECT_GE(mutants.size(), 2U);
     EXPECT_EQ(model::survivors(mutants), "");
 }
@@ -185,13 +194,14 @@ struct meeting : world {
 
 TEST(cancellation, takes_an_arrival_back) {
     seen all;
-    model::result const r = model::explore("cancelled_barrier", random(40000), [&all](model::test& t) {
-        auto& m = t.make<meeting>();
-        t.thread([&m] { m.meet(); });
-        t.thread([&m] { m.meet_unless_cancelled(); });
-        t.thread([&m] { m.token.request(); });
-        t.at_end([&m, &all] { m.note(&all); });
-    });
+    model::result const r =
+        model::explore("cancelled_barrier", random(40000), [&all](model::test& t) {
+            auto& m = t.make<meeting>();
+            t.thread([&m] { m.meet(); });
+            t.thread([&m] { m.meet_unless_cancelled(); });
+            t.thread([&m] { m.token.request(); });
+            t.at_end([&m, &all] { m.note(&all); });
+        });
     expect_both(r, all);
 }
 
@@ -214,7 +224,8 @@ struct guarded : world {
         leave();
     }
     void add_unless_cancelled() {
-        bool const locked = front.try_lock() || core().take_over() || core().lock_until(until_cancelled());
+        bool const locked =
+            front.try_lock() || core().take_over() || core().lock_until(until_cancelled());
         r.count(locked);
         if (locked) leave();
     }
@@ -236,7 +247,8 @@ TEST(cancellation, in_the_queue_of_a_mutex) {
         t.thread([&g] { g.token.request(); });
         t.at_end([&g, &all] {
             model::check(g.value.load() == 2 + g.r.done.load(relaxed), "each round counts once");
-            model::check(g.queue.waiting.empty() && g.queue.on_its_way == nullptr, "nobody is left in the queue");
+            model::check(g.queue.waiting.empty() && g.queue.on_its_way == nullptr,
+                         "nobody is left in the queue");
             g.note(&all);
         });
     });
@@ -279,17 +291,18 @@ struct mailbox : world {
 
 TEST(cancellation, takes_no_notification) {
     seen all;
-    model::result const r = model::explore("cancelled_condition", random(60000), [&all](model::test& t) {
-        auto& m = t.make<mailbox>();
-        for (int k = 0; k < 2; ++k) t.thread([&m] { m.put(); });
-        t.thread([&m] { m.take(false); });
-        t.thread([&m] { m.take(true); });
-        t.thread([&m] { m.token.request(); });
-        t.at_end([&m, &all] {
-            model::check(m.taken + m.letters.load() == 2, "a letter is taken or left");
-            m.note(&all);
+    model::result const r =
+        model::explore("cancelled_condition", random(60000), [&all](model::test& t) {
+            auto& m = t.make<mailbox>();
+            for (int k = 0; k < 2; ++k) t.thread([&m] { m.put(); });
+            t.thread([&m] { m.take(false); });
+            t.thread([&m] { m.take(true); });
+            t.thread([&m] { m.token.request(); });
+            t.at_end([&m, &all] {
+                model::check(m.taken + m.letters.load() == 2, "a letter is taken or left");
+                m.note(&all);
+            });
         });
-    });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(all.ended), r.executions / 130);
 }
@@ -303,21 +316,25 @@ struct news : world {
 
     void wait() {
         bool in_time = false;
-        model::check(signal.wait_until(until_either(), in_time) == sync::signal_error::none, "one waiter");
+        model::check(signal.wait_until(until_either(), in_time) == sync::signal_error::none,
+                     "one waiter");
         r.count(in_time);
     }
 };
 
 TEST(cancellation, of_a_wait_without_a_lock) {
     seen all;
-    model::result const r = model::explore("cancelled_signal", random(40000), [&all](model::test& t) {
-        auto& n = t.make<news>();
-        t.thread([&n] { n.wait(); });
-        t.thread([&n] { model::check(n.signal.notify() == sync::signal_error::none, "one notification"); });
-        t.thread([&n] { n.token.request(); });
-        t.thread([&n] { n.clock.time_passes(); });
-        t.at_end([&n, &all] { n.note(&all); });
-    });
+    model::result const r =
+        model::explore("cancelled_signal", random(40000), [&all](model::test& t) {
+            auto& n = t.make<news>();
+            t.thread([&n] { n.wait(); });
+            t.thread([&n] {
+                model::check(n.signal.notify() == sync::signal_error::none, "one notification");
+            });
+            t.thread([&n] { n.token.request(); });
+            t.thread([&n] { n.clock.time_passes(); });
+            t.at_end([&n, &all] { n.note(&all); });
+        });
     expect_both(r, all);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Channels and select: each item arrives once and whole, nobody sleeps on what could go on (it would show as a deadlock), and a thread
-// that waits in several channels at once, or until a limit, is served once and leaves nothing behind.
+// Channels and select: each item arrives once and whole, nobody sleeps on what could go on (it
+// would show as a deadlock), and a thread that waits in several channels at once, or until a limit,
+// is served once and leaves nothing behind.
 #include "sync/channel_select.hpp"
 #include "sync_world.hpp"
 
@@ -20,7 +21,9 @@ using limit = wait::limit<parking>;
 
 constexpr limit k_forever{detail::k_no_deadline};
 
-void move_int(void* to, void* from, std::size_t) noexcept { ::new (to) int(*static_cast<int*>(from)); }
+void move_int(void* to, void* from, std::size_t) noexcept {
+    ::new (to) int(*static_cast<int*>(from));
+}
 void destroy_int(void*, std::size_t) noexcept {}
 constexpr detail::item_type k_ints{sizeof(int), alignof(int), &move_int, &destroy_int};
 
@@ -82,7 +85,8 @@ struct post {
     void check_end() {
         for (int const n : arrived) model::check(n <= 1, "an item arrives once");
         int const left = static_cast<int>(first.size() + second.size());
-        model::check(received.load(relaxed) + left == sent.load(relaxed), "an item arrives or is left");
+        model::check(received.load(relaxed) + left == sent.load(relaxed),
+                     "an item arrives or is left");
     }
 };
 
@@ -115,7 +119,8 @@ TEST_P(over_capacities, senders_and_receivers) {
 TEST_P(over_capacities, close_wakes_everybody) {
     model::result const r = model::explore("channel_close", random(30000), [](model::test& t) {
         auto& p = t.make<post>(GetParam());
-        for (int k = 0; k < 2; ++k) t.thread([&p, k] { static_cast<void>(p.send(p.first, k, k_forever)); });
+        for (int k = 0; k < 2; ++k)
+            t.thread([&p, k] { static_cast<void>(p.send(p.first, k, k_forever)); });
         t.thread([&p] {
             while (p.receive(p.first, k_forever) != channel_status::closed) {}
         });
@@ -127,19 +132,20 @@ TEST_P(over_capacities, close_wakes_everybody) {
 
 TEST_P(over_capacities, limits_race_with_items) {
     int refused = 0;
-    model::result const r = model::explore("channel_limits", random(40000), [&refused](model::test& t) {
-        auto& p = t.make<post>(GetParam());
-        for (int k = 0; k < 2; ++k) {
-            t.thread([&p, k] { static_cast<void>(p.send(p.first, k, {2, &p.token})); });
-            t.thread([&p] { static_cast<void>(p.receive(p.first, {2, &p.token})); });
-        }
-        t.thread([&p] { p.token.request(); });
-        t.thread([&p] { p.world.time_passes(); });
-        t.at_end([&p, &refused] {
-            p.check_end();
-            refused += p.refused.load(relaxed);
+    model::result const r =
+        model::explore("channel_limits", random(40000), [&refused](model::test& t) {
+            auto& p = t.make<post>(GetParam());
+            for (int k = 0; k < 2; ++k) {
+                t.thread([&p, k] { static_cast<void>(p.send(p.first, k, {2, &p.token})); });
+                t.thread([&p] { static_cast<void>(p.receive(p.first, {2, &p.token})); });
+            }
+            t.thread([&p] { p.token.request(); });
+            t.thread([&p] { p.world.time_passes(); });
+            t.at_end([&p, &refused] {
+                p.check_end();
+                refused += p.refused.load(relaxed);
+            });
         });
-    });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(refused), r.executions / 60);
 }
@@ -152,7 +158,8 @@ TEST_P(over_capacities, one_thread_waits_for_two_channels) {
         t.thread([&p] { static_cast<void>(p.send(p.second, 1, k_forever)); });
         t.thread([&p] {
             static_cast<void>(p.receive_any(&p.first, &p.second, k_forever));
-            static_cast<void>(p.receive_any(&p.second, &p.first, {detail::k_no_deadline, &p.token}));
+            static_cast<void>(
+                p.receive_any(&p.second, &p.first, {detail::k_no_deadline, &p.token}));
             p.finish(p.first);
             p.finish(p.second);
         });
@@ -214,10 +221,11 @@ TEST(channel, every_order_is_needed) {
         t.thread([&p] { p.world.time_passes(); });
         t.at_end([&p] { p.check_end(); });
     });
-    // What comes before a request is looked at in cancellation_test.cpp; the outcome of a time-out is acquired for the sake of batches, of which
-    // there are none here.
+    // What comes before a request is looked at in cancellation_test.cpp; the outcome of a time-out
+    // is acquired for the sake of batches, of which there are none here.
     std::erase_if(mutants, [](model::mutant const& m) {
-        return m.change.where.file == "cancellation_core.hpp" || m.change.where.file == "waiter.hpp";
+        return m.change.where.file == "cancellation_core.hpp" ||
+               m.change.where.file == "waiter.hpp";
     });
     EXPECT_GE(mutants.size(), 2U);
     EXPECT_EQ(model::survivors_in_code(mutants), "");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The asymmetric split deque under every interleaving and stale read the bounds allow: each record is run once, by its
-// owner or by a thief, and what the owner wrote into it is visible to whoever runs it.
+// The asymmetric split deque under every interleaving and stale read the bounds allow: each record
+// is run once, by its owner or by a thief, and what the owner wrote into it is visible to whoever
+// runs it.
 #include "deque/biased_lock.hpp"
 #include "deque/split_deque.hpp"
 #include "explorer/explore.hpp"
@@ -35,10 +36,12 @@ public:
     void run(slot& s) {
         int const task = s.task.load();
         model::check(task >= 0, "a slot is written before it is run");
-        model::check(runs[static_cast<std::size_t>(task)].fetch_add(1, relaxed) == 0, "a task runs once");
+        model::check(runs[static_cast<std::size_t>(task)].fetch_add(1, relaxed) == 0,
+                     "a task runs once");
     }
     void check_all_ran(int tasks) {
-        for (int i = 0; i < tasks; ++i) model::check(runs[static_cast<std::size_t>(i)].load(relaxed) == 1, "a task was lost");
+        for (int i = 0; i < tasks; ++i)
+            model::check(runs[static_cast<std::size_t>(i)].load(relaxed) == 1, "a task was lost");
         model::check(records.is_empty(), "the deque is empty in the end");
         records.check_invariants();
     }
@@ -66,7 +69,8 @@ public:
     // While there is room; the deque says so in the cold path.
     std::vector<slot*> fork_all() {
         std::vector<slot*> forked;
-        for (int task = 0; !m_bench.records.is_full(m_bench.records.top()); ++task) forked.push_back(&fork(task));
+        for (int task = 0; !m_bench.records.is_full(m_bench.records.top()); ++task)
+            forked.push_back(&fork(task));
         return forked;
     }
     // Of the youngest.
@@ -89,7 +93,8 @@ public:
         if (stolen) return deque::deque_owner(m_bench.records).settle(&older);
         join(older); // the idle record
     }
-    // The oldest of three, then the youngest: the join of the one between them must come to reclaim, too, for the idle record below it.
+    // The oldest of three, then the youngest: the join of the one between them must come to
+    // reclaim, too, for the idle record below it.
     void join_around(slot& oldest, slot& middle, slot& youngest) {
         auto const replace = [&](bool stolen) {
             if (stolen) return;
@@ -102,17 +107,20 @@ public:
         if (oldest_stolen) return deque::deque_owner(m_bench.records).settle(&oldest);
         join(oldest); // the idle record
     }
-    static constexpr int k_idle = k_tasks - 1; // left where a record was taken out of order; runs once or not at all
+    // Left where a record was taken out of order; runs once or not at all.
+    static constexpr int k_idle = k_tasks - 1;
 
 private:
     template <class Replace> bool reclaim_below(slot& s, Replace replace) {
-        bool const stolen = deque::deque_owner(m_bench.records).reclaim_below(&s, replace) == deque::reclaim_result::stolen;
+        bool const stolen = deque::deque_owner(m_bench.records).reclaim_below(&s, replace) ==
+                            deque::reclaim_result::stolen;
         if (stolen) wait_for(s);
         return stolen;
     }
     // Of the youngest, while there is an idle record below.
     void join_shared(slot& s) {
-        model::check(!m_bench.records.retract(&s), "the join comes to where idle records are taken off");
+        model::check(!m_bench.records.retract(&s),
+                     "the join comes to where idle records are taken off");
         deque::deque_owner cold(m_bench.records);
         if (cold.reclaim(&s, true) == deque::reclaim_result::mine) return m_bench.run(s);
         wait_for(s);
@@ -182,40 +190,48 @@ model::options random(std::size_t executions) {
 }
 
 TEST(split_deque, smoke) {
-    model::result const r = model::explore("deque_smoke", exhaustive(0), body({.depth = 3, .rounds = 2, .thieves = 0, .steals = 0}));
+    model::result const r = model::explore(
+        "deque_smoke", exhaustive(0), body({.depth = 3, .rounds = 2, .thieves = 0, .steals = 0}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_EQ(r.executions, 1U);
 }
 
 TEST(split_deque, one_record_one_thief) {
-    model::result const r = model::explore("deque_one", exhaustive(3), body({.depth = 1, .rounds = 1, .thieves = 1, .steals = 1}));
+    model::result const r = model::explore(
+        "deque_one", exhaustive(3), body({.depth = 1, .rounds = 1, .thieves = 1, .steals = 1}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(split_deque, slots_are_used_again) {
-    model::result const r = model::explore("deque_again", exhaustive(2), body({.depth = 1, .rounds = 2, .thieves = 1, .steals = 2}));
+    model::result const r = model::explore(
+        "deque_again", exhaustive(2), body({.depth = 1, .rounds = 2, .thieves = 1, .steals = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(split_deque, half_is_shared) {
-    model::result const r = model::explore("deque_half", exhaustive(2), body({.depth = 3, .rounds = 1, .thieves = 1, .steals = 3}));
+    model::result const r = model::explore(
+        "deque_half", exhaustive(2), body({.depth = 3, .rounds = 1, .thieves = 1, .steals = 3}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(split_deque, stampede) {
-    model::result const r = model::explore("deque_stampede", random(60000), body({.depth = 2, .rounds = 2, .thieves = 3, .steals = 2}));
+    model::result const r =
+        model::explore("deque_stampede", random(60000),
+                       body({.depth = 2, .rounds = 2, .thieves = 3, .steals = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(split_deque, stress) {
-    model::result const r = model::explore("deque_stress", random(60000), body({.depth = 3, .rounds = 2, .thieves = 2, .steals = 4}));
+    model::result const r = model::explore(
+        "deque_stress", random(60000), body({.depth = 3, .rounds = 2, .thieves = 2, .steals = 4}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(split_deque, without_heavy_fence) {
     shape const s{.depth = 2, .rounds = 2, .thieves = 2, .steals = 2, .asymmetric = false};
-    model::result const r = model::explore("deque_symmetric", model::without_heavy_fence(random(60000)), body(s));
+    model::result const r =
+        model::explore("deque_symmetric", model::without_heavy_fence(random(60000)), body(s));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -259,13 +275,15 @@ TEST(split_deque, joins_above_an_idle_record_come_to_the_lock) {
 
 TEST(split_deque, is_full_before_its_last_slot) {
     for (bool const asymmetric : {true, false}) {
-        model::options const o = asymmetric ? random(5000) : model::without_heavy_fence(random(5000));
+        model::options const o =
+            asymmetric ? random(5000) : model::without_heavy_fence(random(5000));
         model::result const r = model::explore("deque_full", o, [asymmetric](model::test& t) {
             auto& b = t.make<bench>(asymmetric);
             t.thread([&b] {
                 owner me(b);
                 std::vector<slot*> forked = me.fork_all();
-                model::check(forked.size() == k_slots - 1 && b.records.capacity() == k_slots - 1, "all slots but the last are used");
+                model::check(forked.size() == k_slots - 1 && b.records.capacity() == k_slots - 1,
+                             "all slots but the last are used");
                 for (; !forked.empty(); forked.pop_back()) me.join(*forked.back());
             });
             t.thread([&b] { steal_once(b); });
@@ -315,7 +333,9 @@ TEST(split_deque, thieves_are_not_idle) {
 
 // Every order that is stronger than relaxed is needed: weakened, some execution fails.
 TEST(split_deque, no_order_is_idle) {
-    auto const mutants = model::weaken_each("deque_weakened", random(40000), body({.depth = 2, .rounds = 2, .thieves = 2, .steals = 2}));
+    auto const mutants =
+        model::weaken_each("deque_weakened", random(40000),
+                           body({.depth = 2, .rounds = 2, .thieves = 2, .steals = 2}));
     EXPECT_GE(mutants.size(), 6U);
     EXPECT_EQ(model::survivors(mutants), "");
 }
@@ -348,7 +368,8 @@ model::test_body biased_body(bool asymmetric, int strangers) {
                 entered.fetch_add(1, relaxed);
             });
         }
-        t.at_end([&] { model::check(g.value.load() == entered.load(relaxed), "each entry counted"); });
+        t.at_end(
+            [&] { model::check(g.value.load() == entered.load(relaxed), "each entry counted"); });
     };
 }
 
@@ -360,7 +381,8 @@ TEST(biased_lock, excludes) {
 }
 
 TEST(biased_lock, excludes_without_heavy_fence) {
-    model::result const r = model::explore("biased_symmetric", model::without_heavy_fence(exhaustive(2)), biased_body(false, 1));
+    model::result const r = model::explore(
+        "biased_symmetric", model::without_heavy_fence(exhaustive(2)), biased_body(false, 1));
     EXPECT_TRUE(r.passed()) << r;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The doorbell of a place: no message lies there while its sleeper sleeps and nobody watches. A lost wake-up shows as a deadlock, because all
-// messages are waited for. The rule of who polls when others do, too, is that of messenger/endpoint.cpp.
+// The doorbell of a place: no message lies there while its sleeper sleeps and nobody watches. A
+// lost wake-up shows as a deadlock, because all messages are waited for. The rule of who polls when
+// others do, too, is that of messenger/endpoint.cpp.
 #include "base/spin_lock.hpp"
 #include "explorer/explore.hpp"
 #include "net/doorbell.hpp"
@@ -38,7 +39,8 @@ public:
                 ++found;
             }
         if (found == 0) return false;
-        if (m_arrived.fetch_add(found, relaxed) + found == m_awaited) m_bell.wake(); // who sleeps need not any longer
+        // Who sleeps need not any longer.
+        if (m_arrived.fetch_add(found, relaxed) + found == m_awaited) m_bell.wake();
         return true;
     }
     [[nodiscard]] bool has_all() const { return m_arrived.load(relaxed) == m_awaited; }
@@ -125,14 +127,18 @@ TEST(doorbell, a_message_ends_a_sleep) {
 
 TEST(doorbell, two_senders) {
     int sleeps = 0;
-    model::result const r = model::explore("doorbell_two", random(60000), senders_and(&take_all, &sleeps));
+    model::result const r =
+        model::explore("doorbell_two", random(60000), senders_and(&take_all, &sleeps));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(sleeps), r.executions / 20);
 }
 
-TEST(doorbell, needs_a_poll_between_arm_and_sleep) { expect_lost_wake_up("doorbell_hasty", senders_and(&take_all_without_a_second_look)); }
+TEST(doorbell, needs_a_poll_between_arm_and_sleep) {
+    expect_lost_wake_up("doorbell_hasty", senders_and(&take_all_without_a_second_look));
+}
 
-// What is not a message: whoever wakes has said before what for, and the sleeper looks for it after it has armed.
+// What is not a message: whoever wakes has said before what for, and the sleeper looks for it after
+// it has armed.
 struct waking {
     net::doorbell<machine> bell;
     model::atomic<std::uint32_t> stop{0};
@@ -174,7 +180,8 @@ TEST(doorbell, a_deadline_ends_a_sleep) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-// -- one that sleeps, and watchers. Polls exclude each other; this is what messenger/endpoint.cpp does.
+// -- one that sleeps, and watchers. Polls exclude each other; this is what messenger/endpoint.cpp
+// does.
 
 bool poll_unless_others_do(place& p) {
     std::unique_lock const held(p.polling(), std::try_to_lock);
@@ -211,7 +218,8 @@ void serve(place& p) {
 
 using role = void (*)(place&);
 
-model::test_body office(std::uint32_t messages, role service, role first, role second = nullptr, int* sleeps = nullptr) {
+model::test_body office(std::uint32_t messages, role service, role first, role second = nullptr,
+                        int* sleeps = nullptr) {
     return [=](model::test& t) {
         auto& p = t.make<place>(messages);
         t.thread([&p, messages] {
@@ -228,19 +236,22 @@ model::test_body office(std::uint32_t messages, role service, role first, role s
 
 TEST(watched_doorbell, no_message_is_left_behind) {
     int sleeps = 0;
-    model::result const r = model::explore("watched_one", random(60000), office(1, &serve, &watch, nullptr, &sleeps));
+    model::result const r =
+        model::explore("watched_one", random(60000), office(1, &serve, &watch, nullptr, &sleeps));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(sleeps), r.executions / 20);
 }
 
 TEST(watched_doorbell, a_few_preemptions_exhaustively) {
-    model::result const r = model::explore("watched_exhaustive", exhaustive(2), office(1, &serve, &watch));
+    model::result const r =
+        model::explore("watched_exhaustive", exhaustive(2), office(1, &serve, &watch));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(watched_doorbell, two_watchers) {
-    model::result const r = model::explore("watched_two", random(60000), office(2, &serve, &watch, &watch));
+    model::result const r =
+        model::explore("watched_two", random(60000), office(2, &serve, &watch, &watch));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -248,7 +259,8 @@ TEST(watched_doorbell, two_watchers) {
 void poll_once(place& p) { static_cast<void>(poll_unless_others_do(p)); }
 
 TEST(watched_doorbell, beside_one_who_only_polls) {
-    model::result const r = model::explore("watched_polled", random(60000), office(2, &serve, &watch, &poll_once));
+    model::result const r =
+        model::explore("watched_polled", random(60000), office(2, &serve, &watch, &poll_once));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -286,7 +298,8 @@ void serve_by_a_look_at_the_lock(place& p) {
 }
 
 TEST(watched_doorbell, who_goes_to_sleep_must_have_polled) {
-    expect_lost_wake_up("watched_by_hint", office(2, &serve_by_a_look_at_the_lock, &watch, &poll_once));
+    expect_lost_wake_up("watched_by_hint",
+                        office(2, &serve_by_a_look_at_the_lock, &watch, &poll_once));
 }
 
 void end_watch_by_a_look_at_the_lock(place& p) {
@@ -300,7 +313,8 @@ void end_watch_by_a_look_at_the_lock(place& p) {
 
 // Seen free, the lock may be taken by one who loads a box before its store to the lock is visible.
 TEST(watched_doorbell, who_ends_a_watch_must_have_polled) {
-    expect_lost_wake_up("watched_ended_by_hint", office(1, &serve, &end_watch_by_a_look_at_the_lock));
+    expect_lost_wake_up("watched_ended_by_hint",
+                        office(1, &serve, &end_watch_by_a_look_at_the_lock));
 }
 
 TEST(doorbell, every_order_is_needed) {
@@ -308,7 +322,8 @@ TEST(doorbell, every_order_is_needed) {
     // The order of watch_group::leave is against 2+2W, which the model does not find.
     o.weakens = [](model::site const& s) { return s.file == "doorbell.hpp" && s.order == seq_cst; };
     auto mutants = model::weaken_each("doorbell_weakened", o, office(1, &serve, &watch));
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("doorbell_weakened_wake", o, &waking::body));
+    mutants = model::found_by_any(std::move(mutants),
+                                  model::weaken_each("doorbell_weakened_wake", o, &waking::body));
     EXPECT_EQ(mutants.size(), 4U); // the fences
     EXPECT_EQ(model::survivors(mutants), "");
 }

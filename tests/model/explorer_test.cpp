@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The explorer explored: litmus tests whose weak outcomes C++20 allows or forbids (names as in Alglave, Maranget,
-// Tautschnig, doi:10.1145/2627752), planted errors of each kind, replay, and the size of exhaustive searches.
+// The explorer explored: litmus tests whose weak outcomes C++20 allows or forbids (names as in
+// Alglave, Maranget, Tautschnig, doi:10.1145/2627752), planted errors of each kind, replay, and the
+// size of exhaustive searches.
 // Load buffering and the weak outcome of 2+2W are outside the model (explorer/memory.hpp).
 #include "explorer/explore.hpp"
 
@@ -36,7 +37,8 @@ options planted() {
 }
 
 // All outcomes of a litmus test whose body writes its registers to the vector.
-template <class Body> outcomes all_outcomes(Body body, std::size_t registers, result* stats = nullptr) {
+template <class Body>
+outcomes all_outcomes(Body body, std::size_t registers, result* stats = nullptr) {
     outcomes found;
     result const r = explore("litmus", exhaustive(), [&](test& t) {
         auto& out = t.make<std::vector<int>>(registers, -1);
@@ -57,7 +59,8 @@ struct two_words {
 // -- store buffering: x = 1; r0 = y || y = 1; r1 = x
 
 template <class Middle1, class Middle2>
-outcomes store_buffering(std::memory_order store, std::memory_order load, Middle1 first, Middle2 second) {
+outcomes store_buffering(std::memory_order store, std::memory_order load, Middle1 first,
+                         Middle2 second) {
     return all_outcomes(
         [=](test& t, std::vector<int>& r) {
             auto& s = t.make<two_words>();
@@ -301,7 +304,9 @@ struct peterson {
     plain<int> counter{0};
 };
 
-template <class Fence> result run_peterson(options const& o, std::memory_order store, std::memory_order load, Fence between) {
+template <class Fence>
+result run_peterson(options const& o, std::memory_order store, std::memory_order load,
+                    Fence between) {
     return explore("peterson", o, [=](test& t) {
         auto& p = t.make<peterson>();
         for (std::size_t me = 0; me < 2; ++me) {
@@ -422,9 +427,12 @@ template <class T, class Access> result access_after_the_end(bool is_used_again,
 
 TEST(race_detector, access_after_the_end) {
     for (bool const is_used_again : {false, true}) {
-        for (result const& r : {access_after_the_end<plain<int>>(is_used_again, [](plain<int>& v) { (void)v.load(); }),
-                                access_after_the_end<plain<int>>(is_used_again, [](plain<int>& v) { v.store(1); }),
-                                access_after_the_end<atomic<int>>(is_used_again, [](atomic<int>& v) { (void)v.load(relaxed); })}) {
+        for (result const& r :
+             {access_after_the_end<plain<int>>(is_used_again,
+                                               [](plain<int>& v) { (void)v.load(); }),
+              access_after_the_end<plain<int>>(is_used_again, [](plain<int>& v) { v.store(1); }),
+              access_after_the_end<atomic<int>>(is_used_again,
+                                                [](atomic<int>& v) { (void)v.load(relaxed); })}) {
             EXPECT_TRUE(r.failed);
             EXPECT_NE(r.message.find("does not exist"), std::string::npos) << r;
         }
@@ -461,7 +469,8 @@ TEST(race_detector, publication_of_an_atomic) {
     EXPECT_NE(r.message.find("construction"), std::string::npos) << r;
 }
 
-// A one-shot event: the waiter announces itself, then sleeps. `late`: it looks at the event before it announces itself.
+// A one-shot event: the waiter announces itself, then sleeps. `late`: it looks at the event before
+// it announces itself.
 struct event_word {
     atomic<int> fired{0};
     atomic<std::uint32_t> sleeping{0};
@@ -579,8 +588,8 @@ TEST(livelock, two_polite_threads) {
     EXPECT_NE(r.message.find("livelock"), std::string::npos) << r;
 }
 
-// A stack of three nodes by index whose pop trusts the top alone: between its load and its exchange the node may be popped,
-// and pushed again over another one.
+// A stack of three nodes by index whose pop trusts the top alone: between its load and its exchange
+// the node may be popped, and pushed again over another one.
 struct aba_stack {
     atomic<int> top{0};
     std::array<atomic<int>, 3> next{};
@@ -605,7 +614,9 @@ struct aba_stack {
         while (!top.compare_exchange_strong(above, node, acq_rel, relaxed));
     }
     void own(int node) {
-        if (node >= 0) check(popped[static_cast<std::size_t>(node)].fetch_add(1, relaxed) == 0, "a node has one owner");
+        if (node >= 0)
+            check(popped[static_cast<std::size_t>(node)].fetch_add(1, relaxed) == 0,
+                  "a node has one owner");
     }
 };
 
@@ -651,7 +662,8 @@ TEST(exceptions, stay_with_their_thread) {
 }
 
 TEST(exceptions, escaping_ones_fail_the_test) {
-    result const r = explore("escapes", planted(), [](test& t) { t.thread([] { throw std::runtime_error("lost"); }); });
+    result const r = explore("escapes", planted(),
+                             [](test& t) { t.thread([] { throw std::runtime_error("lost"); }); });
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("lost"), std::string::npos) << r;
 }
@@ -684,7 +696,8 @@ TEST(replay, tokens_keep_choices) {
 TEST(replay, equal_seeds_explore_equally) {
     options o = planted();
     o.how = search::random;
-    EXPECT_EQ(run_peterson(o, release, acquire, k_nothing).token, run_peterson(o, release, acquire, k_nothing).token);
+    EXPECT_EQ(run_peterson(o, release, acquire, k_nothing).token,
+              run_peterson(o, release, acquire, k_nothing).token);
 }
 
 // -- exhaustive search
@@ -715,7 +728,8 @@ TEST(depth_first, visits_each_interleaving_once) {
 TEST(depth_first, preemption_bound) {
     EXPECT_EQ(interleavings(2, 2, 0), 2U);
     EXPECT_EQ(interleavings(3, 2, 0), 6U);
-    EXPECT_EQ(interleavings(2, 2, 1), 4U); // two without, and one preemption in the middle of either first thread
+    // Two without, and one preemption in the middle of either first thread.
+    EXPECT_EQ(interleavings(2, 2, 1), 4U);
 }
 
 TEST(depth_first, budget) {
@@ -757,33 +771,6 @@ TEST(random_search, finds_all_outcomes_of_iriw) {
     });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_EQ(found.size(), 16U);
-}
-
-// -- the policy
-
-template <class Machine> struct handshake {
-    typename Machine::template atomic<std::uint32_t> word{0};
-    typename Machine::template plain<int> data{0};
-
-    void post() {
-        data.store(1);
-        word.store(1, release); // pairs with wait
-        Machine::futex_wake(word, 1);
-    }
-    int wait() {
-        while (word.load(acquire) == 0) Machine::futex_wait(word, 0); // pairs with post
-        return data.load();
-    }
-};
-
-TEST(machine, stands_for_the_real_one) {
-    result const r = explore("machine", exhaustive(), [](test& t) {
-        auto& h = t.make<handshake<machine>>();
-        t.thread([&h] { h.post(); });
-        t.thread([&h] { check(h.wait() == 1, "the data arrives with the wake-up"); });
-    });
-    EXPECT_TRUE(r.passed()) << r;
-    EXPECT_TRUE(r.complete);
 }
 
 } // namespace

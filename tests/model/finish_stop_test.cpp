@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cancellation of a finish over places (docs/protocols/finish.md, rules 7 to 11): all orders in which activities step, messages arrive and the finish is
-// cancelled, for small trees of activities that end only when they are cancelled. When nothing can happen any more, all have ended, and the finish is
-// over; at no moment is it over before. Each rule that is left out is missed.
+// The cancellation of a finish over places (docs/protocols/finish.md, rules 7 to 11): all orders in
+// which activities step, messages arrive and the finish is cancelled, for small trees of activities
+// that end only when they are cancelled. When nothing can happen any more, all have ended, and the
+// finish is over; at no moment is it over before. Each rule that is left out is missed.
 #include "finish/batch_count.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,13 @@ struct stop_script {
 };
 using stop_program = std::vector<stop_script>; // the first one is the body
 
-enum class left_out : std::uint8_t { nothing, begun, answer_to_begun, stop_to_noted, count_of_stop };
+enum class left_out : std::uint8_t {
+    nothing,
+    begun,
+    answer_to_begun,
+    stop_to_noted,
+    count_of_stop
+};
 
 struct stop_activity {
     rank at;
@@ -109,7 +116,8 @@ private:
         for (std::size_t k = 0; k < s.under_way.size(); ++k) deliver(s, k);
         if (s.root.is_over()) return;
         if (!s.is_stopped) go_to(s, [](stop_state& to) { to.is_stopped = true; });
-        if (s.is_stopped && !s.has_told && !s.noted.empty()) go_to(s, [this](stop_state& to) { tell(to); });
+        if (s.is_stopped && !s.has_told && !s.noted.empty())
+            go_to(s, [this](stop_state& to) { tell(to); });
         if (!m_moved) ++never_over;
     }
     template <class Change> void go_to(stop_state const& from, Change change) {
@@ -119,9 +127,11 @@ private:
         visit(std::move(to));
     }
 
-    static bool is_stopped(stop_state const& s, rank at) { return at == k_home_of_stop ? s.is_stopped : s.parts.at(at).is_stopped; }
+    static bool is_stopped(stop_state const& s, rank at) {
+        return at == k_home_of_stop ? s.is_stopped : s.parts.at(at).is_stopped;
+    }
 
-    // --- activities ----------------------------------------------------------------------------------------------------------
+    // --- activities ------------------------------------------------------------------------------
     void act(stop_state const& s, std::size_t k) {
         stop_script const& own = m_what[static_cast<std::size_t>(s.live[k].which)];
         if (s.live[k].next < own.starts.size())
@@ -135,7 +145,8 @@ private:
     }
     static void start(stop_state& s, stop_activity& by, stop_script::start const& what) {
         ++by.next;
-        s.under_way.push_back({stop_kind::start, count(s, by.at, what.at), what.which, is_stopped(s, by.at)});
+        s.under_way.push_back(
+            {stop_kind::start, count(s, by.at, what.at), what.which, is_stopped(s, by.at)});
     }
     static batch count(stop_state& s, rank from, rank to) {
         if (from == k_home_of_stop) {
@@ -156,7 +167,7 @@ private:
         s.parts.erase(at);
     }
 
-    // --- messages ------------------------------------------------------------------------------------------------------------
+    // --- messages --------------------------------------------------------------------------------
     void deliver(stop_state const& s, std::size_t k) {
         go_to(s, [&](stop_state& to) {
             stop_message const m = to.under_way[k];
@@ -235,7 +246,8 @@ std::vector<stop_shape> stop_shapes() {
     return {
         {"two places", {{{{1, 1}, {2, 1}}}, {{}}}},
         {"a chain that waits", {{{{1, 1}}}, {{{2, 2}}}, {{}}}},
-        {"there and back, parts end and begin", {{{{1, 1}}, false}, {{{2, 2}}, false}, {{{1, 3}}, false}, {{}}}},
+        {"there and back, parts end and begin",
+         {{{{1, 1}}, false}, {{{2, 2}}, false}, {{{1, 3}}, false}, {{}}}},
         {"back at home", {{{{1, 1}}}, {{{0, 2}}, false}, {{{1, 3}}}, {{}}}},
         {"two at one place", {{{{1, 1}, {1, 2}}}, {{}, false}, {{{2, 3}}}, {{}}}},
     };
@@ -251,7 +263,8 @@ TEST(finish_stop_model, misses_nobody_and_ends) {
 }
 
 TEST(finish_stop_model, needs_each_rule) {
-    for (left_out const missing : {left_out::begun, left_out::answer_to_begun, left_out::stop_to_noted, left_out::count_of_stop}) {
+    for (left_out const missing : {left_out::begun, left_out::answer_to_begun,
+                                   left_out::stop_to_noted, left_out::count_of_stop}) {
         int found = 0;
         for (stop_shape const& one : stop_shapes()) {
             stop_search const all(one.what, missing);

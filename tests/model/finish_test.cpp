@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The counting of a finish over places (finish/batch_count.hpp): all orders in which activities step and messages arrive, for small trees of
-// activities. At no moment is the finish over while an activity lives or a message is under way; when nothing can happen any more, it is over;
-// and every exception has come home then. Messages overtake each other as they like. States that were seen are not visited again, so the search is complete.
+// The counting of a finish over places (finish/batch_count.hpp): all orders in which activities
+// step and messages arrive, for small trees of activities. At no moment is the finish over while an
+// activity lives or a message is under way; when nothing can happen any more, it is over;
+// and every exception has come home then. Messages overtake each other as they like. States that
+// were seen are not visited again, so the search is complete.
 #include "finish/batch_count.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +28,8 @@ using tulle::finishes::rank;
 
 constexpr rank k_home = 0;
 
-// What an activity does: starts others, one after the other, each at a place; then it ends, perhaps by an exception.
+// What an activity does: starts others, one after the other, each at a place; then it ends, perhaps
+// by an exception.
 struct script {
     struct start {
         rank at;
@@ -37,7 +40,13 @@ struct script {
 };
 using program = std::vector<script>; // the first one is the body of the finish
 
-enum class mistake : std::uint8_t { none, tells_in_parts, forgets_what_was_sent, one_number_for_a_pair, one_number_for_a_place };
+enum class mistake : std::uint8_t {
+    none,
+    tells_in_parts,
+    forgets_what_was_sent,
+    one_number_for_a_pair,
+    one_number_for_a_place
+};
 
 struct activity {
     rank at;
@@ -79,7 +88,8 @@ struct shape {
 
 class search {
 public:
-    explicit search(shape const& of, mistake planted = mistake::none) : m_program(of.what), m_planted(planted), m_thrown(of.exceptions) {}
+    explicit search(shape const& of, mistake planted = mistake::none)
+        : m_program(of.what), m_planted(planted), m_thrown(of.exceptions) {}
 
     // What went wrong first, or nothing.
     std::string run() {
@@ -112,11 +122,15 @@ private:
 
     // The batch, as the planted mistake sees it.
     [[nodiscard]] batch seen(batch of) const {
-        if (m_planted == mistake::one_number_for_a_pair || m_planted == mistake::one_number_for_a_place) of.epoch = 0;
+        if (m_planted == mistake::one_number_for_a_pair ||
+            m_planted == mistake::one_number_for_a_place)
+            of.epoch = 0;
         if (m_planted == mistake::one_number_for_a_place) of.from = k_home;
         return of;
     }
-    [[nodiscard]] static std::uint64_t epoch_of(state const& s, rank at) { return at == k_home ? 0 : s.shares.at(at).epoch(); }
+    [[nodiscard]] static std::uint64_t epoch_of(state const& s, rank at) {
+        return at == k_home ? 0 : s.shares.at(at).epoch();
+    }
     void count_send(state& s, rank from, rank to) const {
         if (from == k_home)
             s.root.send(k_home, to);
@@ -136,7 +150,8 @@ private:
             return s;
         }
         count_send(s, from, start.at);
-        s.under_way.push_back({message_kind::start, {from, start.at, epoch_of(s, from)}, start.which});
+        s.under_way.push_back(
+            {message_kind::start, {from, start.at, epoch_of(s, from)}, start.which});
         return s;
     }
     static void begin_here(state& s, rank at) {
@@ -165,10 +180,12 @@ private:
     }
     void tell(state& s, rank at) const {
         message all{message_kind::report, {at, k_home, 0}};
-        for (auto const& change : s.shares.at(at).report()) all.told.emplace_back(seen(change.of), change.by);
+        for (auto const& change : s.shares.at(at).report())
+            all.told.emplace_back(seen(change.of), change.by);
         s.shares.erase(at);
         if (m_planted != mistake::tells_in_parts) return s.under_way.push_back(std::move(all));
-        for (auto const& one : all.told) s.under_way.push_back({message_kind::report, {at, k_home, 0}, 0, {one}});
+        for (auto const& one : all.told)
+            s.under_way.push_back({message_kind::report, {at, k_home, 0}, 0, {one}});
     }
 
     state after_arrival(state s, std::size_t k) {
@@ -178,8 +195,9 @@ private:
             case message_kind::start: start(s, m); break;
             case message_kind::report:
                 for (auto const& [of, by] : m.told) s.root.apply({of, by});
-                m_was_early |=
-                    std::any_of(m.told.begin(), m.told.end(), [](auto const& one) { return one.second < 0 && one.first.from != k_home; });
+                m_was_early |= std::any_of(m.told.begin(), m.told.end(), [](auto const& one) {
+                    return one.second < 0 && one.first.from != k_home;
+                });
                 break;
             case message_kind::exception:
                 ++s.caught;
@@ -198,7 +216,9 @@ private:
     }
     static finish_share& share_of(state& s, rank at) {
         auto const found = s.shares.find(at);
-        return found != s.shares.end() ? found->second : s.shares.emplace(at, finish_share(++s.epochs[at])).first->second;
+        return found != s.shares.end()
+                   ? found->second
+                   : s.shares.emplace(at, finish_share(++s.epochs[at])).first->second;
     }
 
     program m_program;
@@ -221,7 +241,9 @@ std::vector<shape> shapes() {
         {"back and forth", {{{{1, 1}}}, {{{2, 2}}}, {{{1, 3}}}, {{{2, 4}}}, {}}, 0},
         {"each starts one at each", {{{{1, 1}, {2, 1}}}, {{{0, 2}, {1, 2}, {2, 2}}}, {}}, 0},
         {"many from one", {{{{1, 1}}}, {{{2, 2}, {2, 2}, {0, 2}}}, {{{1, 3}}}, {}}, 0},
-        {"exceptions from everywhere", {{{{1, 1}, {0, 2}}, true}, {{{2, 2}, {1, 2}}, true}, {{}, true}}, 5},
+        {"exceptions from everywhere",
+         {{{{1, 1}, {0, 2}}, true}, {{{2, 2}, {1, 2}}, true}, {{}, true}},
+         5},
     };
 }
 
@@ -242,13 +264,21 @@ TEST(finish, reports_arrive_before_what_they_answer) {
 // Each planted mistake is found in at least one of the programs.
 bool is_found(mistake planted) {
     auto const all = shapes();
-    return std::any_of(all.begin(), all.end(), [planted](shape const& s) { return !search(s, planted).run().empty(); });
+    return std::any_of(all.begin(), all.end(),
+                       [planted](shape const& s) { return !search(s, planted).run().empty(); });
 }
 
 TEST(finish, telling_in_parts_is_wrong) { EXPECT_TRUE(is_found(mistake::tells_in_parts)); }
-TEST(finish, forgetting_what_was_sent_is_wrong) { EXPECT_TRUE(is_found(mistake::forgets_what_was_sent)); }
-// Without epochs. This is how X10 counts, whose messages between two places do not overtake each other.
-TEST(finish, one_number_for_each_pair_of_places_is_wrong) { EXPECT_TRUE(is_found(mistake::one_number_for_a_pair)); }
-TEST(finish, one_number_for_each_place_is_wrong) { EXPECT_TRUE(is_found(mistake::one_number_for_a_place)); }
+TEST(finish, forgetting_what_was_sent_is_wrong) {
+    EXPECT_TRUE(is_found(mistake::forgets_what_was_sent));
+}
+// Without epochs. This is how X10 counts, whose messages between two places do not overtake each
+// other.
+TEST(finish, one_number_for_each_pair_of_places_is_wrong) {
+    EXPECT_TRUE(is_found(mistake::one_number_for_a_pair));
+}
+TEST(finish, one_number_for_each_place_is_wrong) {
+    EXPECT_TRUE(is_found(mistake::one_number_for_a_place));
+}
 
 } // namespace

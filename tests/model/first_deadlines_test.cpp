@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who sleeps until the first deadline of all, and who inserts an earlier one: either the sleeper sees it, or it is told.
+// Who sleeps until the first deadline of all, and who inserts an earlier one: either the sleeper
+// sees it, or it is told.
 #include "explorer/explore.hpp"
 #include "wait/first_deadlines.hpp"
 
@@ -29,7 +30,8 @@ public:
     void remove() { m_deadlines.publish(0, wait::k_never); }
     void insert() {
         m_deadlines.publish(1, k_late);
-        bool const is_first = m_errors.no_fence ? k_late <= m_deadlines.look() : m_deadlines.is_first_of_all(k_late);
+        bool const is_first =
+            m_errors.no_fence ? k_late <= m_deadlines.look() : m_deadlines.is_first_of_all(k_late);
         if (is_first && m_announced.load(relaxed)) m_told.store(true, relaxed);
     }
     void sleep() {
@@ -37,7 +39,10 @@ public:
         machine::heavy_fence();
         m_until.store(look(), relaxed);
     }
-    void check_end() const { model::check(m_until.load(relaxed) <= k_late || m_told.load(relaxed), "the sleeper wakes in time"); }
+    void check_end() const {
+        model::check(m_until.load(relaxed) <= k_late || m_told.load(relaxed),
+                     "the sleeper wakes in time");
+    }
     [[nodiscard]] bool was_told() const { return m_told.load(relaxed); }
 
 private:
@@ -90,7 +95,9 @@ TEST(first_deadlines, nobody_sleeps_too_long) {
     EXPECT_GT(told, 0);
 }
 
-TEST(first_deadlines, one_look_is_not_enough) { expect_failure("first_deadlines_one_look", {.looks_once = true}); }
+TEST(first_deadlines, one_look_is_not_enough) {
+    expect_failure("first_deadlines_one_look", {.looks_once = true});
+}
 
 TEST(first_deadlines, each_fence_is_needed) {
     expect_failure("first_deadlines_no_fence_between", {.no_fence_between = true});

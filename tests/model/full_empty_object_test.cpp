@@ -50,7 +50,8 @@ struct object {
     void write_ef(std::uint64_t v) {
         if (front.looks_full()) return wait(op::write_ef, v);
         auto const before = front.lock();
-        if (!front_type::is_empty(before)) return static_cast<void>(apply_locked(before, op::write_ef, v, ~std::uint64_t{0}));
+        if (!front_type::is_empty(before))
+            return static_cast<void>(apply_locked(before, op::write_ef, v, ~std::uint64_t{0}));
         cell(value).store(v);
         front.unlock(front_type::filled(before));
     }
@@ -60,12 +61,14 @@ struct object {
     void wait(op what, std::uint64_t& v) {
         home h(front, cell(value));
         sync::word_wait<model::parking, home> waiting(h, &front);
-        model::check(waiting.wait(what, &v, ~std::uint64_t{0}) == sync::word_result::done, "it waits as long as it takes");
+        model::check(waiting.wait(what, &v, ~std::uint64_t{0}) == sync::word_result::done,
+                     "it waits as long as it takes");
     }
     bool apply_locked(front_type::value before, op what, std::uint64_t& v, std::uint64_t deadline) {
         home h(front, cell(value));
         h.adopt_lock(before);
-        return sync::word_wait<model::parking, home>(h, &front).perform_locked(what, &v, deadline) == sync::word_result::done;
+        return sync::word_wait<model::parking, home>(h, &front).perform_locked(
+                   what, &v, deadline) == sync::word_result::done;
     }
 };
 
@@ -95,7 +98,9 @@ struct history {
             std::uint64_t const v = counter.read_ff();
             model::check(v != 99, "it was full when it was read");
             model::check(v >= last, "time does not run backwards");
-            if (v != 0) model::check(notes[v].load() == static_cast<int>(v), "what the writer did comes with the value");
+            if (v != 0)
+                model::check(notes[v].load() == static_cast<int>(v),
+                             "what the writer did comes with the value");
             last = v;
         }
     }
@@ -113,7 +118,8 @@ struct history {
     }
     void fill_baton() {
         baton.write_ef(1);
-        model::check(before_emptying.load() == 1, "what came before the emptying comes before the filling");
+        model::check(before_emptying.load() == 1,
+                     "what came before the emptying comes before the filling");
     }
 };
 
@@ -124,7 +130,8 @@ model::options random(std::size_t executions) {
     return o;
 }
 
-model::test_body body(int writers, int readers, int hasty, int* parks = nullptr, int* given_up = nullptr) {
+model::test_body body(int writers, int readers, int hasty, int* parks = nullptr,
+                      int* given_up = nullptr) {
     return [=](model::test& t) {
         auto& h = t.make<history>();
         for (int i = 0; i < writers; ++i) t.thread([&h] { h.increment(); });
@@ -132,8 +139,10 @@ model::test_body body(int writers, int readers, int hasty, int* parks = nullptr,
         for (int i = 0; i < hasty; ++i) t.thread([&h] { h.take_in_time(); });
         if (hasty > 0) t.thread([&h] { h.world.time_passes(); });
         t.at_end([=, &h] {
-            model::check(h.counter.value.load(relaxed) == static_cast<std::uint64_t>(writers), "no increment is lost");
-            model::check(front_type::is_full(h.counter.front.state.load(relaxed)), "it is full, and nobody waits");
+            model::check(h.counter.value.load(relaxed) == static_cast<std::uint64_t>(writers),
+                         "no increment is lost");
+            model::check(front_type::is_full(h.counter.front.state.load(relaxed)),
+                         "it is full, and nobody waits");
             if (parks != nullptr) *parks += h.world.parks;
             if (given_up != nullptr) *given_up += h.given_up.load(relaxed);
         });
@@ -154,7 +163,8 @@ TEST(full_empty_object, readers_and_writers) {
 
 TEST(full_empty_object, time_outs) {
     int given_up = 0;
-    model::result const r = model::explore("object_timed", random(30000), body(2, 1, 2, nullptr, &given_up));
+    model::result const r =
+        model::explore("object_timed", random(30000), body(2, 1, 2, nullptr, &given_up));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(given_up), r.executions / 300);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Full/empty words by address: a table of two or four slots, every operation against every other in each state, time-outs, words that share a
-// slot or a granule. Nothing written is lost or read twice, and no wake-up is lost (it would show as a deadlock).
+// Full/empty words by address: a table of two or four slots, every operation against every other in
+// each state, time-outs, words that share a slot or a granule. Nothing written is lost or read
+// twice, and no wake-up is lost (it would show as a deadlock).
 #include "base/sanitize.hpp"
 #include "sync/full_empty_table.hpp"
 #include "sync_world.hpp"
@@ -30,7 +31,8 @@ public:
     using value_type = std::uint64_t;
     static constexpr bool k_is_lock = false;
 
-    cell(model::atomic<std::uint64_t>& value, std::uintptr_t address) : value_cell(value), m_address(address) {}
+    cell(model::atomic<std::uint64_t>& value, std::uintptr_t address)
+        : value_cell(value), m_address(address) {}
     [[nodiscard]] std::uintptr_t address() const { return m_address; }
 
 private:
@@ -39,7 +41,8 @@ private:
 
 using word = sync::full_empty_word<model::parking, cell>;
 
-// Five words: 0, 1 and 4 have slots of their own, 2 shares a slot with 0, 3 shares a granule with 0.
+// Five words: 0, 1 and 4 have slots of their own, 2 shares a slot with 0, 3 shares a granule with
+// 0.
 struct memory {
     static constexpr std::uintptr_t k_addresses[] = {0x1000, 0x1008, 0x1020, 0x1004, 0x1010};
 
@@ -47,9 +50,13 @@ struct memory {
     std::array<table::slot_type, 4> slots;
     std::array<table::count_type, 4> emptyings;
     std::array<model::atomic<std::uint64_t>, 5> values;
-    std::array<model::plain<int>, 5> notes; // what a writer has left for the one that gets its value
+    // What a writer has left for the one that gets its value.
+    std::array<model::plain<int>, 5> notes;
 
-    word at(std::size_t k) { return {table(slots.data(), emptyings.data(), slots.size()), cell(values[k], k_addresses[k])}; }
+    word at(std::size_t k) {
+        return {table(slots.data(), emptyings.data(), slots.size()),
+                cell(values[k], k_addresses[k])};
+    }
     void start(std::size_t k, bool full, std::uint64_t value) {
         values[k].store(value, relaxed);
         if (!full) static_cast<void>(at(k).empty());
@@ -92,7 +99,7 @@ model::options exhaustive(unsigned preemptions) {
     return o;
 }
 
-// --- values go from writers to takers, each to one, with what came before it --------------------------------------------------
+// --- values go from writers to takers, each to one, with what came before it ---------------------
 
 // `k`: all use this word; with `spread`, the pairs use words that share a slot.
 struct shape {
@@ -119,7 +126,8 @@ struct exchange : memory {
     void get(std::size_t k) { note(apply(op::read_fe, k)); }
     void note(std::uint64_t number) {
         model::check(number < notes.size(), "somebody has written this");
-        if (number != 0) model::check(notes[number].load() == 1, "what the writer did comes with the value");
+        if (number != 0)
+            model::check(notes[number].load() == 1, "what the writer did comes with the value");
         got[number].fetch_add(1, relaxed);
     }
     void get_in_time(std::size_t k) {
@@ -134,12 +142,14 @@ struct exchange : memory {
 model::test_body body(shape s, counts* seen = nullptr) {
     return [=](model::test& t) {
         auto& e = t.make<exchange>();
-        for (std::size_t k = 0; k < e.values.size(); ++k) e.start(k, k != 0 && (k != 2 || !s.spread), 0);
+        for (std::size_t k = 0; k < e.values.size(); ++k)
+            e.start(k, k != 0 && (k != 2 || !s.spread), 0);
         int const values = s.pairs * s.rounds;
         for (int p = 0; p < s.pairs; ++p) {
             std::size_t const k = s.spread && p % 2 == 1 ? 2 : 0;
             t.thread([&e, s, k, p] {
-                for (int r = 0; r < s.rounds; ++r) e.put(k, static_cast<std::uint64_t>(1 + p * s.rounds + r));
+                for (int r = 0; r < s.rounds; ++r)
+                    e.put(k, static_cast<std::uint64_t>(1 + p * s.rounds + r));
             });
             t.thread([&e, s, k, p] {
                 for (int r = 0; r < s.rounds - (p == 0 ? s.patient : 0); ++r) e.get(k);
@@ -155,7 +165,8 @@ model::test_body body(shape s, counts* seen = nullptr) {
                 taken += times;
             }
             int const given_up = e.given_up.load(relaxed);
-            model::check(taken + given_up == values, "what nobody has taken is what somebody gave up");
+            model::check(taken + given_up == values,
+                         "what nobody has taken is what somebody gave up");
             for (std::size_t k = 0; k < e.values.size(); ++k) static_cast<void>(e.at(k).fill());
             model::check(e.is_quiet(), "the table forgets words that are full");
             if (seen == nullptr) return;
@@ -180,18 +191,21 @@ TEST(full_empty, two_pairs_on_one_word) {
 }
 
 TEST(full_empty, two_pairs_on_one_slot) {
-    model::result const r = model::explore("feb_slot", random(30000), body({.pairs = 2, .spread = true}));
+    model::result const r =
+        model::explore("feb_slot", random(30000), body({.pairs = 2, .spread = true}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(full_empty, time_outs) {
     counts seen;
-    model::result const r = model::explore("feb_timed", random(40000), body({.rounds = 2, .patient = 1}, &seen));
+    model::result const r =
+        model::explore("feb_timed", random(40000), body({.rounds = 2, .patient = 1}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(seen.time_outs), r.executions / 200);
 }
 
-// A limit starts before the word's lock is released: else the waiter may be served, and its frame be gone, before.
+// A limit starts before the word's lock is released: else the waiter may be served, and its frame
+// be gone, before.
 TEST(full_empty, serves_while_a_limit_starts) {
     using parking = model::parking_elsewhere;
     struct far_memory {
@@ -202,31 +216,33 @@ TEST(full_empty, serves_while_a_limit_starts) {
         bool taken = false;
 
         sync::full_empty_word<parking, cell> at() {
-            return {sync::full_empty_table<parking>(slots.data(), emptyings.data(), slots.size()), cell(value, 0x1000)};
+            return {sync::full_empty_table<parking>(slots.data(), emptyings.data(), slots.size()),
+                    cell(value, 0x1000)};
         }
     };
     int taken = 0;
-    model::result const r = model::explore("feb_limit_starts", random(10000), [&taken](model::test& t) {
-        auto& m = t.make<far_memory>();
-        static_cast<void>(m.at().empty());
-        t.thread([&m] {
-            std::uint64_t v = 0;
-            m.taken = m.at().read_fe(v, 2) == word_result::done;
-            m.world.end_suspending();
+    model::result const r =
+        model::explore("feb_limit_starts", random(10000), [&taken](model::test& t) {
+            auto& m = t.make<far_memory>();
+            static_cast<void>(m.at().empty());
+            t.thread([&m] {
+                std::uint64_t v = 0;
+                m.taken = m.at().read_fe(v, 2) == word_result::done;
+                m.world.end_suspending();
+            });
+            t.thread([&m] { m.world.run_posts(1); });
+            t.thread([&m] {
+                std::uint64_t one = 1;
+                static_cast<void>(m.at().perform(op::write_f, one, ~std::uint64_t{0}));
+            });
+            t.thread([&m] { m.world.time_passes(); });
+            t.at_end([&] { taken += m.taken; });
         });
-        t.thread([&m] { m.world.run_posts(1); });
-        t.thread([&m] {
-            std::uint64_t one = 1;
-            static_cast<void>(m.at().perform(op::write_f, one, ~std::uint64_t{0}));
-        });
-        t.thread([&m] { m.world.time_passes(); });
-        t.at_end([&] { taken += m.taken; });
-    });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(taken), r.executions / 20);
 }
 
-// --- the queue moves out of the frame of who leaves -----------------------------------------------------------------------------
+// --- the queue moves out of the frame of who leaves ----------------------------------------------
 
 struct hosted : memory {
     model::atomic<bool> host_is_gone{false};
@@ -258,7 +274,8 @@ struct hosted : memory {
     }
 };
 
-// A reader hosts the queue, and two wait to take the value: the first value is for the reader and one of them, the other goes on waiting.
+// A reader hosts the queue, and two wait to take the value: the first value is for the reader and
+// one of them, the other goes on waiting.
 TEST(full_empty, a_reader_that_leaves_moves_the_queue) {
     model::result const r = model::explore("feb_host", random(2000), [](model::test& t) {
         auto& h = t.make<hosted>();
@@ -268,7 +285,8 @@ TEST(full_empty, a_reader_that_leaves_moves_the_queue) {
         t.thread([&h] { h.take(2, 2); });
         t.thread([&h] { h.write(); });
         t.at_end([&h] {
-            model::check(h.got == std::array<std::uint64_t, 3>{1, 1, 2}, "who waits is served in turn");
+            model::check(h.got == std::array<std::uint64_t, 3>{1, 1, 2},
+                         "who waits is served in turn");
             static_cast<void>(h.apply(op::fill, 0));
             model::check(h.is_quiet(), "the table has forgotten the word");
         });
@@ -276,10 +294,11 @@ TEST(full_empty, a_reader_that_leaves_moves_the_queue) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-// --- read_ff sees values of a full word only, and none that is older than it may be ---------------------------------------------
+// --- read_ff sees values of a full word only, and none that is older than it may be --------------
 
 struct history : memory {
-    // Each value is written by read_fe and write_ef(+1); in between the word is empty, and its memory says something else.
+    // Each value is written by read_fe and write_ef(+1); in between the word is empty, and its
+    // memory says something else.
     void increment() {
         std::uint64_t const v = apply(op::read_fe, 0);
         model::check(v < 3, "a number that somebody has counted to");
@@ -293,7 +312,9 @@ struct history : memory {
             std::uint64_t const v = apply(op::read_ff, 0);
             model::check(v != 99, "it was full when it was read");
             model::check(v >= last, "time does not run backwards");
-            if (v != 0) model::check(notes[v].load() == static_cast<int>(v), "what the writer did comes with the value");
+            if (v != 0)
+                model::check(notes[v].load() == static_cast<int>(v),
+                             "what the writer did comes with the value");
             last = v;
         }
     }
@@ -305,7 +326,8 @@ model::test_body watching(int writers, int readers, int* parks = nullptr) {
         for (int i = 0; i < writers; ++i) t.thread([&h] { h.increment(); });
         for (int i = 0; i < readers; ++i) t.thread([&h] { h.watch(2); });
         t.at_end([=, &h] {
-            model::check(h.values[0].load(relaxed) == static_cast<std::uint64_t>(writers), "no increment is lost");
+            model::check(h.values[0].load(relaxed) == static_cast<std::uint64_t>(writers),
+                         "no increment is lost");
             model::check(h.is_quiet(), "the table has forgotten the word");
             if (parks != nullptr) *parks += h.world.parks;
         });
@@ -321,11 +343,13 @@ TEST(full_empty, readers_see_full_words_only) {
     EXPECT_TRUE(more.passed()) << more;
 }
 
-// --- every operation beside every other ----------------------------------------------------------------------------------------
+// --- every operation beside every other ----------------------------------------------------------
 
-constexpr std::array k_all{op::read_ff, op::read_fe, op::write_ff, op::write_ef, op::write_f, op::fill, op::empty, op::purge};
+constexpr std::array k_all{op::read_ff, op::read_fe, op::write_ff, op::write_ef,
+                           op::write_f, op::fill,    op::empty,    op::purge};
 
-// Two operations on words that share a slot or are one, while a third thread keeps the word going so that neither waits for ever.
+// Two operations on words that share a slot or are one, while a third thread keeps the word going
+// so that neither waits for ever.
 model::test_body side_by_side(op first, op second, std::size_t other_word, bool full) {
     return [=](model::test& t) {
         auto& m = t.make<memory>();
@@ -334,7 +358,8 @@ model::test_body side_by_side(op first, op second, std::size_t other_word, bool 
         auto& running = t.make<model::atomic<int>>(2);
         auto const run = [&m, &running](op what, std::size_t k, std::uint64_t value) {
             std::uint64_t const got = m.apply(what, k, value);
-            if (what == op::read_ff || what == op::read_fe) model::check(got <= 5, "a value that somebody has written");
+            if (what == op::read_ff || what == op::read_fe)
+                model::check(got <= 5, "a value that somebody has written");
             running.fetch_sub(1, relaxed);
         };
         t.thread([run, first] { run(first, 0, 2); });
@@ -342,12 +367,14 @@ model::test_body side_by_side(op first, op second, std::size_t other_word, bool 
         t.thread([&m, &running, other_word] {
             for (int i = 0; running.load(relaxed) > 0 && i < 20; ++i) {
                 for (std::size_t const k : {std::size_t{0}, other_word})
-                    static_cast<void>(i % 2 == 0 ? m.apply(op::write_f, k, 4) : m.apply(op::purge, k, 5));
+                    static_cast<void>(i % 2 == 0 ? m.apply(op::write_f, k, 4)
+                                                 : m.apply(op::purge, k, 5));
                 model::machine::pause();
             }
         });
         t.at_end([&m, other_word] {
-            for (std::size_t const k : {std::size_t{0}, other_word}) static_cast<void>(m.apply(op::fill, k));
+            for (std::size_t const k : {std::size_t{0}, other_word})
+                static_cast<void>(m.apply(op::fill, k));
             model::check(m.is_quiet(), "the table forgets words that are full");
         });
     };
@@ -357,8 +384,10 @@ TEST(full_empty, every_pair_of_operations_on_one_word) {
     for (op const first : k_all)
         for (op const second : k_all)
             for (bool const full : {false, true}) {
-                std::string const name = "feb_" + std::to_string(int(first)) + std::to_string(int(second)) + (full ? "f" : "e");
-                model::result const r = model::explore(name, random(k_per_pair), side_by_side(first, second, 0, full));
+                std::string const name = "feb_" + std::to_string(int(first)) +
+                                         std::to_string(int(second)) + (full ? "f" : "e");
+                model::result const r =
+                    model::explore(name, random(k_per_pair), side_by_side(first, second, 0, full));
                 ASSERT_TRUE(r.passed()) << r;
             }
 }
@@ -368,17 +397,19 @@ TEST(full_empty, every_pair_of_operations_on_words_that_share_a_slot) {
         for (op const second : k_all)
             for (std::size_t const other : {std::size_t{2}, std::size_t{3}})
                 for (bool const full : {false, true}) {
-                    std::string const name =
-                        "feb" + std::to_string(other) + "_" + std::to_string(int(first)) + std::to_string(int(second)) + (full ? "f" : "e");
-                    model::result const r = model::explore(name, random(k_per_pair / 2), side_by_side(first, second, other, full));
+                    std::string const name = "feb" + std::to_string(other) + "_" +
+                                             std::to_string(int(first)) +
+                                             std::to_string(int(second)) + (full ? "f" : "e");
+                    model::result const r = model::explore(
+                        name, random(k_per_pair / 2), side_by_side(first, second, other, full));
                     ASSERT_TRUE(r.passed()) << r;
                 }
 }
 
-// --- the orders ----------------------------------------------------------------------------------------------------------------
+// --- the orders ----------------------------------------------------------------------------------
 
-// All that orders must give: as above; who empties a word passes on what came before to who fills it; so does who writes a full word, and who
-// takes a value from the hand of its writer.
+// All that orders must give: as above; who empties a word passes on what came before to who fills
+// it; so does who writes a full word, and who takes a value from the hand of its writer.
 struct everything : history {
     model::plain<int> before_emptying{0}, before_overwriting{0};
     model::atomic<int> before_taking{0}, seen_by_filler{0};
@@ -395,7 +426,8 @@ struct everything : history {
     }
     void check_taken() {
         bool const was_before_filler = taken.load(relaxed) == 2;
-        model::check(!was_before_filler || seen_by_filler.load(relaxed) == 1, "what came before the taking comes before the filling");
+        model::check(!was_before_filler || seen_by_filler.load(relaxed) == 1,
+                     "what came before the taking comes before the filling");
     }
 
     void overwrite() {
@@ -403,7 +435,9 @@ struct everything : history {
         static_cast<void>(apply(op::write_ff, 2, 7));
     }
     void see_overwritten() {
-        if (apply(op::read_ff, 2) == 7) model::check(before_overwriting.load() == 1, "what the writer did comes with the value");
+        if (apply(op::read_ff, 2) == 7)
+            model::check(before_overwriting.load() == 1,
+                         "what the writer did comes with the value");
     }
     void empty_next() {
         before_emptying.store(1);
@@ -411,7 +445,8 @@ struct everything : history {
     }
     void fill_next() {
         static_cast<void>(apply(op::write_ef, 1, 3));
-        model::check(before_emptying.load() == 1, "what came before the emptying comes before the filling");
+        model::check(before_emptying.load() == 1,
+                     "what came before the emptying comes before the filling");
     }
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The word between a thread that finishes and the one that waits for it, perhaps with a deadline: the waiter is woken exactly once, by the
-// one who finishes or by the timer, and sees the result when the word says so.
+// The word between a thread that finishes and the one that waits for it, perhaps with a deadline:
+// the waiter is woken exactly once, by the one who finishes or by the timer, and sees the result
+// when the word says so.
 #include "explorer/explore.hpp"
 #include "sched/join_word.hpp"
 
@@ -82,11 +83,13 @@ void give_up_body(model::test& t) {
     t.thread([&m] { m.wait_and_give_up(); });
     t.at_end([&m] {
         int const wakes = m.wakes.load(relaxed);
-        model::check(wakes <= (m.given_up.load(relaxed) ? 0 : 1), "nobody wakes a waiter that has gone");
+        model::check(wakes <= (m.given_up.load(relaxed) ? 0 : 1),
+                     "nobody wakes a waiter that has gone");
     });
 }
 
-// The waiter sleeps; a timer on a third thread, or the end of the thread, wakes it. Then it joins again, without a deadline.
+// The waiter sleeps; a timer on a third thread, or the end of the thread, wakes it. Then it joins
+// again, without a deadline.
 void timer_body(model::test& t) {
     auto& m = t.make<meeting>();
     t.thread([&m] { m.finish(); });
@@ -97,7 +100,8 @@ void timer_body(model::test& t) {
         if (w.is_done()) m.check_result();
     });
     t.thread([&m] {
-        if (word_type(m.word).clear_waiter(k_waiter)) m.wakes.fetch_add(1, release); // under the timers' lock in production
+        // Under the timers' lock in production.
+        if (word_type(m.word).clear_waiter(k_waiter)) m.wakes.fetch_add(1, release);
     });
     t.at_end([&m] { model::check(m.wakes.load(relaxed) <= 1, "woken once at most"); });
 }
@@ -125,7 +129,8 @@ TEST(join_word, timer_against_finish) { expect_holds("join_word_timer", timer_bo
 TEST(join_word, slot_is_used_again) { expect_holds("join_word_reuse", reuse_body); }
 
 TEST(join_word, every_order_is_needed) {
-    std::string survivors = model::survivors(model::weaken_each("join_word_weak", exhaustive(), join_body));
+    std::string survivors =
+        model::survivors(model::weaken_each("join_word_weak", exhaustive(), join_body));
     EXPECT_EQ(survivors, "") << survivors;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ring between two places: messages of one and of two lines arrive once, whole and in order, around its end and when it is full.
+// The ring between two places: messages of one and of two lines arrive once, whole and in order,
+// around its end and when it is full.
 #include "explorer/explore.hpp"
 #include "net/message_ring.hpp"
 
@@ -25,12 +26,14 @@ struct line {
     model::plain<int> value{0};
 };
 
-// Messages 0, 1, ... of one or two lines, as the bits of `two` say; each line has the message's number and its own.
+// Messages 0, 1, ... of one or two lines, as the bits of `two` say; each line has the message's
+// number and its own.
 struct channel {
     using producer = net::ring_producer<machine, line>;
     using consumer = net::ring_consumer<machine, line>;
 
-    explicit channel(int messages, unsigned two, std::uint32_t ring_lines = k_small) : count(messages), doubles(two), size(ring_lines) {}
+    explicit channel(int messages, unsigned two, std::uint32_t ring_lines = k_small)
+        : count(messages), doubles(two), size(ring_lines) {}
 
     int count;
     unsigned doubles;
@@ -41,8 +44,12 @@ struct channel {
     consumer out{control, lines.data(), size};
     int refused = 0; // of the producer's thread
 
-    [[nodiscard]] std::uint32_t lines_of(int message) const { return ((doubles >> static_cast<unsigned>(message)) & 1U) + 1; }
-    static int content(int message, std::uint32_t k) { return 10 * (message + 1) + static_cast<int>(k); }
+    [[nodiscard]] std::uint32_t lines_of(int message) const {
+        return ((doubles >> static_cast<unsigned>(message)) & 1U) + 1;
+    }
+    static int content(int message, std::uint32_t k) {
+        return 10 * (message + 1) + static_cast<int>(k);
+    }
 
     line* reserve(std::uint32_t wanted) {
         line* first = in.reserve(wanted);
@@ -54,8 +61,10 @@ struct channel {
         return first;
     }
     void fill(line* first, int message) const {
-        for (std::uint32_t k = 0; k < lines_of(message); ++k) first[k].value.store(content(message, k));
-        if (lines_of(message) == 2) first[1].tag.store(1, std::memory_order_relaxed); // what lies there is no tag
+        for (std::uint32_t k = 0; k < lines_of(message); ++k)
+            first[k].value.store(content(message, k));
+        // What lies there is no tag.
+        if (lines_of(message) == 2) first[1].tag.store(1, std::memory_order_relaxed);
     }
     void send_all() {
         for (int m = 0; m < count; ++m) {
@@ -70,7 +79,8 @@ struct channel {
     }
     void check_content(line const* first, int message) const {
         for (std::uint32_t k = 0; k < lines_of(message); ++k)
-            model::check(first[k].value.load() == content(message, k), "each message arrives whole and in its turn");
+            model::check(first[k].value.load() == content(message, k),
+                         "each message arrives whole and in its turn");
     }
     void receive_all() {
         for (int m = 0; m < count; ++m) {
@@ -80,18 +90,21 @@ struct channel {
     }
     void check_end() {
         model::check(out.front() == nullptr, "nothing arrives twice");
-        model::check(control.consumed.load(std::memory_order_relaxed) >= total_lines(), "all lines are the producer's again");
+        model::check(control.consumed.load(std::memory_order_relaxed) >= total_lines(),
+                     "all lines are the producer's again");
     }
     [[nodiscard]] std::uint64_t total_lines() const {
-        return static_cast<std::uint64_t>(count) + static_cast<std::uint64_t>(std::popcount(doubles));
+        return static_cast<std::uint64_t>(count) +
+               static_cast<std::uint64_t>(std::popcount(doubles));
     }
 };
 
 // What the two ends do; by default as it should be.
 using step = void (channel::*)();
 
-model::test_body body(int messages, unsigned two, step send = &channel::send_all, step receive = &channel::receive_all,
-                      int* refused = nullptr, int* padded = nullptr, std::uint32_t lines = k_small) {
+model::test_body body(int messages, unsigned two, step send = &channel::send_all,
+                      step receive = &channel::receive_all, int* refused = nullptr,
+                      int* padded = nullptr, std::uint32_t lines = k_small) {
     return [=](model::test& t) {
         auto& c = t.make<channel>(messages, two, lines);
         t.thread([&c, send] { (c.*send)(); });
@@ -99,7 +112,9 @@ model::test_body body(int messages, unsigned two, step send = &channel::send_all
         t.at_end([=, &c] {
             c.check_end();
             if (refused != nullptr) *refused += c.refused;
-            if (padded != nullptr && c.control.consumed.load(std::memory_order_relaxed) > c.total_lines()) ++*padded;
+            if (padded != nullptr &&
+                c.control.consumed.load(std::memory_order_relaxed) > c.total_lines())
+                ++*padded;
         });
     };
 }
@@ -127,7 +142,8 @@ TEST(message_ring, messages_of_one_line) {
 TEST(message_ring, a_message_goes_past_padding) {
     int padded = 0;
     model::result const r =
-        model::explore("ring_padded", exhaustive(400000), body(3, 0b110, &channel::send_all, &channel::receive_all, nullptr, &padded));
+        model::explore("ring_padded", exhaustive(400000),
+                       body(3, 0b110, &channel::send_all, &channel::receive_all, nullptr, &padded));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
     EXPECT_GT(padded, 0);
@@ -136,8 +152,9 @@ TEST(message_ring, a_message_goes_past_padding) {
 TEST(message_ring, of_both_kinds_around_the_ring_twice) {
     int refused = 0;
     int padded = 0;
-    model::result const r =
-        model::explore("ring_mixed", random(40000), body(7, 0b1010110, &channel::send_all, &channel::receive_all, &refused, &padded));
+    model::result const r = model::explore(
+        "ring_mixed", random(40000),
+        body(7, 0b1010110, &channel::send_all, &channel::receive_all, &refused, &padded));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(refused), r.executions / 20);
     EXPECT_EQ(padded, static_cast<int>(r.executions));
@@ -146,7 +163,8 @@ TEST(message_ring, of_both_kinds_around_the_ring_twice) {
 TEST(message_ring, tags_are_cleared_ahead) {
     int refused = 0;
     int padded = 0;
-    auto const mixed = body(13, 0b1'1010'1000'0000, &channel::send_all, &channel::receive_all, &refused, &padded, k_large);
+    auto const mixed = body(13, 0b1'1010'1000'0000, &channel::send_all, &channel::receive_all,
+                            &refused, &padded, k_large);
     model::result const r = model::explore("ring_ahead", random(40000), mixed);
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(refused), r.executions / 20);
@@ -192,7 +210,8 @@ struct hasty : channel {
     }
 };
 
-model::result explore_error(std::string_view name, void (hasty::*send)(), void (hasty::*receive)()) {
+model::result explore_error(std::string_view name, void (hasty::*send)(),
+                            void (hasty::*receive)()) {
     model::options o = random(20000);
     o.expect_failure = true;
     return model::explore(name, o, [=](model::test& t) {
@@ -203,7 +222,8 @@ model::result explore_error(std::string_view name, void (hasty::*send)(), void (
 }
 
 TEST(message_ring, must_be_filled_before_it_is_published) {
-    model::result const r = explore_error("ring_publish_first", &hasty::publish_first, &hasty::receive_all);
+    model::result const r =
+        explore_error("ring_publish_first", &hasty::publish_first, &hasty::receive_all);
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("data race"), std::string::npos) << r;
 }

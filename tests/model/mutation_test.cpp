@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Orders weakened one by one: what is needed is noticed, what is not survives, and a body that fails anyway proves nothing.
+// Orders weakened one by one: what is needed is noticed, what is not survives, and a body that
+// fails anyway proves nothing.
 #include "explorer/explore.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +54,8 @@ TEST(mutation, a_body_that_fails_unweakened_is_refused) {
     o.expect_failure = true; // prints nothing
     auto const always = [](test& t) { t.thread([] { check(false, "planted"); }); };
     EXPECT_THROW((void)weaken_each("mutation_broken", o, always), std::logic_error);
-    // Rarely: the sample in which orders are looked for misses it, and the search for a mutant does not.
+    // Rarely: the sample in which orders are looked for misses it, and the search for a mutant does
+    // not.
     options rarely;
     rarely.expect_failure = true;
     auto const in_step = [](test& t) {

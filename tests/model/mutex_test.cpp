@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The asymmetric mutex: no two holders, no lost wake-up (it would show as a deadlock), with hand-off, time-outs, and without heavy fences.
+// The asymmetric mutex: no two holders, no lost wake-up (it would show as a deadlock), with
+// hand-off, time-outs, and without heavy fences.
 #include "sync/mutex_core.hpp"
 #include "sync_world.hpp"
 
@@ -19,8 +20,12 @@ template <class Parking> struct mutex {
     void lock() {
         if (!front.try_lock() && !core().take_over()) core().lock();
     }
-    bool lock_until(std::uint64_t deadline) { return front.try_lock() || core().take_over() || core().lock_until(deadline); }
-    [[nodiscard]] bool is_free() { return front.free.load(relaxed) != 0 || !queue.inherited.load(relaxed); }
+    bool lock_until(std::uint64_t deadline) {
+        return front.try_lock() || core().take_over() || core().lock_until(deadline);
+    }
+    [[nodiscard]] bool is_free() {
+        return front.free.load(relaxed) != 0 || !queue.inherited.load(relaxed);
+    }
     // As after the first lock and unlock.
     void use_once() {
         front.free.store(1, relaxed);
@@ -80,9 +85,11 @@ template <class Parking = model::parking> model::test_body body(shape s, counts*
         if (s.hasty > 0) t.thread([&g] { g.world.time_passes(); });
         t.at_end([=, &g] {
             int const refused = g.refused.load(relaxed);
-            model::check(g.value.load() + refused == s.threads * s.rounds + s.hasty, "each round counts once");
+            model::check(g.value.load() + refused == s.threads * s.rounds + s.hasty,
+                         "each round counts once");
             model::check(g.lock.is_free(), "it is free in the end");
-            model::check(g.lock.queue.waiting.empty() && g.lock.queue.on_its_way == nullptr, "nobody is left in the queue");
+            model::check(g.lock.queue.waiting.empty() && g.lock.queue.on_its_way == nullptr,
+                         "nobody is left in the queue");
             if (seen == nullptr) return;
             seen->parks += g.world.parks;
             seen->refused += refused;
@@ -113,7 +120,8 @@ TEST(mutex, two_threads) {
 
 TEST(mutex, three_threads_two_rounds) {
     counts seen;
-    model::result const r = model::explore("mutex_three", random(40000), body({.threads = 3, .rounds = 2}, &seen));
+    model::result const r =
+        model::explore("mutex_three", random(40000), body({.threads = 3, .rounds = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(seen.parks, 1000);
 }
@@ -125,46 +133,56 @@ TEST(mutex, stampede) {
 
 TEST(mutex, time_outs) {
     counts seen;
-    model::result const r = model::explore("mutex_timed", random(40000), body({.threads = 2, .rounds = 1, .hasty = 2}, &seen));
+    model::result const r = model::explore("mutex_timed", random(40000),
+                                           body({.threads = 2, .rounds = 1, .hasty = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(seen.refused), r.executions / 400);
 }
 
 TEST(mutex, without_heavy_fences) {
-    model::result const r = model::explore("mutex_light", model::without_heavy_fence(random(40000)), body({.threads = 3, .rounds = 2}));
+    model::result const r = model::explore("mutex_light", model::without_heavy_fence(random(40000)),
+                                           body({.threads = 3, .rounds = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(mutex, time_outs_without_heavy_fences) {
     model::options const o = model::without_heavy_fence(random(20000));
-    model::result const r = model::explore("mutex_light_timed", o, body({.threads = 2, .rounds = 1, .hasty = 2}));
+    model::result const r =
+        model::explore("mutex_light_timed", o, body({.threads = 2, .rounds = 1, .hasty = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(mutex, every_order_is_needed) {
-    auto const mutants = model::weaken_each("mutex_weakened", random(40000), body({.threads = 3, .rounds = 2}));
+    auto const mutants =
+        model::weaken_each("mutex_weakened", random(40000), body({.threads = 3, .rounds = 2}));
     EXPECT_GE(mutants.size(), 3U);
     EXPECT_EQ(model::survivors_in_code(mutants), "");
 }
 
 TEST(mutex, the_first_lock) {
-    model::result const r = model::explore("mutex_new", exhaustive(2), body({.threads = 2, .is_new = true}));
+    model::result const r =
+        model::explore("mutex_new", exhaustive(2), body({.threads = 2, .is_new = true}));
     EXPECT_TRUE(r.passed()) << r;
-    model::result const three = model::explore("mutex_new_three", random(10000), body({.threads = 3, .rounds = 2, .is_new = true}));
+    model::result const three = model::explore("mutex_new_three", random(10000),
+                                               body({.threads = 3, .rounds = 2, .is_new = true}));
     EXPECT_TRUE(three.passed()) << three;
     model::options const without = model::without_heavy_fence(random(10000));
-    model::result const light = model::explore("mutex_new_light", without, body({.threads = 3, .rounds = 2, .is_new = true}));
+    model::result const light = model::explore("mutex_new_light", without,
+                                               body({.threads = 3, .rounds = 2, .is_new = true}));
     EXPECT_TRUE(light.passed()) << light;
     model::result const timed =
-        model::explore("mutex_new_timed", random(10000), body({.threads = 1, .rounds = 1, .hasty = 2, .is_new = true}));
+        model::explore("mutex_new_timed", random(10000),
+                       body({.threads = 1, .rounds = 1, .hasty = 2, .is_new = true}));
     EXPECT_TRUE(timed.passed()) << timed;
 }
 
-// In a deterministic run no lock and no unlock of its worker is quick; here OS threads of the program's own take part.
+// In a deterministic run no lock and no unlock of its worker is quick; here OS threads of the
+// program's own take part.
 using cold_parking = model::basic_parking<true>;
 
 TEST(mutex, cold_locks) {
-    model::result const r = model::explore("mutex_cold", exhaustive(2), body<cold_parking>({.threads = 2, .is_new = true}));
+    model::result const r = model::explore("mutex_cold", exhaustive(2),
+                                           body<cold_parking>({.threads = 2, .is_new = true}));
     EXPECT_TRUE(r.passed()) << r;
     auto const timed = body<cold_parking>({.threads = 2, .rounds = 1, .hasty = 2, .is_new = true});
     model::result const t = model::explore("mutex_cold_timed", random(10000), timed);
@@ -173,26 +191,33 @@ TEST(mutex, cold_locks) {
 
 TEST(mutex, orders_of_cold_locks_are_needed) {
     auto mutants =
-        model::weaken_each("mutex_cold_weakened", random(10000), body<cold_parking>({.threads = 2, .rounds = 3, .is_new = true}));
-    std::erase_if(mutants, [](model::mutant const& m) { // those of quick ones have been weakened above
-        return m.change.where.file != "mutex_core.hpp" || m.change.where.kind == model::access_kind::heavy_fence;
+        model::weaken_each("mutex_cold_weakened", random(10000),
+                           body<cold_parking>({.threads = 2, .rounds = 3, .is_new = true}));
+    // Those of quick ones have been weakened above.
+    std::erase_if(mutants, [](model::mutant const& m) {
+        return m.change.where.file != "mutex_core.hpp" ||
+               m.change.where.kind == model::access_kind::heavy_fence;
     });
     EXPECT_EQ(mutants.size(), 3U);
     EXPECT_EQ(model::survivors(mutants), "");
 }
 
-// Who was woken and gives up looks for the next waiter. One order of things, as it hardly occurs by chance:
-//   A holds, W waits with a token | A wakes W, and requests | B takes the mutex before W does | X queues, and W finds the mutex held |
-//   B unlocks and wakes nobody, since W is on its way | W gives up: only it can wake X
+// Who was woken and gives up looks for the next waiter. One order of things, as it hardly occurs by
+// chance:
+//   A holds, W waits with a token | A wakes W, and requests | B takes the mutex before W does | X
+//   queues, and W finds the mutex held | B unlocks and wakes nobody, since W is on its way | W
+//   gives up: only it can wake X
 struct directed {
     enum thread : model::thread_index { a = 1, w, b, x };
     model::parking_world world;
     // What has happened so far.
-    model::atomic<bool> a_holds{false}, a_has_left{false}, b_holds{false}, w_has_lost{false}, b_has_left{false};
+    model::atomic<bool> a_holds{false}, a_has_left{false}, b_holds{false}, w_has_lost{false},
+        b_has_left{false};
     model::cancellation token;
     bool w_gave_up = false;
 
-    static void reach(model::atomic<bool>& event) { event.store(true, release); } // pairs with await
+    // Pairs with await.
+    static void reach(model::atomic<bool>& event) { event.store(true, release); }
     static void await(model::atomic<bool> const& event) {
         while (!event.load(acquire)) model::machine::pause(); // pairs with reach
     }
@@ -211,12 +236,14 @@ struct directed_parking : model::parking {
 
     static void suspend(void (*post)(void*, void*), void* first, void* second) noexcept {
         model::parking::suspend(post, first, second);
-        if (model::execution::current().running() == directed::w) directed::await(directed::current().b_holds);
+        if (model::execution::current().running() == directed::w)
+            directed::await(directed::current().b_holds);
     }
     // Asked by who has just found the mutex held.
     [[nodiscard]] static bool has_ready_threads() noexcept {
         directed& d = directed::current();
-        if (model::execution::current().running() != directed::w || !d.b_holds.load(acquire)) return false;
+        if (model::execution::current().running() != directed::w || !d.b_holds.load(acquire))
+            return false;
         directed::reach(d.w_has_lost);
         directed::await(d.b_has_left);
         return true;
@@ -233,8 +260,10 @@ bool lock_carelessly(mutex<directed_parking>& m, wait::limit<directed_parking> u
         m.queue.waiting.push_back(self);
         return true;
     };
-    bool const woken = wait::park_until<directed_parking>({}, self, m.queue.lock, m.queue.waiting, enter, [] {});
-    model::check(woken && !m.front.try_lock_if_free() && directed_parking::has_ready_threads(), "the mutex is held");
+    bool const woken =
+        wait::park_until<directed_parking>({}, self, m.queue.lock, m.queue.waiting, enter, [] {});
+    model::check(woken && !m.front.try_lock_if_free() && directed_parking::has_ready_threads(),
+                 "the mutex is held");
     std::lock_guard const held(m.queue.lock);
     m.queue.on_its_way = nullptr;
     return false;
@@ -282,7 +311,8 @@ model::test_body giving_up(bool carelessly) {
         t.thread([&d] { d.run_x(); });
         t.at_end([&d] {
             model::check(d.w_gave_up, "it gives up");
-            model::check(d.m.queue.waiting.empty() && d.m.queue.on_its_way == nullptr, "nobody is left in the queue");
+            model::check(d.m.queue.waiting.empty() && d.m.queue.on_its_way == nullptr,
+                         "nobody is left in the queue");
         });
     };
 }
@@ -293,10 +323,12 @@ TEST(mutex, who_gives_up_after_a_wake_up_wakes_the_next) {
     model::options o = random(2000);
     o.expect_failure = true;
     model::result const careless = model::explore("mutex_gives_up_carelessly", o, giving_up(true));
-    EXPECT_NE(careless.message.find("deadlock: all threads sleep; thread 4"), std::string::npos) << careless;
+    EXPECT_NE(careless.message.find("deadlock: all threads sleep; thread 4"), std::string::npos)
+        << careless;
 }
 
-// A limit starts before the queue's lock is released: else the waiter may be woken, and its frame be gone, before.
+// A limit starts before the queue's lock is released: else the waiter may be woken, and its frame
+// be gone, before.
 TEST(mutex, wakes_while_a_limit_starts) {
     using parking = model::parking_elsewhere;
     model::result const r = model::explore("mutex_limit_starts", random(10000), [](model::test& t) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The event count over workers: no wake-up is lost, whatever the order in which makers of work and workers that go to sleep
-// look at each other. A lost one shows as a deadlock, since all that is left then sleeps. The steps of workers and makers are those that the
-// scheduler takes (park/sleep_steps.hpp).
+// The event count over workers: no wake-up is lost, whatever the order in which makers of work and
+// workers that go to sleep look at each other. A lost one shows as a deadlock, since all that is
+// left then sleeps. The steps of workers and makers are those that the scheduler takes
+// (park/sleep_steps.hpp).
 #include "deque/split_deque.hpp"
 #include "explorer/explore.hpp"
 #include "park/idle_set.hpp"
@@ -43,7 +44,9 @@ public:
         }
         return false;
     }
-    [[nodiscard]] bool looks_empty() const { return m_taken.load(relaxed) >= m_published.load(relaxed); }
+    [[nodiscard]] bool looks_empty() const {
+        return m_taken.load(relaxed) >= m_published.load(relaxed);
+    }
     [[nodiscard]] std::uint32_t taken() const { return m_taken.load(relaxed); }
 
 private:
@@ -58,7 +61,8 @@ struct shape {
     std::uint64_t deadline = model::k_no_deadline;
     bool together = false;  // no task ends before all have begun: each worker is needed
     bool hand_over = false; // the maker gives the work to a sleeper by hand where there is one
-    bool refuses = false;   // a worker cannot start the first thing that it is given, and puts it among the other tasks
+    // A worker cannot start the first thing that it is given, and puts it among the other tasks.
+    bool refuses = false;
 };
 
 template <class Machine> class office {
@@ -87,7 +91,8 @@ public:
         static_cast<void>(m_idle.end_search());
     }
     void check_end() {
-        int const done = static_cast<int>(m_board.taken() + m_kept.taken()) + m_handed.load(relaxed);
+        int const done =
+            static_cast<int>(m_board.taken() + m_kept.taken()) + m_handed.load(relaxed);
         model::check(done == m_shape.tasks, "each task was taken");
         model::check(m_idle.sleeping() == 0, "nobody counts as asleep in the end");
         model::check(m_idle.searching() == 0, "nobody counts as searching in the end");
@@ -98,9 +103,12 @@ public:
     // What park/sleep_steps.hpp asks for. Makers look at the idle set in any case.
     void alarm_all() const {}
     [[nodiscard]] bool something_to_do() const {
-        return !m_board.looks_empty() || (m_shape.refuses && !m_kept.looks_empty()) || m_stop.load(relaxed);
+        return !m_board.looks_empty() || (m_shape.refuses && !m_kept.looks_empty()) ||
+               m_stop.load(relaxed);
     }
-    [[nodiscard]] bool can_start(void*) { return !m_shape.refuses || m_refused.exchange(true, relaxed); }
+    [[nodiscard]] bool can_start(void*) {
+        return !m_shape.refuses || m_refused.exchange(true, relaxed);
+    }
     void keep(void* gift) {
         model::check(static_cast<model::plain<int>*>(gift)->load() != 0, "a gift arrives whole");
         m_kept.publish();
@@ -131,7 +139,8 @@ private:
     bool rest(park::sleeper<Machine>& self) {
         if (park::prepare_sleep(m_idle, self, *this)) {
             m_sleeps.fetch_add(1, relaxed);
-            if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out) m_timeouts.fetch_add(1, relaxed);
+            if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out)
+                m_timeouts.fetch_add(1, relaxed);
         }
         auto* const gift = static_cast<model::plain<int>*>(park::accept_gift(m_idle, self, *this));
         if (gift == nullptr) return false;
@@ -155,11 +164,13 @@ private:
     model::atomic<int> m_timeouts{0};
 };
 
-template <class Machine = machine> model::test_body body(shape s, int* sleeps = nullptr, int* timeouts = nullptr) {
+template <class Machine = machine>
+model::test_body body(shape s, int* sleeps = nullptr, int* timeouts = nullptr) {
     return [=](model::test& t) {
         auto& o = t.make<office<Machine>>(s);
         t.thread([&o] { o.make_all(); });
-        for (int i = 0; i < s.workers; ++i) t.thread([&o, i] { o.work(static_cast<std::size_t>(i)); });
+        for (int i = 0; i < s.workers; ++i)
+            t.thread([&o, i] { o.work(static_cast<std::size_t>(i)); });
         t.at_end([=, &o] {
             o.check_end();
             if (sleeps != nullptr) *sleeps += o.sleeps();
@@ -183,30 +194,35 @@ model::options random(std::size_t executions) {
 }
 
 TEST(idle_set, one_task_one_worker) {
-    model::result const r = model::explore("idle_one", exhaustive(2), body({.tasks = 1, .workers = 1}));
+    model::result const r =
+        model::explore("idle_one", exhaustive(2), body({.tasks = 1, .workers = 1}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(idle_set, two_tasks_one_worker) {
-    model::result const r = model::explore("idle_two", exhaustive(2), body({.tasks = 2, .workers = 1}));
+    model::result const r =
+        model::explore("idle_two", exhaustive(2), body({.tasks = 2, .workers = 1}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(idle_set, no_wake_up_is_lost) {
     int sleeps = 0;
-    model::result const r = model::explore("idle_many", random(60000), body({.tasks = 3, .workers = 2}, &sleeps));
+    model::result const r =
+        model::explore("idle_many", random(60000), body({.tasks = 3, .workers = 2}, &sleeps));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(sleeps, 1000); // or nothing was tested
 }
 
 TEST(idle_set, all_workers_are_needed) {
-    model::result const r = model::explore("idle_together", random(40000), body({.tasks = 2, .workers = 2, .together = true}));
+    model::result const r = model::explore("idle_together", random(40000),
+                                           body({.tasks = 2, .workers = 2, .together = true}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(idle_set, stampede) {
-    model::result const r = model::explore("idle_stampede", random(40000), body({.tasks = 2, .workers = 3}));
+    model::result const r =
+        model::explore("idle_stampede", random(40000), body({.tasks = 2, .workers = 3}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -221,7 +237,8 @@ TEST(idle_set, time_may_be_up) {
 }
 
 TEST(idle_set, work_handed_over_is_done_once) {
-    model::result const r = model::explore("idle_gift", exhaustive(3), body({.tasks = 1, .workers = 1, .hand_over = true}));
+    model::result const r = model::explore("idle_gift", exhaustive(3),
+                                           body({.tasks = 1, .workers = 1, .hand_over = true}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
@@ -256,7 +273,9 @@ void expect_deadlock(char const* name, model::options o, model::test_body const&
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }
 
-TEST(idle_set, needs_the_heavy_fence) { expect_deadlock("idle_unfenced", exhaustive(2), body<unfenced>({.tasks = 1, .workers = 1})); }
+TEST(idle_set, needs_the_heavy_fence) {
+    expect_deadlock("idle_unfenced", exhaustive(2), body<unfenced>({.tasks = 1, .workers = 1}));
+}
 
 // One worker with a mailbox; whoever is woken sees what the waker wrote before.
 struct desk {
@@ -344,11 +363,14 @@ void wait_for(slot& s) {
     while (s.done.load(acquire) == 0) machine::futex_wait(s.done, 0); // pairs with run_one
 }
 
-// Forks and joins `earlier` records, then forks one more and computes for ever: it never joins it before somebody has run it.
+// Forks and joins `earlier` records, then forks one more and computes for ever: it never joins it
+// before somebody has run it.
 void fork_and_compute(forking& f, int earlier) {
     for (int i = 0; i < earlier; ++i) {
         slot& s = fork(f, i);
-        if (f.records.retract(&s) || deque::deque_owner(f.records).reclaim(&s) == deque::reclaim_result::mine) continue;
+        if (f.records.retract(&s) ||
+            deque::deque_owner(f.records).reclaim(&s) == deque::reclaim_result::mine)
+            continue;
         return wait_for(s); // the worker has run its one record
     }
     slot& last = fork(f, earlier);
@@ -419,16 +441,24 @@ TEST(alarm, the_last_searcher_wakes_the_next) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-TEST(alarm, needs_to_be_set) { expect_deadlock("alarm_none", exhaustive(2), forking_body(0, mistake::no_alarm)); }
-
-// The last searcher sets the alarm before the maker, which has been told by the one before, silences it.
-TEST(alarm, needs_a_fence_after_silence) {
-    expect_deadlock("alarm_unfenced", random(200000), two_forks_body(mistake::no_fence_after_silence));
+TEST(alarm, needs_to_be_set) {
+    expect_deadlock("alarm_none", exhaustive(2), forking_body(0, mistake::no_alarm));
 }
 
-TEST(alarm, needs_the_last_searcher) { expect_deadlock("alarm_alone", random(40000), two_forks_body(mistake::last_searcher_tells_nobody)); }
+// The last searcher sets the alarm before the maker, which has been told by the one before,
+// silences it.
+TEST(alarm, needs_a_fence_after_silence) {
+    expect_deadlock("alarm_unfenced", random(200000),
+                    two_forks_body(mistake::no_fence_after_silence));
+}
 
-// -- two searchers: one has found work and the other goes to sleep, while a maker relies on them, or on the alarm
+TEST(alarm, needs_the_last_searcher) {
+    expect_deadlock("alarm_alone", random(40000),
+                    two_forks_body(mistake::last_searcher_tells_nobody));
+}
+
+// -- two searchers: one has found work and the other goes to sleep, while a maker relies on them,
+// or on the alarm
 
 // A system without membarrier: everybody makes fences.
 struct symmetric : machine {
@@ -472,23 +502,28 @@ template <class Machine = machine> model::test_body two_searchers_body(bool look
         });
         t.thread([&s] { park::pass_search_on(s.idle, s); });
         t.thread([&s] {
-            while (park::prepare_sleep(s.idle, s.sleeper, s)) s.idle.sleep(s.sleeper, model::k_no_deadline);
+            while (park::prepare_sleep(s.idle, s.sleeper, s))
+                s.idle.sleep(s.sleeper, model::k_no_deadline);
             static_cast<void>(s.idle.end_search());
         });
-        t.at_end([&s] { model::check(s.idle.sleeping() == 0 && s.idle.searching() == 0, "nobody is counted"); });
+        t.at_end([&s] {
+            model::check(s.idle.sleeping() == 0 && s.idle.searching() == 0, "nobody is counted");
+        });
     };
 }
 
 TEST(idle_set, one_of_two_searchers_hears_of_what_is_made) {
     for (bool const looks : {true, false}) {
-        model::result const r = model::explore(looks ? "two_searchers" : "two_searchers_alarm", exhaustive(2), two_searchers_body(looks));
+        model::result const r = model::explore(looks ? "two_searchers" : "two_searchers_alarm",
+                                               exhaustive(2), two_searchers_body(looks));
         EXPECT_TRUE(r.passed()) << r;
         EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
     }
 }
 
 TEST(idle_set, one_of_two_searchers_hears_of_what_is_made_without_heavy_fences) {
-    model::result const r = model::explore("two_searchers_symmetric", exhaustive(2), two_searchers_body<symmetric>(true));
+    model::result const r = model::explore("two_searchers_symmetric", exhaustive(2),
+                                           two_searchers_body<symmetric>(true));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
@@ -504,7 +539,8 @@ struct watching {
     int times_told = 0;
 };
 
-// It hears of each last sleeper that is woken, or finds that nobody sleeps; else it would sleep for ever.
+// It hears of each last sleeper that is woken, or finds that nobody sleeps; else it would sleep for
+// ever.
 model::test_body last_sleeper_body() {
     return [](model::test& t) {
         auto& w = t.make<watching>();
@@ -519,7 +555,8 @@ model::test_body last_sleeper_body() {
             model::check(w.idle.wake_one(), "there is one to be woken");
         });
         t.thread([&w] {
-            while (w.idle.watch_sleepers()) w.times_told += static_cast<int>(w.idle.sleep_as_watcher(model::k_no_deadline));
+            while (w.idle.watch_sleepers())
+                w.times_told += static_cast<int>(w.idle.sleep_as_watcher(model::k_no_deadline));
         });
         t.at_end([&w] { model::check(w.idle.sleeping() == 0, "nobody sleeps"); });
     };
@@ -530,7 +567,8 @@ TEST(idle_set, the_watcher_is_told_that_the_last_sleeper_is_woken) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-// What is written before it is told, it sees: the wish to stop, though somebody else tells it of work at that moment.
+// What is written before it is told, it sees: the wish to stop, though somebody else tells it of
+// work at that moment.
 model::test_body stop_body() {
     return [](model::test& t) {
         auto& w = t.make<watching>();
@@ -555,7 +593,8 @@ TEST(idle_set, the_watcher_is_told_to_stop) {
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
-// Its wish to be told of work is a hint, and its sleep is limited. Where makers know of the wish, it is told.
+// Its wish to be told of work is a hint, and its sleep is limited. Where makers know of the wish,
+// it is told.
 model::test_body work_body(bool beside_searcher, int* told) {
     return [=](model::test& t) {
         auto& w = t.make<watching>();
@@ -618,7 +657,8 @@ model::test_body deadline_body() {
         for (std::uint64_t const when : {2U, 1U})
             t.thread([&d, when] {
                 std::uint64_t seen = d.deadline.load(relaxed);
-                while (when < seen && !d.deadline.compare_exchange_weak(seen, when, relaxed, relaxed)) {}
+                while (when < seen &&
+                       !d.deadline.compare_exchange_weak(seen, when, relaxed, relaxed)) {}
                 d.wake.tell();
             });
     };
@@ -637,23 +677,36 @@ TEST(resume_word, every_order_of_watching_is_needed) {
     EXPECT_EQ(model::survivors(mutants), "");
 }
 
-// Work that is handed over, work that needs every worker, records that are forked, and the watcher. The orders in this file, but for the heavy fences, are
-// those of its board of tasks.
+// Work that is handed over, work that needs every worker, records that are forked, and the watcher.
+// The orders in this file, but for the heavy fences, are those of its board of tasks.
 TEST(idle_set, every_order_is_needed) {
     model::options o = random(20000);
-    o.weakens = [](model::site const& s) { return s.file == "idle_set.hpp" || s.file == "sleep_steps.hpp"; };
+    o.weakens = [](model::site const& s) {
+        return s.file == "idle_set.hpp" || s.file == "sleep_steps.hpp";
+    };
     model::options all = exhaustive(2);
     all.weakens = o.weakens;
-    auto mutants = model::weaken_each("idle_weakened_gift", o, body({.tasks = 1, .workers = 1, .hand_over = true}));
+    auto mutants = model::weaken_each("idle_weakened_gift", o,
+                                      body({.tasks = 1, .workers = 1, .hand_over = true}));
     auto const together = body({.tasks = 2, .workers = 2, .together = true});
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened", o, together));
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_fork", o, forking_body(1)));
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_forks", o, two_forks_body()));
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_two", all, two_searchers_body(true)));
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_fences", all, two_searchers_body<symmetric>(true)));
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_alarm", all, two_searchers_body(false)));
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_sleepers", o, last_sleeper_body()));
-    mutants = model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_stop", o, stop_body()));
+    mutants =
+        model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened", o, together));
+    mutants = model::found_by_any(std::move(mutants),
+                                  model::weaken_each("idle_weakened_fork", o, forking_body(1)));
+    mutants = model::found_by_any(std::move(mutants),
+                                  model::weaken_each("idle_weakened_forks", o, two_forks_body()));
+    mutants = model::found_by_any(
+        std::move(mutants), model::weaken_each("idle_weakened_two", all, two_searchers_body(true)));
+    mutants = model::found_by_any(
+        std::move(mutants),
+        model::weaken_each("idle_weakened_fences", all, two_searchers_body<symmetric>(true)));
+    mutants =
+        model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_alarm", all,
+                                                                   two_searchers_body(false)));
+    mutants = model::found_by_any(
+        std::move(mutants), model::weaken_each("idle_weakened_sleepers", o, last_sleeper_body()));
+    mutants = model::found_by_any(std::move(mutants),
+                                  model::weaken_each("idle_weakened_stop", o, stop_body()));
     EXPECT_GE(mutants.size(), 11U);
     EXPECT_EQ(model::survivors(mutants), "");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The barrier with phases: nobody passes before all have arrived and the phase is completed, which happens once; arrivals that are not
-// waited for, those who leave, and limits.
+// The barrier with phases: nobody passes before all have arrived and the phase is completed, which
+// happens once; arrivals that are not waited for, those who leave, and limits.
 #include "sync/phased_barrier_core.hpp"
 #include "sync_world.hpp"
 
@@ -47,7 +47,8 @@ struct meeting {
         for (int phase = 1; phase <= phases; ++phase) {
             progress[self].store(phase);
             barrier->wait(arrive());
-            for (std::size_t i = 0; i < count; ++i) model::check(progress[i].load() == phase, "all have come so far");
+            for (std::size_t i = 0; i < count; ++i)
+                model::check(progress[i].load() == phase, "all have come so far");
             model::check(completed.load() == 2 * phase - 1, "and the phase is complete");
             barrier->wait(arrive());
         }
@@ -73,17 +74,19 @@ TEST(phased_barrier, separates_phases) {
 
 TEST(phased_barrier, limits_and_leavers) {
     int left_over = 0;
-    model::result const r = model::explore("phased_barrier_timed", random(40000), [&left_over](model::test& t) {
-        auto& m = t.make<meeting>(3);
-        t.thread([&m] { m.run_in_time(0); });
-        t.thread([&m] { m.run_in_time(1); });
-        t.thread([&m] { static_cast<void>(m.arrive(true)); });
-        t.thread([&m] { m.world.time_passes(); });
-        t.at_end([&m, &left_over] {
-            model::check(m.barrier->expected() == 2 && m.barrier->remaining() == 2, "two are left");
-            left_over += m.left_over.load(relaxed);
+    model::result const r =
+        model::explore("phased_barrier_timed", random(40000), [&left_over](model::test& t) {
+            auto& m = t.make<meeting>(3);
+            t.thread([&m] { m.run_in_time(0); });
+            t.thread([&m] { m.run_in_time(1); });
+            t.thread([&m] { static_cast<void>(m.arrive(true)); });
+            t.thread([&m] { m.world.time_passes(); });
+            t.at_end([&m, &left_over] {
+                model::check(m.barrier->expected() == 2 && m.barrier->remaining() == 2,
+                             "two are left");
+                left_over += m.left_over.load(relaxed);
+            });
         });
-    });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(left_over), r.executions / 60);
 }
@@ -107,13 +110,14 @@ TEST(phased_barrier, may_be_destroyed_by_the_first_that_returns) {
 }
 
 TEST(phased_barrier, every_order_is_needed) {
-    auto const mutants = model::weaken_each("phased_barrier_weakened", random(10000), [](model::test& t) {
-        auto& m = t.make<meeting>(3);
-        t.thread([&m] { m.run_in_time(0); });
-        t.thread([&m] { m.run_in_time(1); });
-        t.thread([&m] { static_cast<void>(m.arrive(true)); });
-        t.thread([&m] { m.world.time_passes(); });
-    });
+    auto const mutants =
+        model::weaken_each("phased_barrier_weakened", random(10000), [](model::test& t) {
+            auto& m = t.make<meeting>(3);
+            t.thread([&m] { m.run_in_time(0); });
+            t.thread([&m] { m.run_in_time(1); });
+            t.thread([&m] { static_cast<void>(m.arrive(true)); });
+            t.thread([&m] { m.world.time_passes(); });
+        });
     EXPECT_GE(mutants.size(), 2U);
     EXPECT_EQ(model::survivors_in_code(mutants), "");
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A finish over places of which one dies (finish/losses.hpp): all orders in which activities step, messages arrive or are lost with the dead place,
-// the place dies, and the others learn of it. The finish is never over while an activity lives at a survivor or is on its way to one; when
-// nothing can happen any more, it is over. States that were seen are not visited again, so the search is complete.
+// A finish over places of which one dies (finish/losses.hpp): all orders in which activities step,
+// messages arrive or are lost with the dead place, the place dies, and the others learn of it. The
+// finish is never over while an activity lives at a survivor or is on its way to one; when nothing
+// can happen any more, it is over. States that were seen are not visited again, so the search is
+// complete.
 #include "base/sanitize.hpp"
 #include "finish/batch_count.hpp"
 #include "finish/losses.hpp"
@@ -24,7 +26,8 @@ namespace {
 using namespace tulle::finishes;
 
 constexpr rank k_first = 0; // the home
-constexpr bool k_takes_samples = tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer;
+constexpr bool k_takes_samples =
+    tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer;
 constexpr std::uint64_t k_root = 1;
 
 // An activity starts others, one after the other, each at a place, and ends.
@@ -34,7 +37,13 @@ struct sprout {
 };
 using forest = std::vector<std::vector<sprout>>; // the first one is the body of the finish
 
-enum class slip : std::uint8_t { none, names_no_parts, counts_no_reports, learns_too_soon, asks_nobody };
+enum class slip : std::uint8_t {
+    none,
+    names_no_parts,
+    counts_no_reports,
+    learns_too_soon,
+    asks_nobody
+};
 
 struct living {
     rank at;
@@ -79,13 +88,16 @@ struct world_state {
         std::sort(under_way.begin(), under_way.end());
     }
     [[nodiscard]] std::uint32_t deaths_known(rank by) const {
-        return static_cast<std::uint32_t>(std::count_if(known.begin(), known.end(), [by](auto const& one) { return one.first == by; }));
+        return static_cast<std::uint32_t>(std::count_if(
+            known.begin(), known.end(), [by](auto const& one) { return one.first == by; }));
     }
     [[nodiscard]] bool has_parcel(rank from, rank to) const {
-        return std::any_of(under_way.begin(), under_way.end(), [&](auto const& p) { return p.of.from == from && p.of.to == to; });
+        return std::any_of(under_way.begin(), under_way.end(),
+                           [&](auto const& p) { return p.of.from == from && p.of.to == to; });
     }
     [[nodiscard]] bool has_starts() const {
-        return std::any_of(under_way.begin(), under_way.end(), [](auto const& p) { return p.kind == sent_as::start; });
+        return std::any_of(under_way.begin(), under_way.end(),
+                           [](auto const& p) { return p.kind == sent_as::start; });
     }
 };
 
@@ -98,7 +110,8 @@ struct mortal_shape {
 
 class death_search {
 public:
-    explicit death_search(mortal_shape const& of, slip planted = slip::none) : m_shape(of), m_planted(planted) {}
+    explicit death_search(mortal_shape const& of, slip planted = slip::none)
+        : m_shape(of), m_planted(planted) {}
 
     // What went wrong first, or nothing.
     std::string run() {
@@ -119,7 +132,8 @@ private:
     void visit(world_state s) {
         s.normalize();
         bool const is_over = s.root.is_over();
-        if (is_over && (!s.live.empty() || s.has_starts())) m_wrong = "it is over while something is left";
+        if (is_over && (!s.live.empty() || s.has_starts()))
+            m_wrong = "it is over while something is left";
         for (rank const d : s.dead) m_has_lost |= is_over && s.root.losses().lost_by(d) != 0;
         if (m_seen.insert(s).second) m_open.push_back(std::move(s));
     }
@@ -136,7 +150,8 @@ private:
     void expand_death(world_state const& s, rank d) {
         if (!s.dead.contains(d)) return visit(after_death(s, d)); // it need not happen
         for (rank r = 0; r < m_shape.places; ++r)
-            if (!s.dead.contains(r) && !s.known.contains({r, d}) && (m_planted == slip::learns_too_soon || !s.has_parcel(d, r)))
+            if (!s.dead.contains(r) && !s.known.contains({r, d}) &&
+                (m_planted == slip::learns_too_soon || !s.has_parcel(d, r)))
                 go_on(after_learning(s, r, d));
     }
     void go_on(world_state s) {
@@ -144,7 +159,9 @@ private:
         visit(std::move(s));
     }
 
-    static std::uint64_t epoch_of(world_state const& s, rank at) { return at == k_first ? 0 : s.shares.at(at).share.epoch(); }
+    static std::uint64_t epoch_of(world_state const& s, rank at) {
+        return at == k_first ? 0 : s.shares.at(at).share.epoch();
+    }
     static void count_send(world_state& s, rank from, rank to) {
         if (from == k_first)
             s.root.send(k_first, to);
@@ -180,7 +197,8 @@ private:
     }
     static void report(world_state& s, rank at) {
         share_and_age const& part = s.shares.at(at);
-        parcel all{sent_as::report, {at, k_first, 0}, 0, {at, part.share.epoch()}, part.born, s.deaths_known(at)};
+        parcel all{sent_as::report,          {at, k_first, 0}, 0,
+                   {at, part.share.epoch()}, part.born,        s.deaths_known(at)};
         for (auto const& change : part.share.report()) all.told.emplace_back(change.of, change.by);
         s.shares.erase(at);
         ++s.reports[at];
@@ -211,7 +229,10 @@ private:
         else {
             auto found = s.shares.find(at);
             if (found == s.shares.end())
-                found = s.shares.emplace(at, share_and_age{finish_share(++s.epochs[at]), s.deaths_known(at)}).first;
+                found = s.shares
+                            .emplace(
+                                at, share_and_age{finish_share(++s.epochs[at]), s.deaths_known(at)})
+                            .first;
             found->second.share.arrive(p.of);
         }
         s.live.push_back({at, p.which});
@@ -251,8 +272,10 @@ private:
         return s;
     }
     void tell_account(world_state& s, rank r, rank d) const {
-        account all{d, s.deaths_known(r), m_planted == slip::counts_no_reports ? 0 : s.reports[r], {}};
-        if (s.shares.contains(r) && m_planted != slip::names_no_parts) all.alive.push_back({k_root, s.shares.at(r).share.epoch()});
+        account all{
+            d, s.deaths_known(r), m_planted == slip::counts_no_reports ? 0 : s.reports[r], {}};
+        if (s.shares.contains(r) && m_planted != slip::names_no_parts)
+            all.alive.push_back({k_root, s.shares.at(r).share.epoch()});
         if (m_planted == slip::counts_no_reports) all.deaths = 0;
         post(s, {sent_as::account, {r, k_first, 0}, 0, {}, 0, 0, {}, all});
     }
@@ -293,12 +316,20 @@ TEST(place_death, a_finish_is_over_exactly_when_nothing_is_left_at_the_survivors
 
 bool is_noticed(slip planted) {
     auto const all = mortal_shapes();
-    return std::any_of(all.begin(), all.end(), [planted](mortal_shape const& s) { return !death_search(s, planted).run().empty(); });
+    return std::any_of(all.begin(), all.end(), [planted](mortal_shape const& s) {
+        return !death_search(s, planted).run().empty();
+    });
 }
 
-TEST(place_death, accounts_without_parts_are_wrong) { EXPECT_TRUE(is_noticed(slip::names_no_parts)); }
-TEST(place_death, accounts_that_do_not_wait_for_reports_are_wrong) { EXPECT_TRUE(is_noticed(slip::counts_no_reports)); }
-TEST(place_death, learning_before_all_has_been_delivered_is_wrong) { EXPECT_TRUE(is_noticed(slip::learns_too_soon)); }
+TEST(place_death, accounts_without_parts_are_wrong) {
+    EXPECT_TRUE(is_noticed(slip::names_no_parts));
+}
+TEST(place_death, accounts_that_do_not_wait_for_reports_are_wrong) {
+    EXPECT_TRUE(is_noticed(slip::counts_no_reports));
+}
+TEST(place_death, learning_before_all_has_been_delivered_is_wrong) {
+    EXPECT_TRUE(is_noticed(slip::learns_too_soon));
+}
 TEST(place_death, asking_nobody_is_wrong) { EXPECT_TRUE(is_noticed(slip::asks_nobody)); }
 
 } // namespace

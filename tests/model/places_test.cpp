@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The places of a spawn_group: never more taken than there are, none is lost, who lends its place has one when it goes on, and nobody waits for
-// ever (it would show as a deadlock).
+// The places of a spawn_group: never more taken than there are, none is lost, who lends its place
+// has one when it goes on, and nobody waits for ever (it would show as a deadlock).
 #include "base/sanitize.hpp"
 #include "group/places.hpp"
 #include "sync_world.hpp"
@@ -105,7 +105,8 @@ model::test_body body(shape s, counts* seen = nullptr) {
             t.thread([&g, wanted] { g.lender(wanted); });
             t.thread([&g] { g.child(); });
         }
-        for (int i = 0; i < s.newcomers; ++i) t.thread([&g, wanted, i] { g.newcomer(i == 0 ? 0 : wanted); });
+        for (int i = 0; i < s.newcomers; ++i)
+            t.thread([&g, wanted, i] { g.newcomer(i == 0 ? 0 : wanted); });
         for (int i = 0; i < s.hasty; ++i) t.thread([&g, wanted] { g.hasty(wanted); });
         if (s.hasty > 0) t.thread([&g] { g.world.time_passes(); });
         t.at_end([=, &g] {
@@ -127,13 +128,15 @@ model::options random(std::size_t executions) {
 
 TEST(places, newcomers_wait_for_the_only_place) {
     counts seen;
-    model::result const r = model::explore("places_one", random(20000), body({.newcomers = 3}, &seen));
+    model::result const r =
+        model::explore("places_one", random(20000), body({.newcomers = 3}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(seen.parks, r.executions / 20);
 }
 
 TEST(places, newcomers_of_any_column) {
-    model::result const r = model::explore("places_any", random(20000), body({.columns = 2, .newcomers = 4, .any = true}));
+    model::result const r = model::explore("places_any", random(20000),
+                                           body({.columns = 2, .newcomers = 4, .any = true}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -144,36 +147,42 @@ TEST(places, the_only_place_is_lent) {
     model::result const alone = model::explore("places_lent", o, body({.lenders = 1}, &seen));
     EXPECT_TRUE(alone.passed()) << alone;
     EXPECT_EQ(seen.early, 0U) << "nobody else could give it a place";
-    model::result const more = model::explore("places_lent_too", random(20000), body({.lenders = 1, .newcomers = 2}, &seen));
+    model::result const more = model::explore("places_lent_too", random(20000),
+                                              body({.lenders = 1, .newcomers = 2}, &seen));
     EXPECT_TRUE(more.passed()) << more;
     EXPECT_GT(seen.parks, more.executions / 20);
 }
 
 TEST(places, a_lender_goes_on_as_soon_as_a_place_of_its_column_is_free) {
     counts seen;
-    model::result const r = model::explore("places_early", random(20000), body({.most = 2, .lenders = 1, .newcomers = 2}, &seen));
+    model::result const r = model::explore("places_early", random(20000),
+                                           body({.most = 2, .lenders = 1, .newcomers = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(seen.early, r.executions / 100);
     counts elsewhere;
     shape const two{.columns = 2, .lenders = 1, .newcomers = 2, .any = true};
-    model::result const other = model::explore("places_elsewhere", random(20000), body(two, &elsewhere));
+    model::result const other =
+        model::explore("places_elsewhere", random(20000), body(two, &elsewhere));
     EXPECT_TRUE(other.passed()) << other;
     EXPECT_EQ(elsewhere.early, 0U) << "a place of another column is no use";
 }
 
 TEST(places, time_outs) {
     counts seen;
-    model::result const r = model::explore("places_timed", random(30000), body({.lenders = 1, .newcomers = 1, .hasty = 1}, &seen));
+    model::result const r = model::explore("places_timed", random(30000),
+                                           body({.lenders = 1, .newcomers = 1, .hasty = 1}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(seen.time_outs, r.executions / 200);
 }
 
 TEST(places, every_order_is_needed) {
-    auto mutants = model::weaken_each("places_weakened", random(base::k_thread_sanitizer ? 2000 : 10000),
-                                      body({.lenders = 1, .newcomers = 1, .hasty = 1}));
+    auto mutants =
+        model::weaken_each("places_weakened", random(base::k_thread_sanitizer ? 2000 : 10000),
+                           body({.lenders = 1, .newcomers = 1, .hasty = 1}));
     EXPECT_GE(mutants.size(), 2U);
     // The outcome of a time-out is acquired for the sake of batches, of which there are none here.
-    std::erase_if(mutants, [](model::mutant const& m) { return m.change.where.file == "waiter.hpp"; });
+    std::erase_if(mutants,
+                  [](model::mutant const& m) { return m.change.where.file == "waiter.hpp"; });
     EXPECT_EQ(model::survivors_in_code(mutants), "");
 }
 

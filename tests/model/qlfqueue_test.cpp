@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list under qlfqueue: each element comes out once and in order, and nobody looks at a node that has been freed. A node that is freed is
-// destroyed, which is an error while others may still access it; its memory stays until the end of the execution.
+// The list under qlfqueue: each element comes out once and in order, and nobody looks at a node
+// that has been freed. A node that is freed is destroyed, which is an error while others may still
+// access it; its memory stays until the end of the execution.
 #include "base/sanitize.hpp"
 #include "compat/qthread/fifo_core.hpp"
 #include "explorer/explore.hpp"
@@ -67,7 +68,9 @@ struct queue {
     }
 };
 
-std::size_t sample(std::size_t executions) { return base::k_thread_sanitizer ? executions / 10 : executions; }
+std::size_t sample(std::size_t executions) {
+    return base::k_thread_sanitizer ? executions / 10 : executions;
+}
 
 // One puts two, one puts one and takes, one takes twice.
 model::test_body mixed(int* both = nullptr) {
@@ -103,14 +106,16 @@ model::test_body takers() {
             t.thread([&q, thread] {
                 std::size_t const first = q.take(thread);
                 std::size_t const second = q.take(thread);
-                model::check(first != 0 && (second == 0 || second > first), "in order, and nothing is empty before its time");
+                model::check(first != 0 && (second == 0 || second > first),
+                             "in order, and nothing is empty before its time");
             });
         }
         t.at_end([&q] { q.check_nothing_is_lost(3); });
     };
 }
 
-// As few steps as show each order. One takes, and only then shows its hazards to the others; the other puts and takes.
+// As few steps as show each order. One takes, and only then shows its hazards to the others; the
+// other puts and takes.
 model::test_body late_reader() {
     return [](model::test& t) {
         auto& q = t.make<queue>(2U);
@@ -166,8 +171,10 @@ TEST(qlfqueue, hazards_are_needed) {
         for (std::size_t thread = 1; thread != 3; ++thread) {
             t.thread([&q, thread] {
                 void* value = nullptr;
-                if (node* const former = q.list.take_first(*q.records[thread], value)) free_node(former);
-                if (node* const former = q.list.take_first(*q.records[thread], value)) free_node(former);
+                if (node* const former = q.list.take_first(*q.records[thread], value))
+                    free_node(former);
+                if (node* const former = q.list.take_first(*q.records[thread], value))
+                    free_node(former);
             });
         }
     });
@@ -178,7 +185,8 @@ TEST(qlfqueue, hazards_are_needed) {
 std::string survivors_of_all(model::options const& o, std::vector<model::test_body> const& bodies) {
     std::map<std::string, std::size_t> survived;
     for (auto const& body : bodies) {
-        std::istringstream lines(model::survivors(model::weaken_each("qlfqueue_weakened", o, body)));
+        std::istringstream lines(
+            model::survivors(model::weaken_each("qlfqueue_weakened", o, body)));
         for (std::string line; std::getline(lines, line);) ++survived[line];
     }
     std::string all;
@@ -190,7 +198,8 @@ std::string survivors_of_all(model::options const& o, std::vector<model::test_bo
 TEST(qlfqueue, every_order_is_needed) {
     model::options o;
     o.executions = 4000;
-    if (base::k_thread_sanitizer) GTEST_SKIP() << "minutes, in which ThreadSanitizer sees one thread only";
+    if (base::k_thread_sanitizer)
+        GTEST_SKIP() << "minutes, in which ThreadSanitizer sees one thread only";
     EXPECT_EQ(survivors_of_all(o, {mixed(), late_reader(), late_writer()}), "");
     EXPECT_NE(survivors_of_all(o, {late_writer()}), "") << "the others are needed, too";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ring under qswsrqueue: elements come in order, places are not written before they are read, and a side that sleeps is woken (a lost
-// wake-up would show as a livelock).
+// The ring under qswsrqueue: elements come in order, places are not written before they are read,
+// and a side that sleeps is woken (a lost wake-up would show as a livelock).
 #include "base/sanitize.hpp"
 #include "compat/qthread/ring_core.hpp"
 #include "explorer/explore.hpp"
@@ -43,9 +43,12 @@ model::test_body blocking(std::size_t count) {
             for (std::size_t k = 1; k <= count; ++k) r.wait_and_put(element(k));
         });
         t.thread([&r, count] {
-            for (std::size_t k = 1; k <= count; ++k) model::check(r.wait_and_take() == element(k), "in order");
+            for (std::size_t k = 1; k <= count; ++k)
+                model::check(r.wait_and_take() == element(k), "in order");
         });
-        t.at_end([&r] { model::check(r.is_empty() && r.try_take() == nullptr, "it is empty in the end"); });
+        t.at_end([&r] {
+            model::check(r.is_empty() && r.try_take() == nullptr, "it is empty in the end");
+        });
     };
 }
 
@@ -53,7 +56,8 @@ model::test_body trying() {
     return [](model::test& t) {
         auto& r = t.make<ring>(2U);
         t.thread([&r] {
-            for (std::size_t k = 1; k <= 3;) k += r.try_put(element(k)) ? 1 : (model::machine::pause(), 0);
+            for (std::size_t k = 1; k <= 3;)
+                k += r.try_put(element(k)) ? 1 : (model::machine::pause(), 0);
         });
         t.thread([&r] {
             for (std::size_t k = 1; k <= 3;) {

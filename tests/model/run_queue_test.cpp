@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The places where a worker finds work, each beside a worker that goes to sleep: what is put there is taken once, whole, and never left lying
-// beside a sleeper. A maker waits for its work to be done, as one that computes for ever would; a lost wake-up shows as a deadlock.
+// The places where a worker finds work, each beside a worker that goes to sleep: what is put there
+// is taken once, whole, and never left lying beside a sleeper. A maker waits for its work to be
+// done, as one that computes for ever would; a lost wake-up shows as a deadlock.
 #include "explorer/explore.hpp"
 #include "park/idle_set.hpp"
 #include "sched/mailbox.hpp"
@@ -36,8 +37,10 @@ struct house {
         machine::compiler_barrier();
         if (idle.wake_is_due()) idle.wake_one(); // G2
     }
-    // What `take` finds. `alarm` comes before the second look `is_there` (sched/idle.cpp, sleep_until_woken).
-    template <class Take, class Alarm, class Look> auto* find(Take take, Alarm alarm, Look is_there) {
+    // What `take` finds. `alarm` comes before the second look `is_there` (sched/idle.cpp,
+    // sleep_until_woken).
+    template <class Take, class Alarm, class Look>
+    auto* find(Take take, Alarm alarm, Look is_there) {
         idle.begin_search();
         auto* found = take();
         for (; found == nullptr; found = take()) {
@@ -78,7 +81,8 @@ struct job {
     }
 };
 
-void expect_needed(std::string_view name, model::test_body const& body, bool (*weakens)(model::site const&)) {
+void expect_needed(std::string_view name, model::test_body const& body,
+                   bool (*weakens)(model::site const&)) {
     model::options o = random(4000);
     o.weakens = weakens;
     auto const mutants = model::weaken_each(name, o, body);
@@ -103,7 +107,9 @@ struct mailed : house {
     }
     void fetch() {
         for (std::size_t k = 0; k < jobs.size(); ++k) {
-            find([this] { return box.looks_empty() ? nullptr : box.take(); }, [this] { return !box.looks_empty(); })->run();
+            find([this] { return box.looks_empty() ? nullptr : box.take(); },
+                 [this] { return !box.looks_empty(); })
+                ->run();
         }
     }
     static void body(model::test& t) {
@@ -118,7 +124,8 @@ TEST(mailbox, each_letter_is_fetched) {
     EXPECT_TRUE(r.passed()) << r;
 }
 TEST(mailbox, every_order_is_needed) {
-    expect_needed("mailbox_weakened", &mailed::body, [](model::site const& s) { return s.file == "mailbox.hpp"; });
+    expect_needed("mailbox_weakened", &mailed::body,
+                  [](model::site const& s) { return s.file == "mailbox.hpp"; });
 }
 
 // -- the deque of a stack that a worker comes to while another goes to sleep
@@ -195,7 +202,8 @@ TEST(shown_deque, must_look_for_sleepers) {
 }
 
 TEST(shown_deque, every_order_is_needed) {
-    expect_needed("shown_weakened", &shown::body, [](model::site const& s) { return s.file == "shown_deque.hpp"; });
+    expect_needed("shown_weakened", &shown::body,
+                  [](model::site const& s) { return s.file == "shown_deque.hpp"; });
 }
 
 // -- a ready queue: the orders are those of its lock (deque_test.cpp), its own are hints
@@ -270,7 +278,8 @@ struct lot : house {
     std::array<parked_deque, 2> deques;
 
     lot() {
-        for (std::size_t k = 0; k < deques.size(); ++k) deques[k].open(jobs[k].data(), jobs[k].size(), true);
+        for (std::size_t k = 0; k < deques.size(); ++k)
+            deques[k].open(jobs[k].data(), jobs[k].size(), true);
     }
     // Forks, suspends, goes on when the fork has been run.
     void fork_and_leave(std::size_t k) {
@@ -284,7 +293,8 @@ struct lot : house {
     void steal(std::size_t count) {
         for (; count != 0; --count) {
             parked_deque* from = nullptr;
-            find([&] { return parked.steal(from); }, [this] { return parked.has_stealable(); })->run();
+            find([&] { return parked.steal(from); }, [this] { return parked.has_stealable(); })
+                ->run();
         }
     }
     static void body(model::test& t) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shared mutex: one writer or readers, no lost wake-up (it would show as a deadlock), turns, and limits in both lists.
+// The shared mutex: one writer or readers, no lost wake-up (it would show as a deadlock), turns,
+// and limits in both lists.
 #include "sync/shared_mutex_core.hpp"
 #include "sync_world.hpp"
 
@@ -93,7 +94,8 @@ model::test_body body(shape s, counts* seen = nullptr) {
 
 TEST(shared_mutex, writers_and_readers) {
     counts seen;
-    model::result const r = model::explore("shared_mutex", random(40000), body({.writers = 2, .readers = 3}, &seen));
+    model::result const r =
+        model::explore("shared_mutex", random(40000), body({.writers = 2, .readers = 3}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     auto const often = static_cast<int>(r.executions / 40);
     EXPECT_GT(seen.parks, often);
@@ -102,7 +104,8 @@ TEST(shared_mutex, writers_and_readers) {
 
 TEST(shared_mutex, two_rounds) {
     counts seen;
-    model::result const r = model::explore("shared_mutex_rounds", random(30000), body({.writers = 2, .readers = 2, .rounds = 2}, &seen));
+    model::result const r = model::explore("shared_mutex_rounds", random(30000),
+                                           body({.writers = 2, .readers = 2, .rounds = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(seen.parks, 1000);
 }
@@ -113,15 +116,17 @@ TEST(shared_mutex, one_of_each_exhaustively) {
     o.how = model::search::exhaustive;
     o.preemptions = 2;
     o.executions = 300000;
-    model::result const r = model::explore("shared_mutex_two", o, body({.writers = 1, .readers = 1}));
+    model::result const r =
+        model::explore("shared_mutex_two", o, body({.writers = 1, .readers = 1}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
 TEST(shared_mutex, limits_in_both_lists) {
     counts seen;
-    model::result const r = model::explore("shared_mutex_timed", random(60000),
-                                           body({.writers = 1, .readers = 1, .hasty_writers = 1, .hasty_readers = 2}, &seen));
+    model::result const r = model::explore(
+        "shared_mutex_timed", random(60000),
+        body({.writers = 1, .readers = 1, .hasty_writers = 1, .hasty_readers = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(seen.refused), r.executions / 60);
 }
@@ -129,34 +134,40 @@ TEST(shared_mutex, limits_in_both_lists) {
 // Readers that wait for the sake of a writer alone go on when it gives up.
 TEST(shared_mutex, a_writer_that_gives_up_lets_readers_in) {
     int let_in = 0;
-    model::result const r = model::explore("shared_mutex_let_in", random(60000), [&let_in](model::test& t) {
-        auto& d = t.make<document>();
-        auto& stays = t.make<model::atomic<int>>(1);
-        t.thread([&d, &stays] { // leaves when the second reader has come in, or the writer has been in
-            d.lock.lock_shared();
-            while (stays.load(acquire) == 1) model::machine::pause();
-            d.lock.unlock_shared();
+    model::result const r =
+        model::explore("shared_mutex_let_in", random(60000), [&let_in](model::test& t) {
+            auto& d = t.make<document>();
+            auto& stays = t.make<model::atomic<int>>(1);
+            // Leaves when the second reader has come in, or the writer has been in.
+            t.thread([&d, &stays] {
+                d.lock.lock_shared();
+                while (stays.load(acquire) == 1) model::machine::pause();
+                d.lock.unlock_shared();
+            });
+            t.thread([&d, &stays] {
+                d.lock.lock_shared();
+                stays.store(0, release);
+                d.lock.unlock_shared();
+            });
+            t.thread([&d] {
+                if (!d.lock.lock_until({detail::k_no_deadline, &d.token}))
+                    return static_cast<void>(d.refused.fetch_add(1, relaxed));
+                d.lock.unlock();
+            });
+            t.thread([&d] { d.token.request(); });
+            t.at_end([&] { let_in += d.refused.load(relaxed); });
         });
-        t.thread([&d, &stays] {
-            d.lock.lock_shared();
-            stays.store(0, release);
-            d.lock.unlock_shared();
-        });
-        t.thread([&d] {
-            if (!d.lock.lock_until({detail::k_no_deadline, &d.token})) return static_cast<void>(d.refused.fetch_add(1, relaxed));
-            d.lock.unlock();
-        });
-        t.thread([&d] { d.token.request(); });
-        t.at_end([&] { let_in += d.refused.load(relaxed); });
-    });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(let_in), r.executions / 10);
 }
 
 TEST(shared_mutex, every_order_is_needed) {
-    auto mutants = model::weaken_each("shared_mutex_weakened", random(30000),
-                                      body({.writers = 1, .readers = 2, .rounds = 2, .hasty_writers = 1, .hasty_readers = 1}));
-    std::erase_if(mutants, [](model::mutant const& m) { return m.change.where.file != "shared_mutex_core.hpp"; });
+    auto mutants = model::weaken_each(
+        "shared_mutex_weakened", random(30000),
+        body({.writers = 1, .readers = 2, .rounds = 2, .hasty_writers = 1, .hasty_readers = 1}));
+    std::erase_if(mutants, [](model::mutant const& m) {
+        return m.change.where.file != "shared_mutex_core.hpp";
+    });
     EXPECT_GE(mutants.size(), 4U);
     EXPECT_EQ(model::survivors(mutants), "");
 }

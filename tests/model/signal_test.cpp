@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The signal: the waiter goes on exactly when all have notified, sees what they did, and may free the signal at once.
+// The signal: the waiter goes on exactly when all have notified, sees what they did, and may free
+// the signal at once.
 #include "sync/signal_core.hpp"
 #include "sync_world.hpp"
 
@@ -34,7 +35,8 @@ struct parent {
     }
     void gather_patiently(int children) {
         for (bool in_time = false; !in_time; time_outs += !in_time)
-            model::check(signal->wait_until(2, in_time) == sync::signal_error::none, "it is the only waiter");
+            model::check(signal->wait_until(2, in_time) == sync::signal_error::none,
+                         "it is the only waiter");
         finish(children);
     }
     void finish(int children) {
@@ -48,8 +50,10 @@ struct parent {
 model::test_body body(int children, bool timed, int* parks = nullptr, int* time_outs = nullptr) {
     return [=](model::test& t) {
         auto& p = t.make<parent>(children);
-        t.thread([&p, children, timed] { timed ? p.gather_patiently(children) : p.gather(children); });
-        for (int i = 0; i < children; ++i) t.thread([&p, i] { p.report(static_cast<std::size_t>(i)); });
+        t.thread(
+            [&p, children, timed] { timed ? p.gather_patiently(children) : p.gather(children); });
+        for (int i = 0; i < children; ++i)
+            t.thread([&p, i] { p.report(static_cast<std::size_t>(i)); });
         if (timed) t.thread([&p] { p.world.time_passes(); });
         t.at_end([=, &p] {
             if (parks != nullptr) *parks += p.world.parks;
@@ -87,14 +91,16 @@ TEST(signal, three_children) {
 
 TEST(signal, time_outs_race_with_the_last) {
     int time_outs = 0;
-    model::result const r = model::explore("signal_timed", random(60000), body(2, true, nullptr, &time_outs));
+    model::result const r =
+        model::explore("signal_timed", random(60000), body(2, true, nullptr, &time_outs));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(time_outs), r.executions / 60);
 }
 
 TEST(signal, every_order_is_needed) {
     model::options o = random(20000);
-    o.weakens = [](model::site const& s) { return s.file != "sole_waiter.hpp"; }; // its own test does
+    // Its own test does.
+    o.weakens = [](model::site const& s) { return s.file != "sole_waiter.hpp"; };
     auto const mutants = model::weaken_each("signal_weakened", o, body(2, true));
     EXPECT_GE(mutants.size(), 3U);
     EXPECT_EQ(model::survivors_in_code(mutants), "");
@@ -110,7 +116,8 @@ struct used_again {
 
     void wait_for_a_while() {
         bool in_time = false;
-        model::check(signal.wait_until(2, in_time) == sync::signal_error::none, "it is the only waiter");
+        model::check(signal.wait_until(2, in_time) == sync::signal_error::none,
+                     "it is the only waiter");
     }
     void notify_and_wait() {
         while (!signal.has_waiter()) model::machine::pause();

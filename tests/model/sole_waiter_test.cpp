@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A limited wait without a lock: the waker, the timer and the canceller race, also while the limit is still being started, and none of them touches
-// the waiter's frame once the wait is over.
+// A limited wait without a lock: the waker, the timer and the canceller race, also while the limit
+// is still being started, and none of them touches the waiter's frame once the wait is over.
 #include "sync_world.hpp"
 #include "wait/sole_waiter.hpp"
 
@@ -35,7 +35,8 @@ struct meeting {
             uses.store(uses.load() + 1);
             of.word.store(thread, seq_cst);
             if (!of.is_done.load(seq_cst)) return true;
-            return of.word.exchange(nullptr, acq_rel) == nullptr; // the waker has taken it, and resumes it
+            // The waker has taken it, and resumes it.
+            return of.word.exchange(nullptr, acq_rel) == nullptr;
         }
         [[nodiscard]] bool withdraw(handle thread) {
             static_cast<void>(uses.load());
@@ -104,20 +105,23 @@ model::options random(std::size_t executions) {
 
 TEST(sole_waiter, is_woken_while_its_limit_starts) {
     ends seen;
-    model::result const r = model::explore("sole_woken", random(20000), body({.cancelled = true}, &seen));
+    model::result const r =
+        model::explore("sole_woken", random(20000), body({.cancelled = true}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(seen.by_waker), r.executions / 40);
     EXPECT_GT(static_cast<std::size_t>(seen.by_limit), r.executions / 40);
 }
 
 TEST(sole_waiter, is_cancelled_while_its_limit_starts) {
-    model::result const r = model::explore("sole_cancelled", random(10000), body({.cancelled = true, .woken = false}));
+    model::result const r =
+        model::explore("sole_cancelled", random(10000), body({.cancelled = true, .woken = false}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(sole_waiter, all_ends_race) {
     ends seen;
-    model::result const r = model::explore("sole_all", random(30000), body({.timed = true, .cancelled = true}, &seen));
+    model::result const r =
+        model::explore("sole_all", random(30000), body({.timed = true, .cancelled = true}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(seen.by_waker), r.executions / 40);
     EXPECT_GT(static_cast<std::size_t>(seen.by_limit), r.executions / 40);
@@ -126,7 +130,8 @@ TEST(sole_waiter, all_ends_race) {
 TEST(sole_waiter, every_order_is_needed) {
     model::options o = random(20000);
     o.weakens = [](model::site const& s) { return s.file == "sole_waiter.hpp"; };
-    auto const mutants = model::weaken_each("sole_weakened", o, body({.timed = true, .cancelled = true}));
+    auto const mutants =
+        model::weaken_each("sole_weakened", o, body({.timed = true, .cancelled = true}));
     EXPECT_EQ(mutants.size(), 2U);
     EXPECT_EQ(model::survivors(mutants), "");
 }

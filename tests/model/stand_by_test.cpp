@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker that is told to stand by leaves the idle set for good: no task is left lying beside a sleeping worker because somebody relied on
-// the one that has gone. What sched/idle.cpp and sched/worker_count.cpp do, on the real idle set.
+// A worker that is told to stand by leaves the idle set for good: no task is left lying beside a
+// sleeping worker because somebody relied on the one that has gone. What sched/idle.cpp and
+// sched/worker_count.cpp do, on the real idle set.
 #include "explorer/explore.hpp"
 #include "park/idle_set.hpp"
 #include "sched/worker_limit.hpp"
@@ -19,8 +20,9 @@ using enum std::memory_order;
 using machine = model::machine;
 
 struct errors {
-    bool leaves_silently = false;  // stand_by wakes nobody
-    bool forgets_to_look = false;  // a worker that goes to sleep does not look whether it is surplus
+    bool leaves_silently = false; // stand_by wakes nobody
+    // A worker that goes to sleep does not look whether it is surplus.
+    bool forgets_to_look = false;
     bool changes_silently = false; // the change wakes nobody
 };
 
@@ -83,9 +85,12 @@ public:
 
 private:
     [[nodiscard]] bool is_surplus(std::uint32_t index) const {
-        return static_cast<int>(index) >= m_limit.number_in(m_limit.read()) || (index == 1 && m_disabled.load(relaxed));
+        return static_cast<int>(index) >= m_limit.number_in(m_limit.read()) ||
+               (index == 1 && m_disabled.load(relaxed));
     }
-    [[nodiscard]] bool looks_empty() const { return m_taken.load(relaxed) >= m_posted.load(relaxed); }
+    [[nodiscard]] bool looks_empty() const {
+        return m_taken.load(relaxed) >= m_posted.load(relaxed);
+    }
     bool take() {
         std::uint32_t at = m_taken.load(relaxed);
         while (at < m_posted.load(acquire)) { // pairs with post
@@ -137,8 +142,10 @@ private:
     std::array<park::sleeper<machine>, 2> m_sleepers;
 };
 
-// `manage` posts that many tasks and changes the number of workers on the way; 0: it ends the test itself.
-template <class Manage> model::test_body body(std::uint32_t tasks, Manage manage, errors const& e = {}) {
+// `manage` posts that many tasks and changes the number of workers on the way; 0: it ends the test
+// itself.
+template <class Manage>
+model::test_body body(std::uint32_t tasks, Manage manage, errors const& e = {}) {
     return [=](model::test& t) {
         auto& c = t.make<crew>(e);
         t.thread([&c, manage] { manage(c); });
@@ -184,7 +191,8 @@ TEST(stand_by, no_task_is_left_to_the_one_that_goes) {
 }
 
 TEST(stand_by, comes_back) {
-    model::result const r = model::explore("stand_by_come", random(6000), body(3, &post_go_post_come_post<>));
+    model::result const r =
+        model::explore("stand_by_come", random(6000), body(3, &post_go_post_come_post<>));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -194,32 +202,36 @@ TEST(stand_by, a_sleeper_goes) {
 }
 
 TEST(stand_by, one_that_is_disabled_goes_and_comes_back) {
-    for (auto const& b :
-         {body(1, &go_then_post<true>), body(3, &post_go_post_come_post<true>), body(0, &go<true>), body(0, &go_and_come<true>)}) {
+    for (auto const& b : {body(1, &go_then_post<true>), body(3, &post_go_post_come_post<true>),
+                          body(0, &go<true>), body(0, &go_and_come<true>)}) {
         model::result const r = model::explore("stand_by_disabled", random(3000), b);
         EXPECT_TRUE(r.passed()) << r;
     }
 }
 
 TEST(stand_by, must_wake_whoever_sleeps) {
-    model::result const r = model::explore("stand_by_silent", random(6000, true), body(1, &go_then_post<>, {.leaves_silently = true}));
+    model::result const r = model::explore("stand_by_silent", random(6000, true),
+                                           body(1, &go_then_post<>, {.leaves_silently = true}));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }
 
 TEST(stand_by, a_sleeper_must_be_told) {
-    model::result const r = model::explore("stand_by_untold", random(6000, true), body(0, &go<>, {.changes_silently = true}));
+    model::result const r = model::explore("stand_by_untold", random(6000, true),
+                                           body(0, &go<>, {.changes_silently = true}));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }
 
 TEST(stand_by, who_goes_to_sleep_must_look_again) {
-    model::result const r = model::explore("stand_by_unseen", random(6000, true), body(0, &go<>, {.forgets_to_look = true}));
+    model::result const r = model::explore("stand_by_unseen", random(6000, true),
+                                           body(0, &go<>, {.forgets_to_look = true}));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }
 
-// Of the limit. Those of the idle set are in park_test.cpp, and the tasks here are no part of the library.
+// Of the limit. Those of the idle set are in park_test.cpp, and the tasks here are no part of the
+// library.
 TEST(stand_by, every_order_is_needed) {
     model::options o = random(3000);
     o.weakens = [](model::site const& s) { return s.file == "worker_limit.hpp"; };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment of the synchronisation cores on the simulated machine: a thread parks on a futex of its own, time-outs are fired by a
-// thread of the test, and time stands still. With posts_elsewhere, what is to be done once a thread has suspended is done by another thread of the
-// test, as by the context that comes next on its worker: then the one that has suspended may go on in the middle of it.
+// The environment of the synchronisation cores on the simulated machine: a thread parks on a futex
+// of its own, time-outs are fired by a thread of the test, and time stands still. With
+// posts_elsewhere, what is to be done once a thread has suspended is done by another thread of the
+// test, as by the context that comes next on its worker: then the one that has suspended may go on
+// in the middle of it.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -60,12 +62,16 @@ struct parking_world {
             before->next.store(next);
         t.inserted.store(false);
     }
-    // The body of the thread that runs the posts of others, until so many of them have called end_suspending().
+    // The body of the thread that runs the posts of others, until so many of them have called
+    // end_suspending().
     void run_posts(int others) {
-        while (ended.load(std::memory_order_acquire) < others) {                               // pairs with end_suspending
-            if (post_request const* const asked = next_post.load(std::memory_order_acquire)) { // pairs with hand_over
+        // Pairs with end_suspending.
+        while (ended.load(std::memory_order_acquire) < others) {
+            // Pairs with hand_over.
+            if (post_request const* const asked = next_post.load(std::memory_order_acquire)) {
                 post_request const copy = *asked;
-                next_post.store(nullptr, std::memory_order_relaxed); // relaxed: the frame that it was in is read no more
+                // relaxed: the frame that it was in is read no more
+                next_post.store(nullptr, std::memory_order_relaxed);
                 copy.post(copy.a, copy.b);
             } else {
                 machine::pause();
@@ -75,7 +81,8 @@ struct parking_world {
     void end_suspending() { ended.fetch_add(1, std::memory_order_release); } // pairs with run_posts
     void hand_over(post_request const& to_be_run) {
         post_request const* none = nullptr;
-        while (!next_post.compare_exchange_strong(none, &to_be_run, std::memory_order_release, std::memory_order_relaxed)) {
+        while (!next_post.compare_exchange_strong(none, &to_be_run, std::memory_order_release,
+                                                  std::memory_order_relaxed)) {
             none = nullptr;
             machine::pause();
         }
@@ -95,7 +102,8 @@ struct parking_world {
 // Of which no wait is left when it is destroyed.
 struct cancellation : wait::cancellation_core<machine> {
     ~cancellation() {
-        if (execution::is_running()) check(!has_nodes(), "no wait is left in what could have ended it");
+        if (execution::is_running())
+            check(!has_nodes(), "no wait is left in what could have ended it");
     }
 };
 
@@ -113,7 +121,8 @@ template <bool Deterministic = false, posts Posts = posts::in_place> struct basi
     static constexpr int k_spin_rounds = 1;
     static constexpr std::uint32_t k_most_pauses = 1;
     static constexpr std::uint16_t k_most_tries = 2;
-    static constexpr std::uint32_t k_passed_per_clock = 2; // every second contended unlock hands off
+    // Every second contended unlock hands off.
+    static constexpr std::uint32_t k_passed_per_clock = 2;
     static constexpr std::uint64_t k_longest_wait_ns = 0;
 
     static handle self() { return &parking_world::current->awake[execution::current().running()]; }
@@ -129,12 +138,15 @@ template <bool Deterministic = false, posts Posts = posts::in_place> struct basi
         else
             post(a, b);
         ++w.parks;
-        while (mine->load(std::memory_order_acquire) == 0) machine::futex_wait(*mine, 0); // pairs with resume
-        mine->store(0, std::memory_order_relaxed); // relaxed: the next resume comes after the next publication
+        // Pairs with resume.
+        while (mine->load(std::memory_order_acquire) == 0) machine::futex_wait(*mine, 0);
+        // relaxed: the next resume comes after the next publication
+        mine->store(0, std::memory_order_relaxed);
     }
     static void resume(handle thread) noexcept {
         check(thread != nullptr, "there is a thread to resume");
-        check(thread->exchange(1, std::memory_order_release) == 0, "a thread is resumed once"); // pairs with suspend
+        // Pairs with suspend.
+        check(thread->exchange(1, std::memory_order_release) == 0, "a thread is resumed once");
         machine::futex_wake(*thread, 1);
     }
     static void insert_timer(timer& t) noexcept {
@@ -153,7 +165,9 @@ template <bool Deterministic = false, posts Posts = posts::in_place> struct basi
     static bool has_heavy_fence() noexcept { return execution::current().has_heavy_fence(); }
     static void schedule_point() noexcept {}
     // If at all, the first thread: the others are the OS threads of the program's own.
-    static bool is_deterministic() noexcept { return Deterministic && execution::current().running() == 1; }
+    static bool is_deterministic() noexcept {
+        return Deterministic && execution::current().running() == 1;
+    }
     static void relax() noexcept { machine::pause(); }
     [[nodiscard]] static bool has_ready_threads() noexcept { return false; }
 };
@@ -163,7 +177,9 @@ using parking_elsewhere = basic_parking<false, posts::elsewhere>;
 
 // Of the code under test; the environment above orders more than each test needs.
 inline std::string survivors_in_code(std::vector<mutant> mutants) {
-    std::erase_if(mutants, [](mutant const& m) { return survivors({m}).find("sync_world.hpp") != std::string::npos; });
+    std::erase_if(mutants, [](mutant const& m) {
+        return survivors({m}).find("sync_world.hpp") != std::string::npos;
+    });
     return survivors(mutants);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of a thread with a record of its own: it is run once, by the worker that takes it or by its joiner; its result reaches the joiner,
-// whoever ran it; and the last of the two references frees the record after all else. And what an OS thread of the program's own needs for a
-// join: a word to sleep in, and the list of workers.
+// The life of a thread with a record of its own: it is run once, by the worker that takes it or by
+// its joiner; its result reaches the joiner, whoever ran it; and the last of the two references
+// frees the record after all else. And what an OS thread of the program's own needs for a join: a
+// word to sleep in, and the list of workers.
 #include "explorer/explore.hpp"
 #include "park/resume_word.hpp"
 #include "sched/growing_list.hpp"
@@ -34,7 +35,8 @@ void expect_holds(std::string_view name, model::test_body const& body) {
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
-void expect_needed(std::string_view name, model::test_body const& body, std::string_view file, std::size_t count) {
+void expect_needed(std::string_view name, model::test_body const& body, std::string_view file,
+                   std::size_t count) {
     auto mutants = model::weaken_each(name, exhaustive(), body);
     std::erase_if(mutants, [file](model::mutant const& m) { return m.change.where.file != file; });
     EXPECT_EQ(mutants.size(), count);
@@ -56,7 +58,8 @@ struct spawned {
     model::atomic<record*> queue{nullptr};
 
     void drop(record& t) {
-        if (detail::drop_reference(t.references)) thread.reset(); // an access after this is an error, and one before that it has not seen
+        // An access after this is an error, and one before that it has not seen.
+        if (detail::drop_reference(t.references)) thread.reset();
     }
     // By the claimer.
     static void run(record& t) {
@@ -130,7 +133,9 @@ struct guest {
 };
 
 TEST(resume_word, no_resumption_is_lost) { expect_holds("guest", &guest::body); }
-TEST(resume_word, every_order_is_needed) { expect_needed("guest_weakened", &guest::body, "resume_word.hpp", 2); }
+TEST(resume_word, every_order_is_needed) {
+    expect_needed("guest_weakened", &guest::body, "resume_word.hpp", 2);
+}
 
 // -- workers that come while others look
 
@@ -151,7 +156,8 @@ struct crowd {
         }
     }
     void look() {
-        for (item* const i : list) model::check(i->content.load() == 5, "what is in the list is made");
+        for (item* const i : list)
+            model::check(i->content.load() == 5, "what is in the list is made");
     }
     static void body(model::test& t) {
         auto& c = t.make<crowd>();
@@ -163,6 +169,8 @@ struct crowd {
 };
 
 TEST(growing_list, what_is_found_is_made) { expect_holds("growing_list", &crowd::body); }
-TEST(growing_list, every_order_is_needed) { expect_needed("growing_list_weakened", &crowd::body, "growing_list.hpp", 2); }
+TEST(growing_list, every_order_is_needed) {
+    expect_needed("growing_list_weakened", &crowd::body, "growing_list.hpp", 2);
+}
 
 } // namespace

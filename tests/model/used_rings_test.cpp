@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rings that a receiver polls from their first message on: it does not sleep while a message lies in one. A lost message shows as a deadlock, because all
-// are waited for.
+// Rings that a receiver polls from their first message on: it does not sleep while a message lies
+// in one. A lost message shows as a deadlock, because all are waited for.
 #include "explorer/explore.hpp"
 #include "net/doorbell.hpp"
 #include "net/used_rings.hpp"
@@ -84,12 +84,14 @@ model::options random(std::size_t executions) {
 }
 
 TEST(used_rings, the_first_message_of_each_arrives) {
-    model::result const r = model::explore("used_rings", random(60000), senders_and_receiver(&place::send));
+    model::result const r =
+        model::explore("used_rings", random(60000), senders_and_receiver(&place::send));
     EXPECT_TRUE(r.passed()) << r;
 }
 
 TEST(used_rings, every_order_is_needed) {
-    auto const mutants = model::weaken_each("used_rings_weakened", random(20000), senders_and_receiver(&place::send));
+    auto const mutants = model::weaken_each("used_rings_weakened", random(20000),
+                                            senders_and_receiver(&place::send));
     EXPECT_GE(mutants.size(), 3U); // both sides of the count, and the fences of the bell
     EXPECT_EQ(model::survivors(mutants), "");
 }
@@ -97,7 +99,8 @@ TEST(used_rings, every_order_is_needed) {
 TEST(used_rings, are_noted_before_the_bell_is_rung) {
     model::options o = random(60000);
     o.expect_failure = true;
-    model::result const r = model::explore("used_rings_late", o, senders_and_receiver(&place::send_before_it_is_noted));
+    model::result const r =
+        model::explore("used_rings_late", o, senders_and_receiver(&place::send_before_it_is_noted));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }

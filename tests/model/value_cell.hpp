@@ -18,7 +18,9 @@ public:
     void move_out(void* place) const { copy_out(place); }
     void copy_in(void const* place) const { store(*static_cast<std::uint64_t const*>(place)); }
     void move_in(void const* place) const { copy_in(place); }
-    static void pass(void* to, void const* from) { *static_cast<std::uint64_t*>(to) = *static_cast<std::uint64_t const*>(from); }
+    static void pass(void* to, void const* from) {
+        *static_cast<std::uint64_t*>(to) = *static_cast<std::uint64_t const*>(from);
+    }
 
 private:
     atomic<std::uint64_t>* m_value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiters in lists: those of a latch and of a barrier, with the waker, the timer and the end of the primitive's life racing.
+// Waiters in lists: those of a latch and of a barrier, with the waker, the timer and the end of the
+// primitive's life racing.
 #include "sync/barrier_core.hpp"
 #include "sync/condition_core.hpp"
 #include "sync/latch_core.hpp"
@@ -55,7 +56,8 @@ struct gate {
         latch.reset(); // an access after this is an error
     }
     void check_parts(std::size_t arrivals) {
-        for (std::size_t i = 0; i < arrivals; ++i) model::check(parts[i].load() == 1, "all that was done before is there");
+        for (std::size_t i = 0; i < arrivals; ++i)
+            model::check(parts[i].load() == 1, "all that was done before is there");
         passed.fetch_add(1, relaxed);
     }
 };
@@ -107,19 +109,22 @@ model::test_body timed_latch(int* refused, int* passed) {
 TEST(latch, time_outs_race_with_the_last) {
     int refused = 0;
     int passed = 0;
-    model::result const r = model::explore("latch_timed", random(60000), timed_latch(&refused, &passed));
+    model::result const r =
+        model::explore("latch_timed", random(60000), timed_latch(&refused, &passed));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(refused), r.executions / 60);
     EXPECT_GT(static_cast<std::size_t>(passed), r.executions / 60);
 }
 
 TEST(latch, every_order_is_needed) {
-    auto const mutants = model::weaken_each("latch_weakened", random(20000), timed_latch(nullptr, nullptr));
+    auto const mutants =
+        model::weaken_each("latch_weakened", random(20000), timed_latch(nullptr, nullptr));
     EXPECT_GE(mutants.size(), 3U);
     EXPECT_EQ(model::survivors_in_code(mutants), "");
 }
 
-// A limit starts before the list's lock is released: else the waiter may be woken, and its frame be gone, before.
+// A limit starts before the list's lock is released: else the waiter may be woken, and its frame be
+// gone, before.
 TEST(latch, wakes_while_a_limit_starts) {
     using parking = model::parking_elsewhere;
     struct far_gate {
@@ -129,18 +134,19 @@ TEST(latch, wakes_while_a_limit_starts) {
         bool passed = false;
     };
     int passed = 0;
-    model::result const r = model::explore("latch_limit_starts", random(10000), [&passed](model::test& t) {
-        auto& g = t.make<far_gate>();
-        g.latch.open(1);
-        t.thread([&g] {
-            g.passed = g.latch.wait_until({2, &g.token});
-            g.world.end_suspending();
+    model::result const r =
+        model::explore("latch_limit_starts", random(10000), [&passed](model::test& t) {
+            auto& g = t.make<far_gate>();
+            g.latch.open(1);
+            t.thread([&g] {
+                g.passed = g.latch.wait_until({2, &g.token});
+                g.world.end_suspending();
+            });
+            t.thread([&g] { g.world.run_posts(1); });
+            t.thread([&g] { static_cast<void>(g.latch.count_down(1)); });
+            t.thread([&g] { g.token.request(); });
+            t.at_end([&] { passed += g.passed; });
         });
-        t.thread([&g] { g.world.run_posts(1); });
-        t.thread([&g] { static_cast<void>(g.latch.count_down(1)); });
-        t.thread([&g] { g.token.request(); });
-        t.at_end([&] { passed += g.passed; });
-    });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(passed), r.executions / 20);
     EXPECT_LT(static_cast<std::size_t>(passed), r.executions);
@@ -160,7 +166,8 @@ struct meeting {
         for (int phase = 1; phase <= phases; ++phase) {
             progress[self].store(phase);
             barrier.arrive_and_wait();
-            for (std::size_t i = 0; i < count; ++i) model::check(progress[i].load() == phase, "all have come so far");
+            for (std::size_t i = 0; i < count; ++i)
+                model::check(progress[i].load() == phase, "all have come so far");
             barrier.arrive_and_wait();
         }
     }
@@ -168,7 +175,8 @@ struct meeting {
         progress[self].store(1);
         for (int k = 0; k < 2; ++k) {
             while (!barrier.arrive_and_wait_until(2)) ++withdrawn;
-            for (std::size_t i = 0; i < count; ++i) model::check(progress[i].load() == 1, "all have come");
+            for (std::size_t i = 0; i < count; ++i)
+                model::check(progress[i].load() == 1, "all have come");
         }
     }
 };
@@ -191,13 +199,14 @@ TEST(barrier, three_take_part) {
 
 TEST(barrier, time_outs_withdraw) {
     int withdrawn = 0;
-    model::result const r = model::explore("barrier_timed", random(60000), [&withdrawn](model::test& t) {
-        auto& m = t.make<meeting>(2);
-        t.thread([&m] { m.run(0, 2, 1); });
-        t.thread([&m] { m.run_in_time(1, 2); });
-        t.thread([&m] { m.world.time_passes(); });
-        t.at_end([&m, &withdrawn] { withdrawn += m.withdrawn; });
-    });
+    model::result const r =
+        model::explore("barrier_timed", random(60000), [&withdrawn](model::test& t) {
+            auto& m = t.make<meeting>(2);
+            t.thread([&m] { m.run(0, 2, 1); });
+            t.thread([&m] { m.run_in_time(1, 2); });
+            t.thread([&m] { m.world.time_passes(); });
+            t.at_end([&m, &withdrawn] { withdrawn += m.withdrawn; });
+        });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(withdrawn), r.executions / 60);
 }
@@ -261,17 +270,19 @@ TEST(condition, no_notification_is_lost) {
 
 TEST(condition, who_gives_up_takes_no_notification) {
     int gave_up = 0;
-    model::result const r = model::explore("condition_timed", random(60000), [&gave_up](model::test& t) {
-        auto& m = t.make<mailbox>();
-        for (int i = 0; i < 2; ++i) t.thread([&m] { m.put(); });
-        t.thread([&m] { m.take(); });
-        t.thread([&m] { m.take_in_time(); });
-        t.thread([&m] { m.world.time_passes(); });
-        t.at_end([&m, &gave_up] {
-            model::check(m.taken + m.gave_up == 2 && m.taken + m.letters.load() == 2, "a letter is taken or left");
-            gave_up += m.gave_up;
+    model::result const r =
+        model::explore("condition_timed", random(60000), [&gave_up](model::test& t) {
+            auto& m = t.make<mailbox>();
+            for (int i = 0; i < 2; ++i) t.thread([&m] { m.put(); });
+            t.thread([&m] { m.take(); });
+            t.thread([&m] { m.take_in_time(); });
+            t.thread([&m] { m.world.time_passes(); });
+            t.at_end([&m, &gave_up] {
+                model::check(m.taken + m.gave_up == 2 && m.taken + m.letters.load() == 2,
+                             "a letter is taken or left");
+                gave_up += m.gave_up;
+            });
         });
-    });
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(gave_up), r.executions / 130);
 }
@@ -299,7 +310,10 @@ struct single {
 void once_body(model::test& t) {
     auto& s = t.make<single>();
     for (int i = 0; i < 3; ++i) t.thread([&s] { s.use(); });
-    t.at_end([&s] { model::check(s.attempts.load() == 2 && s.made.load() == 7, "it was done in the second attempt"); });
+    t.at_end([&s] {
+        model::check(s.attempts.load() == 2 && s.made.load() == 7,
+                     "it was done in the second attempt");
+    });
 }
 
 TEST(once, one_of_the_others_repeats_what_failed) {
@@ -326,7 +340,8 @@ struct spun {
 
     void add(bool tries) {
         if (!(tries && front.try_lock()))
-            model::check(core(front).lock_until(wait::limit<model::parking>{detail::k_no_deadline}), "it has no limit");
+            model::check(core(front).lock_until(wait::limit<model::parking>{detail::k_no_deadline}),
+                         "it has no limit");
         value.store(value.load() + 1);
         front.unlock();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of transports over an MPI: each place is a process that the MPI has started, and the first one drives them all (driven_place.hpp). The first
-// argument says which MPI. Driven by hosts_test.py.
+// The tests of transports over an MPI: each place is a process that the MPI has started, and the
+// first one drives them all (driven_place.hpp). The first argument says which MPI. Driven by
+// hosts_test.py.
 #include "driven_place.hpp"
 #include "net/mpi_plugin.hpp"
 #include "net/mpi_transport.hpp"
@@ -28,11 +29,14 @@ std::vector<std::unique_ptr<test::process_handle>> processes; // at the first on
 fleet drive(rank count) {
     auto const all = std::make_shared<test::open_places>(processes, count);
     fleet f;
-    for (rank r = 0; r < count; ++r) f.places.push_back(std::make_unique<test::driven_place>(all, r));
+    for (rank r = 0; r < count; ++r)
+        f.places.push_back(std::make_unique<test::driven_place>(all, r));
     return f;
 }
 
-bool expects_messages(transport& place) { return dynamic_cast<test::driven_place&>(place).expects_messages(); }
+bool expects_messages(transport& place) {
+    return dynamic_cast<test::driven_place&>(place).expects_messages();
+}
 
 // When the tests are set up, the world is known.
 kind over_mpi() { return {"mpi", &drive, true, nullptr, world.count, &expects_messages}; }
@@ -50,7 +54,8 @@ void check(int error) {
     std::_Exit(EXIT_FAILURE);
 }
 
-template <class T> std::vector<T> gather(mpi_functions const& mpi, mpi_endpoint* all, T const& own) {
+template <class T>
+std::vector<T> gather(mpi_functions const& mpi, mpi_endpoint* all, T const& own) {
     std::vector<T> of_all(world.count);
     check(mpi.gather(all, &own, sizeof own, of_all.data()));
     return of_all;
@@ -63,7 +68,8 @@ std::vector<address> exchange_addresses(mpi_functions const& mpi, std::uint16_t 
     check(mpi.find_hosts(all, lowest));
     std::vector<rank> const firsts = gather(mpi, all, lowest);
     address own{{"localhost"}, port};
-    if (*std::max_element(firsts.begin(), firsts.end()) != 0) gethostname(own.host.data(), own.host.size() - 1);
+    if (*std::max_element(firsts.begin(), firsts.end()) != 0)
+        gethostname(own.host.data(), own.host.size() - 1);
     std::vector<address> const addresses = gather(mpi, all, own);
     mpi.close(all);
     return addresses;
@@ -73,12 +79,14 @@ std::unique_ptr<mpi_transport> take_part(mpi_functions const& mpi, rank count) {
     mpi_endpoint* over = nullptr;
     check(mpi.open(count, over));
     if (over == nullptr) return nullptr;
-    std::vector<int> const descriptors(world.descriptors, world.descriptors + world.descriptor_count);
+    std::vector<int> const descriptors(world.descriptors,
+                                       world.descriptors + world.descriptor_count);
     return std::make_unique<mpi_transport>(mpi, over, world.here, count, false, descriptors);
 }
 
 int run_tests(std::vector<address> const& addresses) {
-    for (address const& a : addresses) processes.push_back(std::make_unique<test::process_handle>(a.host.data(), a.port));
+    for (address const& a : addresses)
+        processes.push_back(std::make_unique<test::process_handle>(a.host.data(), a.port));
     testing::InitGoogleTest();
     int const result = RUN_ALL_TESTS();
     for (auto const& p : processes) p->tell_to_quit();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transport of another process, which a test drives as if it were here: each call goes there over a connection and is made by a thread there, for as long as
-// it takes; what arrives there is delivered here, while it is delivered there.
+// A transport of another process, which a test drives as if it were here: each call goes there over
+// a connection and is made by a thread there, for as long as it takes; what arrives there is
+// delivered here, while it is delivered there.
 #pragma once
 
 #include "net/mpi_transport.hpp"
@@ -64,12 +65,14 @@ public:
     void put(void const* bytes, std::size_t size) const {
         auto const* from = static_cast<std::byte const*>(bytes);
         for (ssize_t done = 0; size != 0; from += done, size -= static_cast<std::size_t>(done))
-            if (done = ::send(m_socket, from, size, MSG_NOSIGNAL); done <= 0) throw std::runtime_error("a process is gone");
+            if (done = ::send(m_socket, from, size, MSG_NOSIGNAL); done <= 0)
+                throw std::runtime_error("a process is gone");
     }
     void get(void* bytes, std::size_t size) const {
         auto* to = static_cast<std::byte*>(bytes);
         for (ssize_t done = 0; size != 0; to += done, size -= static_cast<std::size_t>(done))
-            if (done = recv(m_socket, to, size, 0); done <= 0) throw std::runtime_error("a process is gone");
+            if (done = recv(m_socket, to, size, 0); done <= 0)
+                throw std::runtime_error("a process is gone");
     }
     template <class T> void put(T const& value) const { put(&value, sizeof value); }
     template <class T> T get() const {
@@ -82,7 +85,20 @@ private:
     int m_socket;
 };
 
-enum class call : std::uint32_t { open, close, most_bytes, try_send, poll, begin_watch, end_watch, arm, sleep, wake, read, quit };
+enum class call : std::uint32_t {
+    open,
+    close,
+    most_bytes,
+    try_send,
+    poll,
+    begin_watch,
+    end_watch,
+    arm,
+    sleep,
+    wake,
+    read,
+    quit
+};
 
 struct request {
     call what = call::quit;
@@ -92,18 +108,21 @@ struct request {
     std::uint64_t bytes = 0;
 };
 
-// --- where the transport is --------------------------------------------------------------------------------------------
+// --- where the transport is ----------------------------------------------------------------------
 
 class driven_process {
 public:
-    using maker = std::function<std::unique_ptr<net::mpi_transport>(rank count)>; // by all processes; null: this one is not of them
+    // By all processes; null: this one is not of them.
+    using maker = std::function<std::unique_ptr<net::mpi_transport>(rank count)>;
 
-    explicit driven_process(maker make) : m_make(std::move(make)), m_listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    explicit driven_process(maker make)
+        : m_make(std::move(make)), m_listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_in any{};
         any.sin_family = AF_INET;
         socklen_t size = sizeof any;
         auto* const address = reinterpret_cast<sockaddr*>(&any);
-        if (bind(m_listener, address, size) != 0 || listen(m_listener, 64) != 0 || getsockname(m_listener, address, &size) != 0)
+        if (bind(m_listener, address, size) != 0 || listen(m_listener, 64) != 0 ||
+            getsockname(m_listener, address, &size) != 0)
             throw std::system_error(errno, std::generic_category(), "listen");
         m_port = ntohs(any.sin_port);
         m_acceptor = std::thread([this] { accept_all(); });
@@ -123,7 +142,8 @@ public:
 private:
     void accept_all() {
         for (int socket = 0; (socket = accept4(m_listener, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;)
-            m_servers.emplace_back([this, with = std::make_shared<connection>(socket)] { serve(*with); });
+            m_servers.emplace_back(
+                [this, with = std::make_shared<connection>(socket)] { serve(*with); });
     }
     void serve(connection const& with) try {
         for (;;) {
@@ -140,7 +160,8 @@ private:
         std::lock_guard const held(m_lock);
         m_place = std::move(next);
     }
-    // As a place that sleeps does: what it has sent may need its help, though the test does not poll there.
+    // As a place that sleeps does: what it has sent may need its help, though the test does not
+    // poll there.
     void look_around() {
         for (; !m_stops; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
             std::lock_guard const held(m_lock);
@@ -156,7 +177,8 @@ private:
             case call::try_send: {
                 std::vector<std::byte> payload(asked.head.size);
                 with.get(payload.data(), payload.size());
-                return static_cast<std::uint64_t>(m_place->try_send(asked.to, asked.head, payload.data()));
+                return static_cast<std::uint64_t>(
+                    m_place->try_send(asked.to, asked.head, payload.data()));
             }
             case call::poll: return poll(with);
             case call::begin_watch: m_place->begin_watch(); return 0;
@@ -166,7 +188,8 @@ private:
             case call::wake: m_place->wake(); return 0;
             case call::read: {
                 std::vector<std::byte> here(asked.bytes);
-                return static_cast<std::uint64_t>(m_place->read(asked.to, here.data(), asked.number, asked.bytes));
+                return static_cast<std::uint64_t>(
+                    m_place->read(asked.to, here.data(), asked.number, asked.bytes));
             }
             case call::quit: break;
         }
@@ -202,7 +225,7 @@ private:
     std::thread m_acceptor;
 };
 
-// --- where the test is -------------------------------------------------------------------------------------------------
+// --- where the test is ---------------------------------------------------------------------------
 
 class process_handle {
 public:
@@ -244,7 +267,8 @@ private:
 // Open while it exists; all processes take part in that.
 class open_places {
 public:
-    open_places(std::vector<std::unique_ptr<process_handle>>& processes, rank count) : m_processes(processes), m_count(count) {
+    open_places(std::vector<std::unique_ptr<process_handle>>& processes, rank count)
+        : m_processes(processes), m_count(count) {
         for (auto const& p : processes) p->under_way = 0;
         ask_all({call::open, count});
     }
@@ -267,7 +291,8 @@ private:
 
 class driven_place final : public net::transport {
 public:
-    driven_place(std::shared_ptr<open_places> all, rank here) : m_all(std::move(all)), m_here(here), m_own(m_all->at(here)) {}
+    driven_place(std::shared_ptr<open_places> all, rank here)
+        : m_all(std::move(all)), m_here(here), m_own(m_all->at(here)) {}
 
     // What has been sent to it has not all been delivered.
     [[nodiscard]] bool expects_messages() const { return m_own.under_way != 0; }
@@ -302,9 +327,12 @@ public:
     void begin_watch() noexcept override { ask(call::begin_watch); }
     void end_watch() noexcept override { ask(call::end_watch); }
     void arm() noexcept override { ask(call::arm); }
-    void sleep(std::uint64_t deadline) noexcept override { m_own.ask({call::sleep, 0, {}, deadline}); }
+    void sleep(std::uint64_t deadline) noexcept override {
+        m_own.ask({call::sleep, 0, {}, deadline});
+    }
     void wake() noexcept override { ask(call::wake); }
-    [[nodiscard]] int read(rank from, void* /*to*/, std::uint64_t address, std::size_t bytes) noexcept override {
+    [[nodiscard]] int read(rank from, void* /*to*/, std::uint64_t address,
+                           std::size_t bytes) noexcept override {
         return static_cast<int>(m_own.ask({call::read, from, {}, address, bytes}));
     }
 

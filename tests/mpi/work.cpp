@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of several places whose first argument says what they do; it finds its own results right. Driven by hosts_test.py.
-//   exchange      arguments and results of all sizes between all places, exceptions, activities that start activities everywhere
-//   compute N     place 1 computes for N ms with all its workers, and place 0 reads memory of it meanwhile
-//   memory        all places add to words of all places; prints how many of them place 0 reaches by loads and stores
-//   call N        round trips of an empty call, in rounds of N
+// A program of several places whose first argument says what they do; it finds its own results
+// right. Driven by hosts_test.py.
+//   exchange      arguments and results of all sizes between all places, exceptions, activities
+//                 that start activities everywhere compute N     place 1 computes for N ms with all
+//                 its workers, and place 0 reads memory of it meanwhile
+//   memory        all places add to words of all places; prints how many of them place 0 reaches by
+//                 loads and stores call N        round trips of an empty call, in rounds of N
 // For each of compute and call it prints the median and the longest time, in microseconds.
 #include <tulle.h>
 #include <tulle/tulle.hpp>
@@ -33,11 +35,14 @@ int number = 0; // the second argument
     std::exit(EXIT_FAILURE);
 }
 
-double us_since(clock_type::time_point begin) { return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count(); }
+double us_since(clock_type::time_point begin) {
+    return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count();
+}
 
 void print_times(std::vector<double> times) {
     std::sort(times.begin(), times.end());
-    std::printf("%zu times, median %.1f us, longest %.1f us\n", times.size(), times[times.size() / 2], times.back());
+    std::printf("%zu times, median %.1f us, longest %.1f us\n", times.size(),
+                times[times.size() / 2], times.back());
 }
 
 bytes some_bytes(std::size_t count, std::uint32_t seed) {
@@ -59,12 +64,15 @@ void exchange_with(tulle::place with, std::size_t size) {
     bytes const got = tulle::at(
         with, [](bytes b) { return reversed(std::move(b)); }, sent);
     std::reverse(sent.begin(), sent.end());
-    if (got != sent) fail(std::to_string(size) + " bytes have changed on the way to place " + std::to_string(with.index()) + " and back");
+    if (got != sent)
+        fail(std::to_string(size) + " bytes have changed on the way to place " +
+             std::to_string(with.index()) + " and back");
 }
 
 void exchange_with_all() {
-    for (std::size_t const size : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{4000}, std::size_t{4096},
-                                   std::size_t{4097}, std::size_t{70'000}, std::size_t{1'000'000}, std::size_t{5'000'000}})
+    for (std::size_t const size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{4000}, std::size_t{4096},
+          std::size_t{4097}, std::size_t{70'000}, std::size_t{1'000'000}, std::size_t{5'000'000}})
         for (tulle::place const p : tulle::places()) exchange_with(p, size);
 }
 
@@ -87,10 +95,12 @@ int exchange() {
     constexpr int k_depth = 4;
     tulle::finish([](tulle::activities& all) { all.async([] { visit_all(k_depth); }); });
     int found = 0;
-    for (tulle::place const p : tulle::places()) found += tulle::at(p, [] { return visits.load(); });
+    for (tulle::place const p : tulle::places())
+        found += tulle::at(p, [] { return visits.load(); });
     int expected = 0;
     for (int k = 0, level = 1; k <= k_depth; ++k, level *= tulle::place_count()) expected += level;
-    if (found != expected) fail(std::to_string(found) + " visits instead of " + std::to_string(expected));
+    if (found != expected)
+        fail(std::to_string(found) + " visits instead of " + std::to_string(expected));
     for (tulle::place const p : tulle::places()) try {
             tulle::at(p, [] { throw std::out_of_range("from far away"); });
             fail("an exception is lost");
@@ -117,7 +127,8 @@ int memory() {
                     },
                     word);
         });
-        if (tulle::fetch_add(word, 0L) != k_adds * tulle::place_count()) fail("additions are lost at place " + std::to_string(of.index()));
+        if (tulle::fetch_add(word, 0L) != k_adds * tulle::place_count())
+            fail("additions are lost at place " + std::to_string(of.index()));
         tulle::free_global(word);
     }
     std::printf("%d places, %d reached\n", tulle::place_count(), reached);
@@ -141,13 +152,15 @@ int compute() {
         all.async_at(
             other,
             [](int ms) {
-                for (int k = 1; k < tulle::worker_count(); ++k) tulle::spawn_detached([ms]() noexcept { compute_for(ms); });
+                for (int k = 1; k < tulle::worker_count(); ++k)
+                    tulle::spawn_detached([ms]() noexcept { compute_for(ms); });
                 compute_for(ms);
             },
             number);
         for (std::uint64_t seen = 0; seen != 2;) {
             auto const begin = clock_type::now();
-            if (tulle_pull(&seen, 1, reinterpret_cast<void const*>(there), sizeof seen) != 0) fail("memory of place 1 cannot be read");
+            if (tulle_pull(&seen, 1, reinterpret_cast<void const*>(there), sizeof seen) != 0)
+                fail("memory of place 1 cannot be read");
             if (seen == 1) times.push_back(us_since(begin));
         }
     });

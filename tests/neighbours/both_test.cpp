@@ -17,7 +17,9 @@ long sum_by_both(int from, int to) {
     std::atomic<long> of_tbb{0};
     long of_openmp = 0;
     int const middle = (from + to) / 2;
-    oneapi::tbb::parallel_for(from, middle, [&of_tbb](int i) { of_tbb.fetch_add(value_of(i), std::memory_order_relaxed); });
+    oneapi::tbb::parallel_for(from, middle, [&of_tbb](int i) {
+        of_tbb.fetch_add(value_of(i), std::memory_order_relaxed);
+    });
 #pragma omp parallel for num_threads(k_team) reduction(+ : of_openmp)
     for (int i = middle; i < to; ++i) of_openmp += value_of(i);
     return of_tbb.load() + of_openmp;
@@ -40,7 +42,8 @@ TEST_P(both_test, each_uses_the_other) {
             EXPECT_EQ(sum % expected_of_tulle(k), 0); // one or two threads
         });
     });
-    for (int k = 0; k < k_threads; ++k) ASSERT_EQ(threads[static_cast<std::size_t>(k)].join(), serial_sum(k, k + k_items));
+    for (int k = 0; k < k_threads; ++k)
+        ASSERT_EQ(threads[static_cast<std::size_t>(k)].join(), serial_sum(k, k + k_items));
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneTBB in the same process: loops in Tulle's threads, and Tulle used by tasks that a foreign OS thread has started. (A thread of Tulle must
-// not wait inside a task: it might go on on another OS thread.)
+// oneTBB in the same process: loops in Tulle's threads, and Tulle used by tasks that a foreign OS
+// thread has started. (A thread of Tulle must not wait inside a task: it might go on on another OS
+// thread.)
 #include "neighbours.hpp"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -29,7 +30,8 @@ long sum_by_tbb(int from, int to) {
 
 class onetbb_test : public over_workers {
 protected:
-    oneapi::tbb::global_control m_team{oneapi::tbb::global_control::max_allowed_parallelism, k_team};
+    oneapi::tbb::global_control m_team{oneapi::tbb::global_control::max_allowed_parallelism,
+                                       k_team};
 };
 INSTANTIATE_TEST_SUITE_P(workers, onetbb_test, ::testing::Values(1, 2, 4));
 
@@ -43,7 +45,8 @@ TEST_P(onetbb_test, loops_in_threads) {
             return sum + sum_by_tbb(k * k_items, (k + 1) * k_items);
         }));
     for (int k = 0; k < k_threads; ++k)
-        ASSERT_EQ(threads[static_cast<std::size_t>(k)].join(), 2 * serial_sum(k * k_items, (k + 1) * k_items));
+        ASSERT_EQ(threads[static_cast<std::size_t>(k)].join(),
+                  2 * serial_sum(k * k_items, (k + 1) * k_items));
 }
 
 TEST_P(onetbb_test, loops_in_forked_children) {
@@ -55,9 +58,12 @@ TEST_P(onetbb_test, loops_in_forked_children) {
 TEST_P(onetbb_test, tasks_fork_spawn_and_wait) {
     std::vector<long> results(k_threads);
     run_on_foreign_thread([&results] {
-        oneapi::tbb::parallel_for(0, k_threads, [&results](int k) { results[static_cast<std::size_t>(k)] = use_tulle(k); });
+        oneapi::tbb::parallel_for(0, k_threads, [&results](int k) {
+            results[static_cast<std::size_t>(k)] = use_tulle(k);
+        });
     });
-    for (int k = 0; k < k_threads; ++k) ASSERT_EQ(results[static_cast<std::size_t>(k)], expected_of_tulle(k));
+    for (int k = 0; k < k_threads; ++k)
+        ASSERT_EQ(results[static_cast<std::size_t>(k)], expected_of_tulle(k));
 }
 
 TEST_P(onetbb_test, tasks_of_a_group_wait_for_threads_that_run_loops) {
@@ -65,10 +71,14 @@ TEST_P(onetbb_test, tasks_of_a_group_wait_for_threads_that_run_loops) {
     run_on_foreign_thread([&results] {
         oneapi::tbb::task_group group;
         for (int k = 0; k < k_threads; ++k)
-            group.run([&results, k] { results[static_cast<std::size_t>(k)] = spawn([k] { return sum_by_tbb(0, k); }).join(); });
+            group.run([&results, k] {
+                results[static_cast<std::size_t>(k)] =
+                    spawn([k] { return sum_by_tbb(0, k); }).join();
+            });
         group.wait();
     });
-    for (int k = 0; k < k_threads; ++k) ASSERT_EQ(results[static_cast<std::size_t>(k)], serial_sum(0, k));
+    for (int k = 0; k < k_threads; ++k)
+        ASSERT_EQ(results[static_cast<std::size_t>(k)], serial_sum(0, k));
 }
 
 TEST_P(onetbb_test, idle_workers_use_no_processor_time) {

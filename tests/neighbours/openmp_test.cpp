@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP in the same process: parallel regions in Tulle's threads, and Tulle used by the threads of a parallel region that a foreign OS thread
-// has started. (A thread of Tulle must not wait inside a region: it might go on on another OS thread, which is of another team.)
+// OpenMP in the same process: parallel regions in Tulle's threads, and Tulle used by the threads of
+// a parallel region that a foreign OS thread has started. (A thread of Tulle must not wait inside a
+// region: it might go on on another OS thread, which is of another team.)
 #include "neighbours.hpp"
 
 #include <omp.h>
@@ -28,11 +29,13 @@ TEST_P(openmp_test, regions_in_threads) {
         threads.push_back(spawn([k] {
             this_thread::yield();
             long const sum = sum_by_openmp(k * k_items, (k + 1) * k_items);
-            this_thread::sleep_for(std::chrono::microseconds(k)); // may go on on another OS thread, with another team
+            // May go on on another OS thread, with another team.
+            this_thread::sleep_for(std::chrono::microseconds(k));
             return sum + sum_by_openmp(k * k_items, (k + 1) * k_items);
         }));
     for (int k = 0; k < k_threads; ++k)
-        ASSERT_EQ(threads[static_cast<std::size_t>(k)].join(), 2 * serial_sum(k * k_items, (k + 1) * k_items));
+        ASSERT_EQ(threads[static_cast<std::size_t>(k)].join(),
+                  2 * serial_sum(k * k_items, (k + 1) * k_items));
 }
 
 TEST_P(openmp_test, regions_in_forked_children) {
@@ -68,10 +71,12 @@ TEST_P(openmp_test, tasks_wait_for_threads) {
 #pragma omp single
         for (int k = 0; k < k_threads; ++k) {
 #pragma omp task firstprivate(k) shared(results)
-            results[static_cast<std::size_t>(k)] = spawn([k] { return sum_by_openmp(0, k); }).join();
+            results[static_cast<std::size_t>(k)] =
+                spawn([k] { return sum_by_openmp(0, k); }).join();
         }
     });
-    for (int k = 0; k < k_threads; ++k) ASSERT_EQ(results[static_cast<std::size_t>(k)], serial_sum(0, k));
+    for (int k = 0; k < k_threads; ++k)
+        ASSERT_EQ(results[static_cast<std::size_t>(k)], serial_sum(0, k));
 }
 
 TEST_P(openmp_test, idle_workers_use_no_processor_time) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that is compiled with -fno-exceptions: all headers, threads of each kind, and what happens where something would be thrown.
+// A program that is compiled with -fno-exceptions: all headers, threads of each kind, and what
+// happens where something would be thrown.
 #include <tulle/tulle.hpp>
 
 #include <atomic>
@@ -65,10 +66,12 @@ void waits() {
         changed.notify_all();
     });
     check(numbers.receive() == 1, "channel");
-    check(promise.get_future().then([](tulle::future<int> f) { return f.get() + 1; }).get() == 3, "future");
+    check(promise.get_future().then([](tulle::future<int> f) { return f.get() + 1; }).get() == 3,
+          "future");
     std::unique_lock held(m);
     changed.wait(held, [&is_set] { return is_set; });
-    check(!changed.wait(held, tulle::wait_limit(std::chrono::milliseconds(1))), "a wait with a limit");
+    check(!changed.wait(held, tulle::wait_limit(std::chrono::milliseconds(1))),
+          "a wait with a limit");
     held.unlock();
     other.join();
 }
@@ -88,10 +91,13 @@ void ends_with(char const* message, void (*action)()) {
     ::close(ends[1]);
     std::string text;
     char part[512];
-    for (ssize_t got = 0; (got = ::read(ends[0], part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(got));
+    for (ssize_t got = 0; (got = ::read(ends[0], part, sizeof part)) > 0;)
+        text.append(part, static_cast<std::size_t>(got));
     ::close(ends[0]);
     int status = 0;
-    check(::waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "it aborts");
+    check(::waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+              WTERMSIG(status) == SIGABRT,
+          "it aborts");
     check(text.find(message) != std::string::npos, message);
     if (text.find(message) == std::string::npos) std::fprintf(stderr, "%s\n", text.c_str());
 }

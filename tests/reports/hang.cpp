@@ -37,7 +37,8 @@ tulle::mutex first, second;
 tulle::thread<void> self_joining[2];
 std::atomic<bool> stop{false};
 
-template <class Mutex> TULLE_NOINLINE void lock_both(Mutex& one, Mutex& other, tulle::barrier& met) {
+template <class Mutex>
+TULLE_NOINLINE void lock_both(Mutex& one, Mutex& other, tulle::barrier& met) {
     std::lock_guard const outer(one);
     met.arrive_and_wait();
     std::lock_guard const inner(other);
@@ -45,7 +46,8 @@ template <class Mutex> TULLE_NOINLINE void lock_both(Mutex& one, Mutex& other, t
 
 void mutex_cycle() {
     tulle::barrier met(2);
-    auto left = tulle::spawn({.name = "left"}, [&met] { lock_both(first, second, met); }); // line: left
+    // line: left
+    auto left = tulle::spawn({.name = "left"}, [&met] { lock_both(first, second, met); });
     auto right = tulle::spawn({.name = "right"}, [&met] { lock_both(second, first, met); });
     left.join();
     right.join();
@@ -138,7 +140,8 @@ void never_filled() {
     long word = 0;
     tulle::feb::empty(word);
     tulle::full_empty<int> object(1);
-    auto taker = tulle::spawn({.name = "taker"}, [&word] { static_cast<void>(tulle::feb::read_fe(word)); });
+    auto taker =
+        tulle::spawn({.name = "taker"}, [&word] { static_cast<void>(tulle::feb::read_fe(word)); });
     auto writer = tulle::spawn({.name = "writer"}, [&object] { object.write_ef(2); });
     taker.join();
     writer.join();
@@ -162,7 +165,8 @@ void address_cycle() {
 
 void never_kept() {
     tulle::promise<int> promise;
-    auto reader = tulle::spawn({.name = "reader"}, [f = promise.get_future()]() mutable { return f.get(); });
+    auto reader =
+        tulle::spawn({.name = "reader"}, [f = promise.get_future()]() mutable { return f.get(); });
     reader.join();
 }
 
@@ -171,11 +175,13 @@ void no_place() {
     tulle::spawn_group group(1, tulle::when_full::block);
     tulle::latch started(1);
     group.spawn([&started] { started.wait(); });
-    auto spawner = tulle::spawn({.name = "spawner"}, [&] { group.spawn([&started] { started.count_down(); }); });
+    auto spawner = tulle::spawn({.name = "spawner"},
+                                [&] { group.spawn([&started] { started.count_down(); }); });
     spawner.join();
 }
 
-// A circle over channels, a semaphore, a shared mutex, phases and a token; each in a thread of its name.
+// A circle over channels, a semaphore, a shared mutex, phases and a token; each in a thread of its
+// name.
 void many_kinds() {
     tulle::channel<int> full(1);
     tulle::channel<int> empty(3);
@@ -186,7 +192,9 @@ void many_kinds() {
     full.send(1);
     shared.lock_shared();
     std::vector<tulle::thread<void>> threads;
-    auto const wait = [&threads](char const* name, auto f) { threads.push_back(tulle::spawn({.name = name}, f)); };
+    auto const wait = [&threads](char const* name, auto f) {
+        threads.push_back(tulle::spawn({.name = name}, f));
+    };
     wait("sender", [&] { full.send(2); });
     wait("receiver", [&] { static_cast<void>(empty.receive()); });
     wait("selector", [&] {
@@ -241,7 +249,8 @@ void guest_waits() {
 void more_threads_than_stacks() {
     tulle::barrier all(300);
     std::vector<tulle::thread<void>> threads;
-    for (int k = 0; k < 300; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    for (int k = 0; k < 300; ++k)
+        threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
     for (auto& t : threads) t.join();
 }
 
@@ -249,7 +258,8 @@ void more_threads_than_stacks() {
 void more_threads_than_stacks_beside_a_blocked_worker() {
     tulle::barrier all(300);
     std::vector<tulle::thread<void>> threads;
-    for (int k = 0; k < 300; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    for (int k = 0; k < 300; ++k)
+        threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
     std::this_thread::sleep_for(100ms);
     for (auto& t : threads) t.join();
 }
@@ -267,12 +277,14 @@ void chain_of_promises() {
     std::vector<tulle::promise<int>> links(k_length);
     std::vector<tulle::thread<void>> threads;
     for (std::size_t k = k_length - 1; k > 0; --k)
-        threads.push_back(tulle::spawn([&links, k] { links[k].set_value(links[k - 1].get_future().get() + 1); }));
+        threads.push_back(
+            tulle::spawn([&links, k] { links[k].set_value(links[k - 1].get_future().get() + 1); }));
     threads.push_back(tulle::spawn([&links] { links[0].set_value(0); }));
     for (auto& t : threads) t.join();
 }
 
-// The system refuses stacks: the address space is limited to what is used now and room for some more.
+// The system refuses stacks: the address space is limited to what is used now and room for some
+// more.
 void limit_memory() {
     std::ifstream statm("/proc/self/statm");
     rlim_t pages = 0;
@@ -287,7 +299,8 @@ void more_threads_than_memory() {
     limit_memory();
     tulle::barrier all(10000);
     std::vector<tulle::thread<void>> threads;
-    for (int k = 0; k < 10000; ++k) threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    for (int k = 0; k < 10000; ++k)
+        threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
     for (auto& t : threads) t.join();
 }
 
@@ -295,7 +308,8 @@ void more_lockers_than_memory() {
     limit_memory();
     std::unique_lock const held(first);
     std::vector<tulle::thread<void>> threads;
-    for (int k = 0; k < 10000; ++k) threads.push_back(tulle::spawn([] { std::lock_guard const waits(first); }));
+    for (int k = 0; k < 10000; ++k)
+        threads.push_back(tulle::spawn([] { std::lock_guard const waits(first); }));
     for (auto& t : threads) t.join();
 }
 
@@ -337,7 +351,7 @@ void with_surplus_worker() {
     tulle::latch(1).wait();
 }
 
-// --- not deadlocks -----------------------------------------------------------------------------------------------------------
+// --- not deadlocks -------------------------------------------------------------------------------
 
 void waits_for_foreign_thread() {
     tulle::latch done(1);
@@ -380,7 +394,8 @@ void sleeps() { tulle::this_thread::sleep_for(k_longer_than_the_grace); }
 void waits_with_deadline() {
     tulle::latch never(1);
     tulle::signal none(1);
-    if (never.wait_for(k_longer_than_the_grace) || none.wait_for(k_longer_than_the_grace)) std::abort();
+    if (never.wait_for(k_longer_than_the_grace) || none.wait_for(k_longer_than_the_grace))
+        std::abort();
 }
 
 void guest_sleeps() {
@@ -435,7 +450,7 @@ void last_foreign_thread_ends() {
     tulle::latch(1).wait();
 }
 
-// --- to be asked ---------------------------------------------------------------------------------------------------------------
+// --- to be asked ---------------------------------------------------------------------------------
 
 TULLE_NOINLINE void compute_until_stopped() {
     while (!stop.load(std::memory_order_relaxed)) tulle::detail::cpu_pause();
@@ -456,7 +471,9 @@ void busy() {
     std::puts("ready");
     std::fflush(stdout);
     std::string line(100, ' ');
-    while (std::fgets(line.data(), static_cast<int>(line.size()), stdin) == nullptr) std::clearerr(stdin); // until the test says a word
+    // Until the test says a word.
+    while (std::fgets(line.data(), static_cast<int>(line.size()), stdin) == nullptr)
+        std::clearerr(stdin);
     std::_Exit(7);
 }
 
@@ -469,7 +486,8 @@ std::map<std::string, void (*)()> const k_ways{
     {"mutex_cycle", &mutex_cycle},
     {"recursive_cycle", &recursive_cycle},
     {"c_recursive_cycle", &c_recursive_cycle},
-    {"circle_of_recursive_mutexes_beside_a_ticking_thread", &circle_of_recursive_mutexes_beside_a_ticking_thread},
+    {"circle_of_recursive_mutexes_beside_a_ticking_thread",
+     &circle_of_recursive_mutexes_beside_a_ticking_thread},
     {"circle_of_addresses_beside_a_ticking_thread", &circle_of_addresses_beside_a_ticking_thread},
     {"lost_signal", &lost_signal},
     {"lost_notification", &lost_notification},
@@ -493,7 +511,8 @@ std::map<std::string, void (*)()> const k_ways{
     {"computes", &computes},
     {"surplus_worker_computes", &surplus_worker_computes},
     {"more_threads_than_stacks", &more_threads_than_stacks},
-    {"more_threads_than_stacks_beside_a_blocked_worker", &more_threads_than_stacks_beside_a_blocked_worker},
+    {"more_threads_than_stacks_beside_a_blocked_worker",
+     &more_threads_than_stacks_beside_a_blocked_worker},
     {"more_forks_than_stacks", &more_forks_than_stacks},
     {"chain_of_promises", &chain_of_promises},
     {"more_threads_than_memory", &more_threads_than_memory},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends by a fault, in the way that its first argument names. Driven by overflow_test.py. Built with -fstack-clash-protection, but for what
-// is in overflow_unprobed.cpp.
+// Ends by a fault, in the way that its first argument names. Driven by overflow_test.py. Built with
+// -fstack-clash-protection, but for what is in overflow_unprobed.cpp.
 #include "sanitizer_name.hpp"
 
 #include <tulle.h>
@@ -41,7 +41,8 @@ void recurse_deep() {
     g_has_returned = true;
 }
 
-// Its own stack is what a thread overflows, or faults on: nobody joins it before it returns, who might run it in its own place.
+// Its own stack is what a thread overflows, or faults on: nobody joins it before it returns, who
+// might run it in its own place.
 void wait_for_the_end() {
     while (!g_has_returned) tulle::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -176,7 +177,7 @@ void two_at_once() {
     other.join();
 }
 
-// --- no overflows -----------------------------------------------------------------------------------------------------------
+// --- no overflows --------------------------------------------------------------------------------
 
 void wild_write(std::uintptr_t address) {
     auto t = tulle::spawn([address] { *reinterpret_cast<volatile char*>(address) = 1; });
@@ -187,14 +188,17 @@ void wild_write(std::uintptr_t address) {
 void null_pointer() { wild_write(0x10); }
 
 void wild_write_on_main() {
-    volatile std::uintptr_t address = 0x10; // volatile: the compiler does not see that nothing can be there
+    // volatile: the compiler does not see that nothing can be there
+    volatile std::uintptr_t address = 0x10;
     *reinterpret_cast<volatile char*>(address) = 1;
 }
 
 // Writes down to the thread's own guard, with nearly all of the stack left.
 void wild_write_into_guard() {
     auto t = tulle::spawn([] {
-        for (auto* at = static_cast<volatile char*>(__builtin_frame_address(0)) - 256;; at -= 64) *at = 1; // below what it needs itself
+        // Below what it needs itself.
+        for (auto* at = static_cast<volatile char*>(__builtin_frame_address(0)) - 256;; at -= 64)
+            *at = 1;
     });
     wait_for_the_end();
     t.join();
@@ -255,31 +259,32 @@ void after_the_end() {
     std::_Exit(present.sa_handler == SIG_DFL ? 8 : 1);
 }
 
-std::map<std::string, void (*)()> const k_ways{{"spawned", &spawned},
-                                               {"of_main", &of_main},
-                                               {"joined_by_main", &joined_by_main},
-                                               {"forked_by_main", &forked_by_main},
-                                               {"of_foreign_thread", &of_foreign_thread},
-                                               {"wild_write_on_main", &wild_write_on_main},
-                                               {"own_stack", &own_stack},
-                                               {"detached", &detached},
-                                               {"forked", &forked},
-                                               {"in_place", &in_place},
-                                               {"huge", &huge},
-                                               {"unprobed", &unprobed},
-                                               {"by_c", &by_c},
-                                               {"child_process", &child_process},
-                                               {"two_at_once", &two_at_once},
-                                               {"look_at_end_of_null_pointer", &look_at_end_of_null_pointer},
-                                               {"look_at_end_of_raised_by_thread", &look_at_end_of_raised_by_thread},
-                                               {"after_a_wait", &after_a_wait},
-                                               {"null_pointer", &null_pointer},
-                                               {"wild_write_into_guard", &wild_write_into_guard},
-                                               {"raised", &raised},
-                                               {"raised_by_thread", &raised_by_thread},
-                                               {"own_handler", &own_handler},
-                                               {"own_handler_before", &own_handler_before},
-                                               {"after_the_end", &after_the_end}};
+std::map<std::string, void (*)()> const k_ways{
+    {"spawned", &spawned},
+    {"of_main", &of_main},
+    {"joined_by_main", &joined_by_main},
+    {"forked_by_main", &forked_by_main},
+    {"of_foreign_thread", &of_foreign_thread},
+    {"wild_write_on_main", &wild_write_on_main},
+    {"own_stack", &own_stack},
+    {"detached", &detached},
+    {"forked", &forked},
+    {"in_place", &in_place},
+    {"huge", &huge},
+    {"unprobed", &unprobed},
+    {"by_c", &by_c},
+    {"child_process", &child_process},
+    {"two_at_once", &two_at_once},
+    {"look_at_end_of_null_pointer", &look_at_end_of_null_pointer},
+    {"look_at_end_of_raised_by_thread", &look_at_end_of_raised_by_thread},
+    {"after_a_wait", &after_a_wait},
+    {"null_pointer", &null_pointer},
+    {"wild_write_into_guard", &wild_write_into_guard},
+    {"raised", &raised},
+    {"raised_by_thread", &raised_by_thread},
+    {"own_handler", &own_handler},
+    {"own_handler_before", &own_handler_before},
+    {"after_the_end", &after_the_end}};
 
 } // namespace
 

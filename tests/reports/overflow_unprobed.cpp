@@ -17,7 +17,8 @@ TULLE_NOINLINE void fault() {
 } // namespace
 
 void step_over_the_guard() {
-    constexpr std::size_t k_bytes = std::size_t{96} << 10U; // with a stack of 64 KiB it ends in the middle of the neighbour's
+    // With a stack of 64 KiB it ends in the middle of the neighbour's.
+    constexpr std::size_t k_bytes = std::size_t{96} << 10U;
     volatile char local[k_bytes];
     keep(local);
     fault();

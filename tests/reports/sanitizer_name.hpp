@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sanitizer a program is built with, for the scripts that drive it: some things are the sanitizer's business there.
+// Which sanitizer a program is built with, for the scripts that drive it: some things are the
+// sanitizer's business there.
 #pragma once
 
 #if !defined(__has_feature)

@@ -99,7 +99,9 @@ void own_stack() {
 }
 
 void compact() {
-    run_on_own_stack([](tulle::latch& done) { tulle::spawn_detached({.stack_size = 1024}, [&done] { done.count_down(); }); });
+    run_on_own_stack([](tulle::latch& done) {
+        tulle::spawn_detached({.stack_size = 1024}, [&done] { done.count_down(); });
+    });
 }
 
 void twice() {
@@ -137,7 +139,8 @@ void beyond_the_end() {
             done.count_down();
         });
     });
-    for (int k = 0; k < 1000; ++k) tulle::this_thread::sleep_for(std::chrono::milliseconds(10)); // it ends meanwhile
+    // It ends meanwhile.
+    for (int k = 0; k < 1000; ++k) tulle::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 void nothing() {}
@@ -159,8 +162,9 @@ std::map<std::string, void (*)()> const k_ways{{"two_sites", &two_sites},
 int main(int, char** arguments) {
     ::alarm(100);
     if (std::string_view(arguments[1]) == "sanitizer") return std::puts(k_sanitizer) < 0 ? 1 : 0;
-    static_cast<void>(tulle::worker_count());  // starts the run time
-    auto* const way = k_ways.at(arguments[1]); // nothing of main's is on the heap when a thread calls exit
+    static_cast<void>(tulle::worker_count()); // starts the run time
+    // Nothing of main's is on the heap when a thread calls exit.
+    auto* const way = k_ways.at(arguments[1]);
     way();
     tulle::finalize(); // when all have been measured
     return 0;

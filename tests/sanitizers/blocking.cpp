@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nothing is wrong here: thousands of threads block at once, move between workers, throw and catch over their waits, and end; twice, so
-// that stacks are used again. Neither a sanitizer nor Valgrind may say a word. The argument is the number of threads.
+// Nothing is wrong here: thousands of threads block at once, move between workers, throw and catch
+// over their waits, and end; twice, so that stacks are used again. Neither a sanitizer nor Valgrind
+// may say a word. The argument is the number of threads.
 #include <tulle/tulle.hpp>
 
 #include <atomic>

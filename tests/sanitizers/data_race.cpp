@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two Tulle threads write a word without a lock: ThreadSanitizer must find them, with the stack of each. Both block before, so that they
-// stand on stacks of their own, and go on on any worker.
+// Two Tulle threads write a word without a lock: ThreadSanitizer must find them, with the stack of
+// each. Both block before, so that they stand on stacks of their own, and go on on any worker.
 #include <tulle/tulle.hpp>
 
 #include <atomic>
@@ -22,7 +22,8 @@ std::atomic<int> g_written{0};
     g_written.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Each computes until the other has written: they run on different workers, so that no switch of one worker orders them.
+// Each computes until the other has written: they run on different workers, so that no switch of
+// one worker orders them.
 void write_at_once(tulle::latch& gate, void (*writer)()) {
     gate.wait();
     writer();

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Tulle thread that has blocked, and perhaps moved, writes behind the end of an array: AddressSanitizer and Valgrind must find it and
-// show its stack, and where the array came from.
+// A Tulle thread that has blocked, and perhaps moved, writes behind the end of an array:
+// AddressSanitizer and Valgrind must find it and show its stack, and where the array came from.
 #include <tulle/tulle.hpp>
 
 #include <memory>
 
 namespace {
 
-[[gnu::noinline]] std::unique_ptr<int[]> make_the_array(int size) { return std::make_unique<int[]>(static_cast<std::size_t>(size)); }
+[[gnu::noinline]] std::unique_ptr<int[]> make_the_array(int size) {
+    return std::make_unique<int[]>(static_cast<std::size_t>(size));
+}
 
 [[gnu::noinline]] void write_behind_the_end(int* array, int size) {
     int volatile* const end = array + size;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Tulle thread that has blocked decides by a word that nobody has written: Valgrind must find it and show its stack.
+// A Tulle thread that has blocked decides by a word that nobody has written: Valgrind must find it
+// and show its stack.
 #include <tulle/tulle.hpp>
 
 #include <cstdio>

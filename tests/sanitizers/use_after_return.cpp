@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Tulle thread keeps the address of a local variable, blocks, and reads it: AddressSanitizer with detect_stack_use_after_return=1 must
-// find it although the frame's fake stack went out and in with the switches.
+// A Tulle thread keeps the address of a local variable, blocks, and reads it: AddressSanitizer with
+// detect_stack_use_after_return=1 must find it although the frame's fake stack went out and in with
+// the switches.
 #include <tulle/tulle.hpp>
 
 namespace {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// scale [--memory] PLACES...: what operations of that many places cost, in messages, on a virtual network of this process, and what a place takes in memory.
-// Prints the tables of docs/scale.md, with --memory only the last one, and fails if a count is not what the formula there says.
+// scale [--memory] PLACES...: what operations of that many places cost, in messages, on a virtual
+// network of this process, and what a place takes in memory.
+// Prints the tables of docs/scale.md, with --memory only the last one, and fails if a count is not
+// what the formula there says.
 #include "counting_transport.hpp"
 #include "membership/place_services.hpp"
 #include "messenger/standing.hpp"
@@ -31,17 +33,20 @@ namespace {
 using tulle::membership::place_services;
 using u64 = std::uint64_t;
 
-// --- many places in one process ----------------------------------------------------------------------------------------
+// --- many places in one process ------------------------------------------------------------------
 
 std::size_t heap_in_use() {
     auto const all = mallinfo2();
     return all.uordblks + all.hblkhd;
 }
 
-// One OS thread moves the messages of all places; each has but its services. The thread that makes them stands at place 0.
+// One OS thread moves the messages of all places; each has but its services. The thread that makes
+// them stands at place 0.
 class simulation {
 public:
-    explicit simulation(int places) : m_network(static_cast<tulle::net::rank>(places)), m_counts(static_cast<std::size_t>(places)) {
+    explicit simulation(int places)
+        : m_network(static_cast<tulle::net::rank>(places)),
+          m_counts(static_cast<std::size_t>(places)) {
         std::size_t const before = heap_in_use();
         for (tulle::net::rank r = 0; r < m_network.count(); ++r) {
             auto transport = std::make_unique<counting_transport>(m_network.join(r), m_counts[r]);
@@ -96,7 +101,8 @@ struct load {
     u64 bytes = 0;    // of all messages, heads included
 };
 
-std::vector<simulation::count> operator-(std::vector<simulation::count> a, std::vector<simulation::count> const& b) {
+std::vector<simulation::count> operator-(std::vector<simulation::count> a,
+                                         std::vector<simulation::count> const& b) {
     for (std::size_t k = 0; k < a.size(); ++k) {
         a[k].touched -= b[k].touched;
         a[k].sent -= b[k].sent;
@@ -115,13 +121,14 @@ load sum(std::vector<simulation::count> const& all) {
     return l;
 }
 
-std::vector<simulation::count> spent(simulation const& world, std::function<void(int)> const& program, int times) {
+std::vector<simulation::count> spent(simulation const& world,
+                                     std::function<void(int)> const& program, int times) {
     auto const before = world.counts();
     program(times);
     return world.counts() - before;
 }
 
-// --- operations -----------------------------------------------------------------------------------------------------------
+// --- operations ----------------------------------------------------------------------------------
 
 void finish_flat(int times) {
     for (int k = 0; k < times; ++k)
@@ -149,7 +156,8 @@ void finish_part_of(int first, int count) {
         int const part = (count - 1 + k_fan_out - 1) / k_fan_out;
         for (int at = 1; at < count; at += part)
             all.async_at(
-                tulle::place(first + at), [](int from, int size) { finish_part_of(from, size); }, first + at, std::min(part, count - at));
+                tulle::place(first + at), [](int from, int size) { finish_part_of(from, size); },
+                first + at, std::min(part, count - at));
     });
 }
 void finish_nested(int times) {
@@ -185,7 +193,9 @@ struct gather {
     void operator()(tulle::team const& t) const { static_cast<void>(t.gather(1L)); }
 };
 struct exchange {
-    void operator()(tulle::team const& t) const { static_cast<void>(t.all_to_all(std::vector<long>(static_cast<std::size_t>(t.size())))); }
+    void operator()(tulle::team const& t) const {
+        static_cast<void>(t.all_to_all(std::vector<long>(static_cast<std::size_t>(t.size()))));
+    }
 };
 
 void clock_phases(int times) {
@@ -206,7 +216,7 @@ void local_objects(int times) {
     for (int k = 0; k < times; ++k) tulle::place_local<int>::make([] { return 0; }).destroy();
 }
 
-// --- what they should cost ------------------------------------------------------------------------------------------------
+// --- what they should cost -----------------------------------------------------------------------
 
 struct expectation {
     u64 messages, busiest; // busiest 0: any
@@ -214,7 +224,8 @@ struct expectation {
 };
 
 bool is_as_expected(load const& l, expectation const& e) {
-    return l.messages >= e.messages && l.messages <= e.most && (e.busiest == 0 || l.busiest == e.busiest);
+    return l.messages >= e.messages && l.messages <= e.most &&
+           (e.busiest == 0 || l.busiest == e.busiest);
 }
 
 u64 rounds(u64 places) { return static_cast<u64>(std::bit_width(places - 1)); } // log2, rounded up
@@ -222,7 +233,8 @@ u64 rounds(u64 places) { return static_cast<u64>(std::bit_width(places - 1)); } 
 // Of each place, in four ways: three in a round, and in the last one as many as are left.
 u64 barrier_messages(u64 places) {
     u64 sum = 0;
-    for (u64 nearest = 1; nearest < places; nearest *= 4) sum += std::min<u64>((places - 1) / nearest, 3);
+    for (u64 nearest = 1; nearest < places; nearest *= 4)
+        sum += std::min<u64>((places - 1) / nearest, 3);
     return sum;
 }
 
@@ -287,7 +299,8 @@ std::vector<operation> const& operations() {
     return s_all;
 }
 
-// One of it: what two cost, less what one costs, as a program that starts it at all places costs something itself.
+// One of it: what two cost, less what one costs, as a program that starts it at all places costs
+// something itself.
 load cost(simulation const& world, operation const& what) {
     if (!what.is_steady) return sum(spent(world, what.program, 1));
     auto const one = spent(world, what.program, 1);
@@ -299,24 +312,29 @@ bool measure(simulation const& world, operation const& what) {
     load const l = cost(world, what);
     expectation const e = what.expected(places);
     bool const is_right = is_as_expected(l, e);
-    std::printf("| %llu | %s | %llu | %.2f | %llu | %llu |%s\n", static_cast<unsigned long long>(places), what.name,
-                static_cast<unsigned long long>(l.messages), static_cast<double>(l.messages) / static_cast<double>(places),
-                static_cast<unsigned long long>(l.busiest), static_cast<unsigned long long>(l.bytes / places), is_right ? "" : " WRONG");
+    std::printf("| %llu | %s | %llu | %.2f | %llu | %llu |%s\n",
+                static_cast<unsigned long long>(places), what.name,
+                static_cast<unsigned long long>(l.messages),
+                static_cast<double>(l.messages) / static_cast<double>(places),
+                static_cast<unsigned long long>(l.busiest),
+                static_cast<unsigned long long>(l.bytes / places), is_right ? "" : " WRONG");
     if (!is_right)
-        std::printf("  expected: %llu, the busiest place %llu\n", static_cast<unsigned long long>(e.messages),
+        std::printf("  expected: %llu, the busiest place %llu\n",
+                    static_cast<unsigned long long>(e.messages),
                     static_cast<unsigned long long>(e.busiest));
     std::fflush(stdout);
     return is_right;
 }
 
-// --- memory ---------------------------------------------------------------------------------------------------------------
+// --- memory --------------------------------------------------------------------------------------
 
 struct memory {
     int places = 0;
     std::size_t of_services = 0;  // heap
     std::size_t of_transport = 0; // heap, of places of one host
-    std::size_t of_session = 0;   // address space that these share; a page takes memory when it is touched
-    std::size_t touched = 0;      // of it, once place 0 has sent a message to each
+    // Address space that these share; a page takes memory when it is touched.
+    std::size_t of_session = 0;
+    std::size_t touched = 0; // of it, once place 0 has sent a message to each
 };
 
 std::size_t bytes_in_memory(int descriptor) {
@@ -331,7 +349,8 @@ void measure_session(memory& m) {
     std::size_t const before = heap_in_use();
     tulle::net::shm_transport first(std::move(made), 0);
     m.of_transport = heap_in_use() - before;
-    for (tulle::net::rank r = 0; r < first.count(); ++r) static_cast<void>(first.try_send(r, {}, nullptr));
+    for (tulle::net::rank r = 0; r < first.count(); ++r)
+        static_cast<void>(first.try_send(r, {}, nullptr));
     m.touched = bytes_in_memory(first.joined().memory().descriptor());
 }
 
@@ -361,13 +380,17 @@ int main(int argc, char** argv) {
     std::vector<memory> memories;
     bool is_right = true;
     if (!only_memory)
-        std::printf("| places | operation | messages | of a place, mean | of the busiest place | bytes sent by a place, mean |\n"
+        std::printf("| places | operation | messages | of a place, mean | of the busiest place | "
+                    "bytes sent by a place, mean |\n"
                     "|---|---|---|---|---|---|\n");
-    for (int k = first; k < argc; ++k) is_right &= measure(std::max(2, std::atoi(argv[k])), only_memory, memories);
-    std::printf("\n| places | heap of a place | heap of its transport on one host | memory shared there | touched when place 0 has sent "
+    for (int k = first; k < argc; ++k)
+        is_right &= measure(std::max(2, std::atoi(argv[k])), only_memory, memories);
+    std::printf("\n| places | heap of a place | heap of its transport on one host | memory shared "
+                "there | touched when place 0 has sent "
                 "to each |\n"
                 "|---|---|---|---|---|\n");
     for (memory const& m : memories)
-        std::printf("| %d | %zu | %zu | %zu | %zu |\n", m.places, m.of_services, m.of_transport, m.of_session, m.touched);
+        std::printf("| %d | %zu | %zu | %zu | %zu |\n", m.places, m.of_services, m.of_transport,
+                    m.of_session, m.touched);
     return is_right ? 0 : 1;
 }

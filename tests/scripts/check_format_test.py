@@ -21,5 +21,11 @@ class CheckFormat(planted.PlantedProject):
         self.assertEqual(self.run_check("--fix").returncode, 0)
         self.assert_passes()
 
+    def test_finds_comments_of_more_than_100_columns(self):
+        self.plant("src/base/a.cpp", "// " + "x" * 97 + "\nint twice(int x) { return 2 * x; }")
+        self.assert_passes()
+        self.plant("src/base/a.cpp", "// " + "x" * 98 + "\nint twice(int x) { return 2 * x; }")
+        self.assert_fails("src/base/a.cpp:", "101 columns")
+
 
 planted.main()

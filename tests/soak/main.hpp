@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// main() of a soak program: PROGRAM FIRST COUNT [LEFT_OUT] runs COUNT random programs, of the seeds from FIRST on. LEFT_OUT: numbers of steps,
-// separated by commas. Started by scripts/soak, which watches it.
+// main() of a soak program: PROGRAM FIRST COUNT [LEFT_OUT] runs COUNT random programs, of the seeds
+// from FIRST on. LEFT_OUT: numbers of steps, separated by commas. Started by scripts/soak, which
+// watches it.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,15 @@ namespace soak {
 
 [[nodiscard]] inline std::set<int> numbers(std::string const& text) {
     std::set<int> found;
-    for (std::size_t at = 0; at < text.size(); at = text.find(',', at) == std::string::npos ? text.size() : text.find(',', at) + 1) {
+    for (std::size_t at = 0; at < text.size();
+         at = text.find(',', at) == std::string::npos ? text.size() : text.find(',', at) + 1) {
         found.insert(std::atoi(text.c_str() + at));
     }
     return found;
 }
 
-// run_seed(seed, left_out): prints "seed N steps M" before it runs, and what differs; true: as the model says.
+// run_seed(seed, left_out): prints "seed N steps M" before it runs, and what differs; true: as the
+// model says.
 template <class Run> int run_programs(int argc, char** argv, Run run_seed) {
     if (argc < 3 || argc > 4) {
         std::fprintf(stderr, "usage: %s FIRST COUNT [LEFT_OUT]\n", argv[0]);

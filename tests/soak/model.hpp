@@ -65,13 +65,15 @@ private:
     static std::uint64_t of_team(step const& s) {
         team_size const size(s);
         std::uint64_t total = 0;
-        for (std::uint64_t phase = 0; phase < size.phases; ++phase) total += size.members * mix(sum(s, size.members, phase), phase);
+        for (std::uint64_t phase = 0; phase < size.phases; ++phase)
+            total += size.members * mix(sum(s, size.members, phase), phase);
         return total;
     }
     static std::uint64_t of_queue(step const& s) {
         queue_size const size(s);
         std::uint64_t total = 0;
-        for (std::uint64_t item = 0; item < size.items; ++item) total += sum(s, size.producers, item);
+        for (std::uint64_t item = 0; item < size.items; ++item)
+            total += sum(s, size.producers, item);
         return total;
     }
 

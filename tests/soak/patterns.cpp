@@ -44,7 +44,8 @@ public:
         if (timed)
             insist(try_take, 10);
         else
-            item = which < k_cells ? tulle::feb::read_fe(m_words[which]) : m_objects[which - k_cells].read_fe();
+            item = which < k_cells ? tulle::feb::read_fe(m_words[which])
+                                   : m_objects[which - k_cells].read_fe();
         return item;
     }
 
@@ -53,7 +54,8 @@ private:
     std::array<tulle::full_empty<std::uint64_t>, k_cells> m_objects;
 };
 
-std::uint64_t drain(tulle::channel<std::uint64_t>& from, tulle::channel<std::uint64_t>& never, std::uint64_t way) {
+std::uint64_t drain(tulle::channel<std::uint64_t>& from, tulle::channel<std::uint64_t>& never,
+                    std::uint64_t way) {
     std::uint64_t total = 0;
     for (;;) {
         std::optional<std::uint64_t> item;
@@ -123,7 +125,9 @@ std::uint64_t play_phases(step const& s) {
             std::uint64_t* const row = cells.data() + phase * size.members;
             row[who] = share(s, who, phase);
             auto arrival = all.arrive();
-            if (s.one_in(100 + who, 3)) insist([&](auto patience) { return all.wait_for(arrival, patience); }, s.draw(101, 40));
+            if (s.one_in(100 + who, 3))
+                insist([&](auto patience) { return all.wait_for(arrival, patience); },
+                       s.draw(101, 40));
             all.wait(std::move(arrival));
             std::uint64_t seen = 0;
             for (std::uint64_t k = 0; k < size.members; ++k) seen += row[k];
@@ -137,11 +141,14 @@ std::uint64_t play_futures(step const& s) {
     std::vector<tulle::future<std::uint64_t>> parts;
     for (std::uint64_t who = 0; who < helpers(s); ++who) {
         auto part = tulle::async([&s, who] {
-            if (s.one_in(110 + who, 3)) tulle::this_thread::sleep_for(microseconds(s.draw(111, 40)));
+            if (s.one_in(110 + who, 3))
+                tulle::this_thread::sleep_for(microseconds(s.draw(111, 40)));
             return share(s, who) - who;
         });
-        parts.push_back(s.one_in(120 + who, 2) ? part.then([who](std::uint64_t value) { return value + who; })
-                                               : tulle::async([p = std::move(part), who]() mutable { return p.get() + who; }));
+        parts.push_back(
+            s.one_in(120 + who, 2)
+                ? part.then([who](std::uint64_t value) { return value + who; })
+                : tulle::async([p = std::move(part), who]() mutable { return p.get() + who; }));
     }
     auto const add = [](std::vector<tulle::future<std::uint64_t>> all) {
         std::uint64_t total = 0;
@@ -179,7 +186,8 @@ std::uint64_t play_sharing(step const& s) {
 }
 
 std::uint64_t play_limited(step const& s) {
-    constexpr std::array k_policies{tulle::when_full::run_inline, tulle::when_full::record, tulle::when_full::block};
+    constexpr std::array k_policies{tulle::when_full::run_inline, tulle::when_full::record,
+                                    tulle::when_full::block};
     std::atomic<std::uint64_t> total{0};
     tulle::spawn_group group(1 + s.draw(150, 3), k_policies[s.draw(151, k_policies.size())]);
     for (std::uint64_t who = 0; who < helpers(s); ++who) {
@@ -201,13 +209,15 @@ std::uint64_t play_cancel(step const& s) {
     tulle::cancellation_source source;
     if (s.one_in(160, 2)) source.request_stop_after(microseconds(s.draw(161, 200)));
     std::vector<std::function<bool(tulle::cancellation_token const&)>> const waits{
-        [&](auto const& token) { return never.wait(token); }, [&](auto const& token) { return nothing.receive(token).has_value(); },
+        [&](auto const& token) { return never.wait(token); },
+        [&](auto const& token) { return nothing.receive(token).has_value(); },
         [&](auto const& token) { return tulle::feb::read_fe(never_filled, token).has_value(); }};
     tulle::spawn_group group(helpers(s));
     std::atomic<std::uint64_t> total{0};
     for (std::uint64_t who = 0; who < helpers(s); ++who) {
         group.spawn([&, who] {
-            if (!waits[s.draw(162 + who, waits.size())](source.get_token())) total.fetch_add(share(s, who));
+            if (!waits[s.draw(162 + who, waits.size())](source.get_token()))
+                total.fetch_add(share(s, who));
         });
     }
     if (!s.one_in(160, 2)) source.request_stop();
@@ -217,8 +227,10 @@ std::uint64_t play_cancel(step const& s) {
 }
 
 std::uint64_t play_loop(step const& s) {
-    std::array const schedules{tulle::schedule::automatic(), tulle::schedule::even(), tulle::schedule::dynamic(1 + s.draw(170, 9)),
-                               tulle::schedule::guided(1 + s.draw(171, 9)), tulle::schedule::one_thread_each()};
+    std::array const schedules{tulle::schedule::automatic(), tulle::schedule::even(),
+                               tulle::schedule::dynamic(1 + s.draw(170, 9)),
+                               tulle::schedule::guided(1 + s.draw(171, 9)),
+                               tulle::schedule::one_thread_each()};
     std::uint64_t const count = iterations(s);
     std::vector<std::uint64_t> cells(count);
     tulle::parallel_for(

@@ -16,7 +16,9 @@ tulle::attributes way_of(step const& s) {
     how.child_first = s.one_in(2, 3);
     if (s.one_in(3, 4)) how.stack_size = std::size_t{128} << 10U;
     if (s.one_in(4, 8)) how.name = "soak";
-    if (s.one_in(5, 6)) how.shepherd = static_cast<int>(s.draw(6, static_cast<std::uint64_t>(tulle::shepherd_count())));
+    if (s.one_in(5, 6))
+        how.shepherd =
+            static_cast<int>(s.draw(6, static_cast<std::uint64_t>(tulle::shepherd_count())));
     return how;
 }
 
@@ -111,7 +113,8 @@ void player::spawn(step const& s, threads& left) {
 std::uint64_t player::join(step const& s, std::uint64_t value, threads& left) {
     if (left.empty()) return value;
     auto const chosen = left.begin() + static_cast<std::ptrdiff_t>(s.draw(1, left.size()));
-    if (s.one_in(2, 3)) insist([&chosen](auto patience) { return chosen->join_for(patience); }, s.draw(3, 80));
+    if (s.one_in(2, 3))
+        insist([&chosen](auto patience) { return chosen->join_for(patience); }, s.draw(3, 80));
     value = mix(value, catch_outcome([&chosen] { return chosen->join(); }));
     left.erase(chosen);
     return value;
@@ -128,13 +131,17 @@ void player::detach(step const& s) {
 // Joined in the order of forking, or in reverse.
 std::uint64_t player::fork(step const& s, std::uint64_t value) {
     auto const start = [&](std::size_t k) {
-        return tulle::fork([this, &s, k] { return k < s.children.size() ? run_or_throw(s.children[k]) : std::uint64_t{0}; });
+        return tulle::fork([this, &s, k] {
+            return k < s.children.size() ? run_or_throw(s.children[k]) : std::uint64_t{0};
+        });
     };
     auto first = start(0);
     auto second = start(1);
     auto third = start(2);
     outcome results[3];
-    auto const take = [&](std::size_t k, auto& child) { results[k] = catch_outcome([&child] { return child.join(); }); };
+    auto const take = [&](std::size_t k, auto& child) {
+        results[k] = catch_outcome([&child] { return child.join(); });
+    };
     bool const reverse = s.one_in(1, 2);
     if (!reverse) take(0, first);
     if (!reverse) take(1, second);
@@ -148,13 +155,15 @@ std::uint64_t player::fork(step const& s, std::uint64_t value) {
 std::uint64_t player::scope(step const& s, std::uint64_t value) {
     std::vector<outcome> results(s.children.size());
     tulle::scope children;
-    for (std::size_t k = 0; k < results.size(); ++k) children.spawn([&, k] { results[k] = run_caught(s.children[k]); });
+    for (std::size_t k = 0; k < results.size(); ++k)
+        children.spawn([&, k] { results[k] = run_caught(s.children[k]); });
     children.join();
     for (outcome const& o : results) value = mix(value, o);
     return value;
 }
 
-// The latch is what the thread waits for: joining an OS thread would keep the worker from its other threads.
+// The latch is what the thread waits for: joining an OS thread would keep the worker from its other
+// threads.
 std::uint64_t player::foreign(step const& s, std::uint64_t value) {
     outcome of_child;
     tulle::latch done(1);

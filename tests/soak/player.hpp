@@ -44,7 +44,8 @@ private:
     std::atomic<std::uint64_t> m_detached{0};
 };
 
-// A wait with time-outs that grow: who withdraws stays longer the next time, and a time-out of nothing would not let others run.
+// A wait with time-outs that grow: who withdraws stays longer the next time, and a time-out of
+// nothing would not let others run.
 template <class Wait> void insist(Wait wait, std::uint64_t first_us) {
     for (auto patience = std::chrono::microseconds(1 + first_us); !wait(patience);) patience *= 2;
 }
@@ -52,7 +53,8 @@ template <class Wait> void insist(Wait wait, std::uint64_t first_us) {
 // Runs work(who) in as many threads, and adds up what they return.
 template <class Work> std::uint64_t sum_of_threads(std::uint64_t count, Work work) {
     std::vector<tulle::thread<std::uint64_t>> threads;
-    for (std::uint64_t who = 0; who < count; ++who) threads.push_back(tulle::spawn([&work, who] { return work(who); }));
+    for (std::uint64_t who = 0; who < count; ++who)
+        threads.push_back(tulle::spawn([&work, who] { return work(who); }));
     std::uint64_t total = 0;
     for (auto& t : threads) total += t.join();
     return total;

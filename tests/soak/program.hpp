@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A random program of threads, drawn from a seed: a tree of bodies, each a list of steps. What a body computes depends on its own steps and
-// on what its children compute, never on their order in time, so that a sequential model (model.hpp) knows the result.
-// Steps are numbered in the order in which they are drawn. A program may leave some out: that is how a failing one is made smaller.
+// A random program of threads, drawn from a seed: a tree of bodies, each a list of steps. What a
+// body computes depends on its own steps and on what its children compute, never on their order in
+// time, so that a sequential model (model.hpp) knows the result.
+// Steps are numbered in the order in which they are drawn. A program may leave some out: that is
+// how a failing one is made smaller.
 #pragma once
 
 #include "base/rng.hpp"
@@ -54,12 +56,15 @@ struct step {
     [[nodiscard]] std::uint64_t draw(std::uint64_t salt, std::uint64_t below) const {
         return tulle::base::rng(number + salt * 0x51ED27U).next() % below;
     }
-    [[nodiscard]] bool one_in(std::uint64_t salt, std::uint64_t chances) const { return draw(salt, chances) == 0; }
+    [[nodiscard]] bool one_in(std::uint64_t salt, std::uint64_t chances) const {
+        return draw(salt, chances) == 0;
+    }
 };
 
 class generator {
 public:
-    generator(std::uint64_t seed, std::set<int> const& left_out) : m_random(seed), m_left_out(left_out) {}
+    generator(std::uint64_t seed, std::set<int> const& left_out)
+        : m_random(seed), m_left_out(left_out) {}
 
     [[nodiscard]] body program() { return draw_body(k_deepest); }
     [[nodiscard]] int steps() const { return m_count; } // drawn so far, those left out included
@@ -130,7 +135,8 @@ struct result {
         for (std::size_t k = 0; k < k_counters; ++k) {
             if (a.counters[k] != b.counters[k]) return false;
         }
-        return a.root.value == b.root.value && a.root.threw == b.root.threw && a.detached == b.detached;
+        return a.root.value == b.root.value && a.root.threw == b.root.threw &&
+               a.detached == b.detached;
     }
 };
 
@@ -140,13 +146,15 @@ struct team_size {
     std::uint64_t members, phases;
 };
 struct queue_size {
-    explicit queue_size(step const& s) : producers(1 + s.draw(1, 3)), consumers(1 + s.draw(2, 3)), items(s.draw(3, 12)) {}
+    explicit queue_size(step const& s)
+        : producers(1 + s.draw(1, 3)), consumers(1 + s.draw(2, 3)), items(s.draw(3, 12)) {}
     std::uint64_t producers, consumers, items; // items of each producer
 };
 [[nodiscard]] inline std::uint64_t helpers(step const& s) { return 1 + s.draw(1, 5); }
 [[nodiscard]] inline std::uint64_t iterations(step const& s) { return s.draw(1, 300); }
 // The value that thread `who` of a step contributes in `phase`.
-[[nodiscard]] inline std::uint64_t share(step const& s, std::uint64_t who, std::uint64_t phase = 0) {
+[[nodiscard]] inline std::uint64_t share(step const& s, std::uint64_t who,
+                                         std::uint64_t phase = 0) {
     return mix(s.number, who * 64 + phase);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs on Tulle and on the sequential model, each with its own number of workers and shepherds.
+// Random programs on Tulle and on the sequential model, each with its own number of workers and
+// shepherds.
 #include "main.hpp"
 #include "model.hpp"
 #include "player.hpp"
@@ -13,8 +14,8 @@ namespace {
 using namespace soak;
 
 void print(char const* who, result const& r) {
-    std::printf("  %s: value %016" PRIx64 "%s, detached %016" PRIx64 ", counters", who, r.root.value, r.root.threw ? " thrown" : "",
-                r.detached);
+    std::printf("  %s: value %016" PRIx64 "%s, detached %016" PRIx64 ", counters", who,
+                r.root.value, r.root.threw ? " thrown" : "", r.detached);
     for (std::uint64_t const c : r.counters) std::printf(" %016" PRIx64, c);
     std::printf("\n");
 }

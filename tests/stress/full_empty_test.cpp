@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Full/empty words and objects under many Tulle threads and foreign OS threads with seeded random steps. Every number that is put in is taken out
-// once, and increments by read_fe and write_ef are all there. No benchmark. TULLE_TEST_SEED repeats the choices, TULLE_STRESS_SECONDS makes it longer.
+// Full/empty words and objects under many Tulle threads and foreign OS threads with seeded random
+// steps. Every number that is put in is taken out once, and increments by read_fe and write_ef are
+// all there. No benchmark. TULLE_TEST_SEED repeats the choices, TULLE_STRESS_SECONDS makes it
+// longer.
 #include "base/rng.hpp"
 #include "full_empty_faces.hpp"
 #include "stress.hpp"
@@ -48,8 +50,10 @@ struct queues {
 };
 
 bool put(queues& q, std::uint64_t which, int v, std::chrono::microseconds patience) {
-    if (which < 4) return feb::try_write_ef_for(q.small[which], static_cast<std::uint16_t>(v), patience);
-    if (which < 8) return feb::try_write_ef_for(q.large[which - 4], static_cast<std::uint64_t>(v), patience);
+    if (which < 4)
+        return feb::try_write_ef_for(q.small[which], static_cast<std::uint16_t>(v), patience);
+    if (which < 8)
+        return feb::try_write_ef_for(q.large[which - 4], static_cast<std::uint64_t>(v), patience);
     return q.objects[which - 8]->try_write_ef_for(v, patience);
 }
 std::optional<int> take(queues& q, std::uint64_t which, std::chrono::microseconds patience) {
@@ -97,14 +101,16 @@ TEST(full_empty_stress, nothing_is_lost_or_taken_twice) {
             }
         }
     });
-    for (std::uint64_t which = 0; which < 11; ++which) t.taken += static_cast<std::uint64_t>(take(q, which, {}).value_or(0));
+    for (std::uint64_t which = 0; which < 11; ++which)
+        t.taken += static_cast<std::uint64_t>(take(q, which, {}).value_or(0));
     EXPECT_EQ(t.put.load(), t.taken.load());
     EXPECT_EQ(t.errors.load(), 0U);
     std::printf("sum %llu, %llu refused\n", static_cast<unsigned long long>(t.put.load()),
                 static_cast<unsigned long long>(t.refused.load()));
 }
 
-// Waits without time-outs: a lost wake-up would hang. The word is used as a variable by who has emptied it; readers never see that.
+// Waits without time-outs: a lost wake-up would hang. The word is used as a variable by who has
+// emptied it; readers never see that.
 TEST(full_empty_stress, increments_and_readers) {
     std::array<long, 3> words{};
     tulle::full_empty<long> object(0);

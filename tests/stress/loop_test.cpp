@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops of random shapes at once, in Tulle threads and foreign OS threads: nested, waiting, throwing, stopped half way. Each iteration runs
-// once, or, where the loop ends early, at most once, and none runs when the loop has returned. Sorts and scans are compared with std's.
+// Loops of random shapes at once, in Tulle threads and foreign OS threads: nested, waiting,
+// throwing, stopped half way. Each iteration runs once, or, where the loop ends early, at most
+// once, and none runs when the loop has returned. Sorts and scans are compared with std's.
 // No benchmark. TULLE_TEST_SEED repeats the choices of a run, TULLE_STRESS_SECONDS makes it longer.
 #include "base/rng.hpp"
 
@@ -75,7 +76,8 @@ struct loop_state {
     explicit loop_state(shape const& of) : s(of), runs(of.count) {}
 
     void iteration(std::size_t i, int depth) {
-        ASSERT_FALSE(returned.load(std::memory_order_relaxed)) << "an iteration runs when its loop has ended";
+        ASSERT_FALSE(returned.load(std::memory_order_relaxed))
+            << "an iteration runs when its loop has ended";
         runs[i].fetch_add(1, std::memory_order_relaxed);
         if (s.waits_every != 0 && i % s.waits_every == 0) wait_a_little(i);
         if (i == s.stops_at) stop.store(true, std::memory_order_release); // pairs with loop_stop
@@ -103,7 +105,9 @@ void run_loop(rng& r, int depth) {
     loop_state l(any_shape(r, depth));
     bool complete = false;
     try {
-        complete = tulle::parallel_for(std::size_t{0}, l.s.count, [&](std::size_t i) { l.iteration(i, depth); }, {l.s.how, l.stop});
+        complete =
+            tulle::parallel_for(std::size_t{0}, l.s.count,
+                                [&](std::size_t i) { l.iteration(i, depth); }, {l.s.how, l.stop});
         ASSERT_GE(l.s.throws_at, l.s.count * (complete ? 1 : 0));
     } catch (std::size_t thrown) {
         ASSERT_EQ(thrown, l.s.throws_at);
@@ -120,7 +124,8 @@ void run_algorithms(rng& r) {
     std::inclusive_scan(v.begin(), v.end(), expected.begin());
     tulle::parallel_inclusive_scan(v.begin(), v.end(), got.begin());
     ASSERT_TRUE(got == expected);
-    ASSERT_EQ(tulle::parallel_sum(v.begin(), v.end()), std::accumulate(v.begin(), v.end(), std::int64_t{0}));
+    ASSERT_EQ(tulle::parallel_sum(v.begin(), v.end()),
+              std::accumulate(v.begin(), v.end(), std::int64_t{0}));
     expected = v;
     std::sort(expected.begin(), expected.end());
     got = v;
@@ -141,14 +146,17 @@ void run_for_a_while(std::uint64_t seed, clock_type::time_point end) {
 }
 
 class loop_stress : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(workers, loop_stress, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(workers, loop_stress, ::testing::Values(1, 2, 4),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(loop_stress, loops_of_all_kinds_at_once) {
     std::uint64_t const seed =
-        from_environment("TULLE_TEST_SEED", static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
+        from_environment("TULLE_TEST_SEED",
+                         static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
     std::printf("TULLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
     tulle::initialize({.workers = GetParam()});
-    auto const end = clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 2));
+    auto const end =
+        clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 2));
     constexpr int k_foreign = 2;
     tulle::signal ended(k_foreign);
     std::vector<std::thread> foreign;
@@ -159,7 +167,8 @@ TEST_P(loop_stress, loops_of_all_kinds_at_once) {
             ended.notify();
         });
     }
-    for (std::uint64_t k = 0; k < 3; ++k) threads.push_back(tulle::spawn([&, k] { run_for_a_while(seed + 100 + k, end); }));
+    for (std::uint64_t k = 0; k < 3; ++k)
+        threads.push_back(tulle::spawn([&, k] { run_for_a_while(seed + 100 + k, end); }));
     for (auto& t : threads) t.join();
     ended.wait(); // as a worker
     for (auto& t : foreign) t.join();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Semaphores, shared mutexes, spin locks, channels, selects, phases, cancellation and timers, all at once: threads of both kinds do seeded
-// random steps with deadlines and tokens, and in the end nothing may be lost or made. No benchmark. TULLE_TEST_SEED repeats the choices of
-// a run, TULLE_STRESS_SECONDS makes it longer.
+// Semaphores, shared mutexes, spin locks, channels, selects, phases, cancellation and timers, all
+// at once: threads of both kinds do seeded random steps with deadlines and tokens, and in the end
+// nothing may be lost or made. No benchmark. TULLE_TEST_SEED repeats the choices of a run,
+// TULLE_STRESS_SECONDS makes it longer.
 #include "base/rng.hpp"
 #include "both_kinds.hpp"
 
@@ -33,13 +34,18 @@ std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
 
 std::uint64_t seed() {
     static std::uint64_t const chosen =
-        from_environment("TULLE_TEST_SEED", static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
+        from_environment("TULLE_TEST_SEED",
+                         static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
     return chosen;
 }
 
-clock_type::time_point end_of_run() { return clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 3)); }
+clock_type::time_point end_of_run() {
+    return clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 3));
+}
 
-void print_seed(char const* test) { std::printf("%s: TULLE_TEST_SEED=%llu\n", test, static_cast<unsigned long long>(seed())); }
+void print_seed(char const* test) {
+    std::printf("%s: TULLE_TEST_SEED=%llu\n", test, static_cast<unsigned long long>(seed()));
+}
 
 std::chrono::microseconds brief(rng& r) { return std::chrono::microseconds(r.below(60)); }
 
@@ -100,7 +106,8 @@ void write(register_file& f, totals& t, shared_source& s, rng& r) {
 }
 
 void read(register_file& f, totals& t, shared_source& s, rng& r) {
-    bool const locked = r.below(2) == 0 ? (f.lock.lock_shared(), true) : f.lock.lock_shared({s.token(), brief(r)});
+    bool const locked =
+        r.below(2) == 0 ? (f.lock.lock_shared(), true) : f.lock.lock_shared({s.token(), brief(r)});
     if (!locked) return static_cast<void>(++t.refused);
     for (long const v : f.values) t.errors += v != f.values[0];
     if (r.below(16) == 0) tulle::this_thread::yield();
@@ -108,7 +115,8 @@ void read(register_file& f, totals& t, shared_source& s, rng& r) {
 }
 
 void hold_unit(register_file& f, totals& t, shared_source& s, rng& r) {
-    if (!(r.below(2) == 0 ? f.units.acquire(s.token()) : f.units.try_acquire_for(brief(r)))) return static_cast<void>(++t.refused);
+    if (!(r.below(2) == 0 ? f.units.acquire(s.token()) : f.units.try_acquire_for(brief(r))))
+        return static_cast<void>(++t.refused);
     t.errors += ++f.holders > 2;
     if (r.below(8) == 0) tulle::this_thread::yield();
     --f.holders;
@@ -176,7 +184,8 @@ bool pass_coin(purses& p, shared_source& s, rng& r, int coin) {
 TEST(primitives_stress, coins_in_channels) {
     print_seed("coins_in_channels");
     constexpr int k_coins = 12;
-    purses p{tulle::channel<int>(0), tulle::channel<int>(1), tulle::channel<int>(3), tulle::channel<int>(tulle::unbounded)};
+    purses p{tulle::channel<int>(0), tulle::channel<int>(1), tulle::channel<int>(3),
+             tulle::channel<int>(tulle::unbounded)};
     for (int k = 0; k < k_coins; ++k) p[3].send(1 << k);
     shared_source source;
     std::atomic<int> pocketed{0};
@@ -192,7 +201,8 @@ TEST(primitives_stress, coins_in_channels) {
             else
                 has = take_coin(p, source, r, coin);
             ++moves;
-            if (r.below(4) == 0) tulle::this_thread::yield(); // tries and limits that are over do not
+            // Tries and limits that are over do not.
+            if (r.below(4) == 0) tulle::this_thread::yield();
         }
         source.finish();
         if (has) pocketed += coin;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random trees of threads on 1 to 8 workers, with and without heavy fences, on main, on threads and on foreign OS threads at the same
-// time. TULLE_STRESS_SECONDS: how long each test goes on; TULLE_TEST_SEED repeats a run.
+// Random trees of threads on 1 to 8 workers, with and without heavy fences, on main, on threads and
+// on foreign OS threads at the same time. TULLE_STRESS_SECONDS: how long each test goes on;
+// TULLE_TEST_SEED repeats a run.
 #include "random_tree.hpp"
 #include "without_membarrier.hpp"
 
@@ -16,7 +17,8 @@ using std::chrono::steady_clock;
 steady_clock::time_point end_of_stress() {
     char const* const seconds = std::getenv("TULLE_STRESS_SECONDS");
     return steady_clock::now() +
-           std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 2.0));
+           std::chrono::duration_cast<steady_clock::duration>(
+               std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 2.0));
 }
 
 void check_tree(std::uint64_t seed, int depth) {
@@ -39,7 +41,8 @@ void one_round(std::uint64_t seed) {
         });
     }
     std::vector<thread<void>> threads;
-    for (std::uint64_t k = 2; k < 5; ++k) threads.push_back(spawn([s = seed + k] { check_tree(s, 6); }));
+    for (std::uint64_t k = 2; k < 5; ++k)
+        threads.push_back(spawn([s = seed + k] { check_tree(s, 6); }));
     check_tree(seed + 5, 8);
     for (auto& t : threads) t.join();
     while (guests_left.load() != 0) this_thread::yield();
@@ -50,7 +53,8 @@ void stress(int workers, char const* shepherds) {
     set_option("shepherds", shepherds);
     std::uint64_t seed = test_seed();
     int rounds = 0;
-    for (auto const end = end_of_stress(); steady_clock::now() < end || rounds == 0; ++rounds, seed += 6) {
+    for (auto const end = end_of_stress(); steady_clock::now() < end || rounds == 0;
+         ++rounds, seed += 6) {
         if (rounds % 10 == 0) initialize({.workers = workers});
         one_round(seed);
         if (rounds % 10 == 9) finalize();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of the synchronisation at once: Tulle threads and foreign OS threads do seeded random steps, and in the end the counts must fit.
+// All of the synchronisation at once: Tulle threads and foreign OS threads do seeded random steps,
+// and in the end the counts must fit.
 // No benchmark. TULLE_TEST_SEED repeats the choices of a run, TULLE_STRESS_SECONDS makes it longer.
 #include "stress.hpp"
 
@@ -20,7 +21,8 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 using tulle::base::rng;
 
-// An account that must be consistent whenever its mutex is free, and a condition that it is not empty.
+// An account that must be consistent whenever its mutex is free, and a condition that it is not
+// empty.
 struct account {
     tulle::mutex lock;
     tulle::condition_variable filled;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random trees of threads while the number of workers changes at random, on one shepherd and on two, by a foreign OS thread and by threads of
-// the run time. TULLE_STRESS_SECONDS: how long each test goes on; TULLE_TEST_SEED repeats its choices.
+// Random trees of threads while the number of workers changes at random, on one shepherd and on
+// two, by a foreign OS thread and by threads of the run time. TULLE_STRESS_SECONDS: how long each
+// test goes on; TULLE_TEST_SEED repeats its choices.
 #include "random_tree.hpp"
 #include "without_membarrier.hpp"
 
@@ -20,7 +21,8 @@ constexpr int k_most = 4;
 steady_clock::time_point end_of_stress() {
     char const* const seconds = std::getenv("TULLE_STRESS_SECONDS");
     return steady_clock::now() +
-           std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 2.0));
+           std::chrono::duration_cast<steady_clock::duration>(
+               std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 2.0));
 }
 
 void check_tree(std::uint64_t seed, int depth) {
@@ -63,7 +65,8 @@ void one_round(std::uint64_t seed) {
     std::atomic<bool> enough{false};
     std::thread changer([&] { change_at_random(seed, enough); });
     std::vector<thread<void>> threads;
-    for (std::uint64_t k = 1; k < 4; ++k) threads.push_back(spawn([s = seed + k] { check_tree(s, 6); }));
+    for (std::uint64_t k = 1; k < 4; ++k)
+        threads.push_back(spawn([s = seed + k] { check_tree(s, 6); }));
     threads.push_back(spawn([seed] { run_placed(seed); }));
     check_tree(seed + 4, 7);
     for (auto& t : threads) t.join();
@@ -76,7 +79,8 @@ void stress(char const* shepherds) {
     set_option("shepherds", shepherds);
     std::uint64_t seed = test_seed();
     int rounds = 0;
-    for (auto const end = end_of_stress(); steady_clock::now() < end || rounds == 0; ++rounds, seed += 5) {
+    for (auto const end = end_of_stress(); steady_clock::now() < end || rounds == 0;
+         ++rounds, seed += 5) {
         if (rounds % 10 == 0) initialize({.workers = 2 + rounds / 10 % 3});
         one_round(seed);
         if (rounds % 10 == 9) finalize();

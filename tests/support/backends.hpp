@@ -14,7 +14,9 @@
 #include "test_fiber.hpp"
 
 template <class Tuple> struct types_of;
-template <class... Backends> struct types_of<std::tuple<Backends...>> { using type = ::testing::Types<Backends...>; };
+template <class... Backends> struct types_of<std::tuple<Backends...>> {
+    using type = ::testing::Types<Backends...>;
+};
 #if defined(TULLE_TEST_ASSEMBLY_ONLY)
 using all_backends = types_of<tulle::arch::assembly_backends>::type;
 #else
@@ -24,9 +26,11 @@ using all_backends = types_of<tulle::arch::all_backends>::type;
 template <class Backend> class over_backends : public ::testing::Test {
 protected:
     static constexpr bool k_is_setjmp = std::is_same_v<Backend, tulle::arch::setjmp_backend>;
-    static constexpr bool k_is_assembly = !k_is_setjmp && !std::is_same_v<Backend, tulle::arch::ucontext_backend>;
+    static constexpr bool k_is_assembly =
+        !k_is_setjmp && !std::is_same_v<Backend, tulle::arch::ucontext_backend>;
 
-    // An emulator that does not know a trap ends the process, with a status of its own. Any other death is the backend's fault and for the tests to find.
+    // An emulator that does not know a trap ends the process, with a status of its own. Any other
+    // death is the backend's fault and for the tests to find.
     static bool switches_in_a_child() {
         pid_t const child = ::fork();
         if (child == 0) {
@@ -40,7 +44,8 @@ protected:
 
     void SetUp() override {
         if (k_is_setjmp && k_thread_sanitized) {
-            GTEST_SKIP() << "ThreadSanitizer keeps a table of setjmp buffers per logical thread and aborts";
+            GTEST_SKIP()
+                << "ThreadSanitizer keeps a table of setjmp buffers per logical thread and aborts";
         }
         if constexpr (requires { Backend::k_enters_kernel; }) {
             static bool const is_known = !is_emulated() || switches_in_a_child();

@@ -43,7 +43,8 @@ private:
     }
     bool apply_receive(channel_operation const& o) {
         if (o.status == tulle::channel_status::closed) return is_closed && items.empty();
-        if (o.status == tulle::channel_status::not_ready) return o.waits || (!is_closed && items.empty());
+        if (o.status == tulle::channel_status::not_ready)
+            return o.waits || (!is_closed && items.empty());
         bool const is_first = !items.empty() && items.front() == o.value;
         if (is_first) items.pop_front();
         return is_first;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An MPI of one process: what net/mpi_transport.hpp asks of one, with a network that keeps everything in order and takes as much as comes. It tells of
-// deaths as user-level failure mitigation has it. Nobody waits for anybody at the end.
+// An MPI of one process: what net/mpi_transport.hpp asks of one, with a network that keeps
+// everything in order and takes as much as comes. It tells of deaths as user-level failure
+// mitigation has it. Nobody waits for anybody at the end.
 #pragma once
 
 #include "net/mpi_functions.hpp"
@@ -74,7 +75,9 @@ public:
             [](auto*, auto const*, std::size_t, void*) noexcept { return 0; },
             &meet,
             [](auto*, auto&) noexcept { return 0; },
-            [](int error, char* text, std::size_t size) noexcept { std::snprintf(text, size, "error %d", error); }};
+            [](int error, char* text, std::size_t size) noexcept {
+                std::snprintf(text, size, "error %d", error);
+            }};
         return s_all;
     }
 
@@ -103,16 +106,21 @@ private:
     // Of tag 0 from all senders together, of others from each.
     using inboxes = std::map<std::pair<rank, std::uint32_t>, inbox>;
 
-    [[nodiscard]] inbox& inbox_of(rank to, rank from, std::uint32_t tag) { return m_inboxes[to][{tag == 0 ? 0 : from, tag}]; }
+    [[nodiscard]] inbox& inbox_of(rank to, rank from, std::uint32_t tag) {
+        return m_inboxes[to][{tag == 0 ? 0 : from, tag}];
+    }
 
-    static operation* in(request const& r) { return reinterpret_cast<operation*>(r.word); } // NOLINT(performance-no-int-to-ptr)
+    static operation* in(request const& r) {
+        return reinterpret_cast<operation*>(r.word);
+    } // NOLINT(performance-no-int-to-ptr)
     static void put(request& r, operation* o) { r.word = reinterpret_cast<std::uintptr_t>(o); }
     static void fill(operation& receive, bytes const& from) {
         std::memcpy(receive.into, from.data(), from.size());
         receive.is_done = true;
     }
 
-    static int send(endpoint* over, rank to, std::uint32_t tag, void const* from, std::size_t size, request& begun) noexcept {
+    static int send(endpoint* over, rank to, std::uint32_t tag, void const* from, std::size_t size,
+                    request& begun) noexcept {
         fake_mpi& all = *over->network;
         std::lock_guard const held(all.m_lock);
         auto const* const first = static_cast<std::byte const*>(from);
@@ -134,11 +142,13 @@ private:
         fill(*at.receives.front(), message);
         at.receives.pop_front();
     }
-    static int prepare_receive(endpoint* over, void* into, std::size_t /*size*/, request& made) noexcept {
+    static int prepare_receive(endpoint* over, void* into, std::size_t /*size*/,
+                               request& made) noexcept {
         put(made, new operation{over->network, over->here, into, false});
         return 0;
     }
-    static int receive(endpoint* over, rank from, std::uint32_t tag, void* into, std::size_t size, request& begun) noexcept {
+    static int receive(endpoint* over, rank from, std::uint32_t tag, void* into, std::size_t size,
+                       request& begun) noexcept {
         static_cast<void>(prepare_receive(over, into, size, begun));
         in(begun)->is_once = true;
         in(begun)->peer = from;
@@ -167,8 +177,10 @@ private:
         std::lock_guard const held(all.m_lock);
         is_done = o->is_done;
         if (!is_done && o->into != nullptr) ++all.m_vain_looks;
-        if (!is_done && o->peer != k_anybody && all.m_is_dead[o->peer]) return is_done = true, tulle::net::mpi_functions::k_peer_is_dead;
-        if (!is_done && o->peer == k_anybody && all.m_known[o->at] != all.m_deaths) return tulle::net::mpi_functions::k_somebody_is_dead;
+        if (!is_done && o->peer != k_anybody && all.m_is_dead[o->peer])
+            return is_done = true, tulle::net::mpi_functions::k_peer_is_dead;
+        if (!is_done && o->peer == k_anybody && all.m_known[o->at] != all.m_deaths)
+            return tulle::net::mpi_functions::k_somebody_is_dead;
         if (!is_done || (o->into != nullptr && !o->is_once)) return 0;
         delete o;
         of = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree of files that looks like one control group of version 2 with a CPU quota; removed with the object.
+// A tree of files that looks like one control group of version 2 with a CPU quota; removed with the
+// object.
 #pragma once
 
 #include "os/cgroup.hpp"
@@ -24,11 +25,18 @@ public:
     faked_cgroup& operator=(faked_cgroup const&) = delete;
 
     /// As in cpu.max: microseconds for each 100000, or "max".
-    void set(std::string const& cpu_max) { write("sys/fs/cgroup/box/cpu.max", cpu_max + " 100000"); }
-    [[nodiscard]] tulle::os::cgroup_files files() const { return {m_root / "membership", m_root / "mounts", m_root.string()}; }
+    void set(std::string const& cpu_max) {
+        write("sys/fs/cgroup/box/cpu.max", cpu_max + " 100000");
+    }
+    [[nodiscard]] tulle::os::cgroup_files files() const {
+        return {m_root / "membership", m_root / "mounts", m_root.string()};
+    }
 
 private:
-    void write(std::string const& path, std::string const& text) { std::ofstream(m_root / path) << text << '\n'; }
+    void write(std::string const& path, std::string const& text) {
+        std::ofstream(m_root / path) << text << '\n';
+    }
 
-    std::filesystem::path m_root = std::filesystem::temp_directory_path() / ("tulle-quota-" + std::to_string(::getpid()));
+    std::filesystem::path m_root =
+        std::filesystem::temp_directory_path() / ("tulle-quota-" + std::to_string(::getpid()));
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Has the kernel refuse a system call of the calling process, as sandboxes do. There is no way back: for processes of their own.
+// Has the kernel refuse a system call of the calling process, as sandboxes do. There is no way
+// back: for processes of their own.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,9 @@ inline void forbid_system_call(std::uint32_t number, std::uint32_t error) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     sock_fprog const program{sizeof filter / sizeof *filter, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0) return;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
+        return;
     std::perror("seccomp");
     std::_Exit(99);
 }

@@ -7,6 +7,7 @@
 // ThreadSanitizer ends a forked child that starts a thread.
 inline constexpr bool k_child_may_start_threads = !tulle::base::k_thread_sanitizer;
 
-// The allocator of AddressSanitizer stays locked in the child if another OS thread was in it at the fork, as one is when it starts. There, only a
-// process of one OS thread, or whose others are known to rest, may fork and then allocate.
+// The allocator of AddressSanitizer stays locked in the child if another OS thread was in it at the
+// fork, as one is when it starts. There, only a process of one OS thread, or whose others are known
+// to rest, may fork and then allocate.
 inline constexpr bool k_may_fork_beside_threads = !tulle::base::k_address_sanitizer;

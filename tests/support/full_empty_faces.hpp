@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Full/empty words by address and objects behind one interface, with int as the value, for tests that hold for all of them.
+// Full/empty words by address and objects behind one interface, with int as the value, for tests
+// that hold for all of them.
 #pragma once
 
 #include <tulle/tulle.hpp>
@@ -33,22 +34,41 @@ public:
     std::optional<int> try_read_fe() { return as_int(tulle::feb::try_read_fe(m_word)); }
     bool try_write_ff(int v) { return tulle::feb::try_write_ff(m_word, static_cast<T>(v)); }
     bool try_write_ef(int v) { return tulle::feb::try_write_ef(m_word, static_cast<T>(v)); }
-    template <class D> std::optional<int> try_read_ff_for(D d) { return as_int(tulle::feb::try_read_ff_for(m_word, d)); }
-    template <class D> std::optional<int> try_read_fe_for(D d) { return as_int(tulle::feb::try_read_fe_for(m_word, d)); }
-    template <class D> bool try_write_ff_for(int v, D d) { return tulle::feb::try_write_ff_for(m_word, static_cast<T>(v), d); }
-    template <class D> bool try_write_ef_for(int v, D d) { return tulle::feb::try_write_ef_for(m_word, static_cast<T>(v), d); }
-    template <class P> std::optional<int> try_read_ff_until(P p) { return as_int(tulle::feb::try_read_ff_until(m_word, p)); }
-    template <class P> std::optional<int> try_read_fe_until(P p) { return as_int(tulle::feb::try_read_fe_until(m_word, p)); }
-    template <class P> bool try_write_ff_until(int v, P p) { return tulle::feb::try_write_ff_until(m_word, static_cast<T>(v), p); }
-    template <class P> bool try_write_ef_until(int v, P p) { return tulle::feb::try_write_ef_until(m_word, static_cast<T>(v), p); }
+    template <class D> std::optional<int> try_read_ff_for(D d) {
+        return as_int(tulle::feb::try_read_ff_for(m_word, d));
+    }
+    template <class D> std::optional<int> try_read_fe_for(D d) {
+        return as_int(tulle::feb::try_read_fe_for(m_word, d));
+    }
+    template <class D> bool try_write_ff_for(int v, D d) {
+        return tulle::feb::try_write_ff_for(m_word, static_cast<T>(v), d);
+    }
+    template <class D> bool try_write_ef_for(int v, D d) {
+        return tulle::feb::try_write_ef_for(m_word, static_cast<T>(v), d);
+    }
+    template <class P> std::optional<int> try_read_ff_until(P p) {
+        return as_int(tulle::feb::try_read_ff_until(m_word, p));
+    }
+    template <class P> std::optional<int> try_read_fe_until(P p) {
+        return as_int(tulle::feb::try_read_fe_until(m_word, p));
+    }
+    template <class P> bool try_write_ff_until(int v, P p) {
+        return tulle::feb::try_write_ff_until(m_word, static_cast<T>(v), p);
+    }
+    template <class P> bool try_write_ef_until(int v, P p) {
+        return tulle::feb::try_write_ef_until(m_word, static_cast<T>(v), p);
+    }
 
 private:
-    static std::optional<int> as_int(std::optional<T> v) { return v ? std::optional<int>(static_cast<int>(*v)) : std::nullopt; }
+    static std::optional<int> as_int(std::optional<T> v) {
+        return v ? std::optional<int>(static_cast<int>(*v)) : std::nullopt;
+    }
 
     T m_word;
 };
 
-// Values that are no single word: a shared pointer, which is copied, and three words, which are copied bytewise.
+// Values that are no single word: a shared pointer, which is copied, and three words, which are
+// copied bytewise.
 struct large_value {
     int first = 0;
     std::uint64_t second = 0;
@@ -56,7 +76,9 @@ struct large_value {
 
     static large_value of(int v) { return {v, static_cast<std::uint64_t>(v) * 7, -v}; }
     // -1: torn
-    [[nodiscard]] int value() const { return second == static_cast<std::uint64_t>(first) * 7 && third == -first ? first : -1; }
+    [[nodiscard]] int value() const {
+        return second == static_cast<std::uint64_t>(first) * 7 && third == -first ? first : -1;
+    }
 };
 struct shared_value {
     std::shared_ptr<int> at;
@@ -91,17 +113,35 @@ public:
     std::optional<int> try_read_fe() { return as_int(m_object.try_read_fe()); }
     bool try_write_ff(int v) { return m_object.try_write_ff(T::of(v)); }
     bool try_write_ef(int v) { return m_object.try_write_ef(T::of(v)); }
-    template <class D> std::optional<int> try_read_ff_for(D d) { return as_int(m_object.try_read_ff_for(d)); }
-    template <class D> std::optional<int> try_read_fe_for(D d) { return as_int(m_object.try_read_fe_for(d)); }
-    template <class D> bool try_write_ff_for(int v, D d) { return m_object.try_write_ff_for(T::of(v), d); }
-    template <class D> bool try_write_ef_for(int v, D d) { return m_object.try_write_ef_for(T::of(v), d); }
-    template <class P> std::optional<int> try_read_ff_until(P p) { return as_int(m_object.try_read_ff_until(p)); }
-    template <class P> std::optional<int> try_read_fe_until(P p) { return as_int(m_object.try_read_fe_until(p)); }
-    template <class P> bool try_write_ff_until(int v, P p) { return m_object.try_write_ff_until(T::of(v), p); }
-    template <class P> bool try_write_ef_until(int v, P p) { return m_object.try_write_ef_until(T::of(v), p); }
+    template <class D> std::optional<int> try_read_ff_for(D d) {
+        return as_int(m_object.try_read_ff_for(d));
+    }
+    template <class D> std::optional<int> try_read_fe_for(D d) {
+        return as_int(m_object.try_read_fe_for(d));
+    }
+    template <class D> bool try_write_ff_for(int v, D d) {
+        return m_object.try_write_ff_for(T::of(v), d);
+    }
+    template <class D> bool try_write_ef_for(int v, D d) {
+        return m_object.try_write_ef_for(T::of(v), d);
+    }
+    template <class P> std::optional<int> try_read_ff_until(P p) {
+        return as_int(m_object.try_read_ff_until(p));
+    }
+    template <class P> std::optional<int> try_read_fe_until(P p) {
+        return as_int(m_object.try_read_fe_until(p));
+    }
+    template <class P> bool try_write_ff_until(int v, P p) {
+        return m_object.try_write_ff_until(T::of(v), p);
+    }
+    template <class P> bool try_write_ef_until(int v, P p) {
+        return m_object.try_write_ef_until(T::of(v), p);
+    }
 
 private:
-    static std::optional<int> as_int(std::optional<T> v) { return v ? std::optional<int>(v->value()) : std::nullopt; }
+    static std::optional<int> as_int(std::optional<T> v) {
+        return v ? std::optional<int>(v->value()) : std::nullopt;
+    }
 
     tulle::full_empty<T> m_object;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each test of a GoogleTest program finds the process as the first one did, whatever ran before it: after each the run time is stopped, and
-// options, environment, processors, blocked signals, limits and the style of death tests are what they were. A test that leaves threads which
-// never end fails. This file is linked to every such program; nobody calls it.
+// Each test of a GoogleTest program finds the process as the first one did, whatever ran before it:
+// after each the run time is stopped, and options, environment, processors, blocked signals, limits
+// and the style of death tests are what they were. A test that leaves threads which never end
+// fails. This file is linked to every such program; nobody calls it.
 #include "runtime/runtime.hpp"
 
 #include <tulle/runtime.hpp>
@@ -33,7 +34,8 @@ using namespace std::chrono_literals;
 class process_state {
 public:
     process_state() {
-        for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) m_environment.emplace_back(*entry);
+        for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+            m_environment.emplace_back(*entry);
         CPU_ZERO(&m_cpus);
         m_has_cpus = sched_getaffinity(0, sizeof m_cpus, &m_cpus) == 0;
         pthread_sigmask(SIG_SETMASK, nullptr, &m_blocked);
@@ -49,12 +51,14 @@ public:
     }
 
 private:
-    static constexpr std::array k_limits{RLIMIT_AS, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_STACK};
+    static constexpr std::array k_limits{RLIMIT_AS, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_NPROC,
+                                         RLIMIT_STACK};
 
     // Only what differs is changed: other OS threads may read the environment.
     void restore_environment() const {
         std::vector<std::string> added;
-        for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) added.emplace_back(*entry, std::strcspn(*entry, "="));
+        for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+            added.emplace_back(*entry, std::strcspn(*entry, "="));
         for (std::string const& now : m_environment) {
             std::size_t const equals = now.find('=');
             if (equals == std::string::npos) continue;
@@ -84,7 +88,9 @@ std::string stop_run_time() {
     while (tulle::is_initialized()) try {
             tulle::finalize();
         } catch (std::system_error const& refused) {
-            if (refused.code() != std::errc::device_or_resource_busy || std::chrono::steady_clock::now() > give_up) return refused.what();
+            if (refused.code() != std::errc::device_or_resource_busy ||
+                std::chrono::steady_clock::now() > give_up)
+                return refused.what();
         }
     return {};
 }
@@ -94,7 +100,8 @@ class isolation : public testing::EmptyTestEventListener {
 
     void OnTestEnd(testing::TestInfo const& /*test*/) override {
         std::string const refused = stop_run_time();
-        if (!refused.empty()) ADD_FAILURE() << "the test leaves a run time that cannot be stopped: " << refused;
+        if (!refused.empty())
+            ADD_FAILURE() << "the test leaves a run time that cannot be stopped: " << refused;
         m_before->restore();
         m_before.reset();
         if (refused.empty()) tulle::runtime::the().forget_options();
@@ -103,7 +110,8 @@ class isolation : public testing::EmptyTestEventListener {
     std::optional<process_state> m_before;
 };
 
-// The list owns its listeners. Those that are added later are told of an end earlier: what is said here still counts for the test.
+// The list owns its listeners. Those that are added later are told of an end earlier: what is said
+// here still counts for the test.
 [[maybe_unused]] bool const s_is_added = [] {
     testing::UnitTest::GetInstance()->listeners().Append(new isolation);
     return true;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a recorded history of calls could have come from a sequential object: an order of the calls that keeps calls apart that did not
-// overlap, and in which each gives the result that it gave. After Wing and Gong (1993, doi:10.1006/jpdc.1993.1015), with the states that
-// have been tried remembered, as Lowe proposes (2017, doi:10.1002/cpe.3928).
+// Whether a recorded history of calls could have come from a sequential object: an order of the
+// calls that keeps calls apart that did not overlap, and in which each gives the result that it
+// gave. After Wing and Gong (1993, doi:10.1006/jpdc.1993.1015), with the states that have been
+// tried remembered, as Lowe proposes (2017, doi:10.1002/cpe.3928).
 //
-// Model: copyable, ordered (<=>); bool apply(Operation const&): false if that operation cannot give that result now.
+// Model: copyable, ordered (<=>); bool apply(Operation const&): false if that operation cannot give
+// that result now.
 #pragma once
 
 #include <atomic>
@@ -58,12 +60,14 @@ private:
         for (std::size_t k = 0; k < m_history.size(); ++k) {
             if ((done >> k & 1U) != 0 || m_history[k].begin > first_end) continue;
             Model next = state;
-            if (next.apply(m_history[k].what) && search(done | std::uint64_t{1} << k, next)) return true;
+            if (next.apply(m_history[k].what) && search(done | std::uint64_t{1} << k, next))
+                return true;
         }
         return false;
     }
     [[nodiscard]] std::uint64_t all() const {
-        return m_history.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << m_history.size()) - 1;
+        return m_history.size() == 64 ? ~std::uint64_t{0}
+                                      : (std::uint64_t{1} << m_history.size()) - 1;
     }
     [[nodiscard]] std::uint64_t earliest_end(std::uint64_t done) const {
         std::uint64_t earliest = ~std::uint64_t{0};

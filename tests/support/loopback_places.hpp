@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several places in this process, over a virtual network. The thread that makes them stands at place 0.
+// Several places in this process, over a virtual network. The thread that makes them stands at
+// place 0.
 #pragma once
 
 #include "membership/place_services.hpp"
@@ -36,25 +37,32 @@ struct loopback_settings {
 
 class loopback_places {
 public:
-    explicit loopback_places(int count, tulle::net::loopback_options const& options = {}, loopback_settings const& chosen = {})
+    explicit loopback_places(int count, tulle::net::loopback_options const& options = {},
+                             loopback_settings const& chosen = {})
         : m_network(static_cast<tulle::net::rank>(count), options),
           m_places(make_places(m_network, chosen)),
           m_standing{&m_places.front()->messages, nullptr},
           m_stand(m_standing) {}
 
     [[nodiscard]] tulle::net::loopback_network& network() noexcept { return m_network; }
-    [[nodiscard]] tulle::membership::place_services& services(int index) noexcept { return *m_places[static_cast<std::size_t>(index)]; }
-    [[nodiscard]] tulle::messenger::endpoint& endpoint(int index) noexcept { return services(index).messages; }
+    [[nodiscard]] tulle::membership::place_services& services(int index) noexcept {
+        return *m_places[static_cast<std::size_t>(index)];
+    }
+    [[nodiscard]] tulle::messenger::endpoint& endpoint(int index) noexcept {
+        return services(index).messages;
+    }
 
 private:
     using all_places = std::vector<std::unique_ptr<tulle::membership::place_services>>;
 
-    static all_places make_places(tulle::net::loopback_network& network, loopback_settings const& chosen) {
+    static all_places make_places(tulle::net::loopback_network& network,
+                                  loopback_settings const& chosen) {
         all_places all;
         refusals refused = chosen.refused;
         for (tulle::net::rank r = 0; r < network.count(); ++r, ++refused.seed) {
             auto transport = std::make_unique<refusing_transport>(network.join(r), refused);
-            all.push_back(std::make_unique<tulle::membership::place_services>(std::move(transport), chosen.memory));
+            all.push_back(std::make_unique<tulle::membership::place_services>(std::move(transport),
+                                                                              chosen.memory));
             tulle::messenger::endpoint& made = all.back()->messages;
             if (chosen.survives) made.survive_deaths();
             if (chosen.searches) made.search_for_addresses();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work for tests with another library of threads in the same process, whose sums are known, and what the workers use when nobody works.
+// Work for tests with another library of threads in the same process, whose sums are known, and
+// what the workers use when nobody works.
 #pragma once
 
 #include "runtime_fixture.hpp"
@@ -16,7 +17,8 @@
 
 namespace neighbours {
 
-inline constexpr int k_team = 3; // OS threads of the other library; more than there are processors on a small machine
+// OS threads of the other library; more than there are processors on a small machine.
+inline constexpr int k_team = 3;
 inline constexpr int k_threads = 60;
 inline constexpr int k_items = 2000;
 
@@ -49,7 +51,9 @@ inline long use_tulle(int k) {
     done.wait();
     return sum + spawned.join() + forked.join();
 }
-inline long expected_of_tulle(int k) { return value_of(k) + value_of(k + 1) + serial_sum(k, k + 4); }
+inline long expected_of_tulle(int k) {
+    return value_of(k) + value_of(k + 1) + serial_sum(k, k + 4);
+}
 
 // Runs it on an OS thread that Tulle has not made, while the caller waits as Tulle's threads wait.
 template <class F> void run_on_foreign_thread(F f) {
@@ -73,14 +77,16 @@ inline double cpu_seconds_of_workers() {
     double sum = 0;
     for (auto const& w : tulle::sched::scheduler::instance().workers()) {
         clockid_t clock{};
-        if (w->has_os_thread && pthread_getcpuclockid(w->os_thread, &clock) == 0) sum += cpu_seconds_of(clock);
+        if (w->has_os_thread && pthread_getcpuclockid(w->os_thread, &clock) == 0)
+            sum += cpu_seconds_of(clock);
     }
     return sum;
 }
 
 // Of the processor time that the caller used before, while it sleeps in the kernel for as long.
 inline double idle_share_of_workers() {
-    tulle::this_thread::sleep_for(std::chrono::milliseconds(100)); // past the time after which memory is given back
+    // Past the time after which memory is given back.
+    tulle::this_thread::sleep_for(std::chrono::milliseconds(100));
     double const begin = cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID);
     while (cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID) < begin + 0.1) {}
     double const used = cpu_seconds_of_workers();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run time with one worker, for the scope's time. The worker goes on with another thread only when the one that it runs waits, yields or
-// ends: a thread that has said that it is going to wait, waits as soon as another one sees that.
+// The run time with one worker, for the scope's time. The worker goes on with another thread only
+// when the one that it runs waits, yields or ends: a thread that has said that it is going to wait,
+// waits as soon as another one sees that.
 #pragma once
 
 #include <tulle/runtime.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of threads for stress tests: a hash decides the shape of a tree, its value, and what each node does on the way: fork, spawn,
-// throw, yield, sleep, block, and in which order it joins. The value is known without running anything.
+// Trees of threads for stress tests: a hash decides the shape of a tree, its value, and what each
+// node does on the way: fork, spawn, throw, yield, sleep, block, and in which order it joins. The
+// value is known without running anything.
 // This is no benchmark.
 #pragma once
 
@@ -13,7 +14,8 @@
 
 class random_tree {
 public:
-    explicit random_tree(std::uint64_t seed, int depth, std::atomic<long>& detached) : m_root{mix(seed), depth}, m_detached(detached) {}
+    explicit random_tree(std::uint64_t seed, int depth, std::atomic<long>& detached)
+        : m_root{mix(seed), depth}, m_detached(detached) {}
 
     [[nodiscard]] long expected() const { return expected(m_root); }
     /// In the calling thread; what it starts may still be counted in `detached` afterwards.
@@ -31,18 +33,36 @@ private:
     static constexpr int k_most_children = 3;
     static constexpr int k_wide = 300;
 
-    enum salt : std::uint64_t { s_children, s_way, s_yield, s_sleep, s_event, s_throw, s_detach, s_wide, s_own_stack, s_first, s_timed };
+    enum salt : std::uint64_t {
+        s_children,
+        s_way,
+        s_yield,
+        s_sleep,
+        s_event,
+        s_throw,
+        s_detach,
+        s_wide,
+        s_own_stack,
+        s_first,
+        s_timed
+    };
 
     static std::uint64_t mix(std::uint64_t x) {
         x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
         x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
         return x ^ (x >> 31U);
     }
-    static std::uint64_t draw(node n, salt s, std::uint64_t below) { return mix(n.hash + 977 * (s + 1)) % below; }
+    static std::uint64_t draw(node n, salt s, std::uint64_t below) {
+        return mix(n.hash + 977 * (s + 1)) % below;
+    }
     static bool one_in(node n, salt s, std::uint64_t chances) { return draw(n, s, chances) == 0; }
 
-    static int children(node n) { return n.depth == 0 ? 0 : 1 + static_cast<int>(draw(n, s_children, k_most_children)); }
-    static node child(node n, int k) { return {mix(n.hash + static_cast<std::uint64_t>(k) + 1), n.depth - 1}; }
+    static int children(node n) {
+        return n.depth == 0 ? 0 : 1 + static_cast<int>(draw(n, s_children, k_most_children));
+    }
+    static node child(node n, int k) {
+        return {mix(n.hash + static_cast<std::uint64_t>(k) + 1), n.depth - 1};
+    }
     static bool is_wide(node n) { return n.depth == 2 && one_in(n, s_wide, 40); }
     static bool detaches(node n) { return one_in(n, s_detach, 24); }
     static long own_value(node n) { return static_cast<long>(n.hash % 1000); }
@@ -80,7 +100,8 @@ private:
 
     void disturb(node n) {
         if (one_in(n, s_yield, 6)) tulle::this_thread::yield();
-        if (one_in(n, s_sleep, 200)) tulle::this_thread::sleep_for(std::chrono::microseconds(n.hash % 64));
+        if (one_in(n, s_sleep, 200))
+            tulle::this_thread::sleep_for(std::chrono::microseconds(n.hash % 64));
         if (one_in(n, s_event, 16)) wait_for_own_child();
         if (detaches(n)) detach(n);
     }
@@ -121,12 +142,14 @@ private:
         }
     }
     auto fork_child(node n, int k) {
-        return tulle::fork([this, n, k] { return k < children(n) ? run_or_throw(child(n, k)) : 0L; });
+        return tulle::fork(
+            [this, n, k] { return k < children(n) ? run_or_throw(child(n, k)) : 0L; });
     }
     long last_first(node n) {
         auto a = fork_child(n, 0);
         auto b = fork_child(n, 1);
-        long const c = catch_value([&] { return children(n) > 2 ? run_or_throw(child(n, 2)) : 0L; });
+        long const c =
+            catch_value([&] { return children(n) > 2 ? run_or_throw(child(n, 2)) : 0L; });
         long const from_b = catch_value([&] { return b.join(); });
         return c + from_b + catch_value([&] { return a.join(); });
     }
@@ -150,7 +173,9 @@ private:
         std::atomic<long> sum{0};
         tulle::scope s;
         for (int k = 0; k < children(n); ++k) {
-            s.spawn([this, &sum, n, k] { sum += catch_value([&] { return run_or_throw(child(n, k)); }); });
+            s.spawn([this, &sum, n, k] {
+                sum += catch_value([&] { return run_or_throw(child(n, k)); });
+            });
         }
         if (n.hash % 5 == 0) {
             s.spawn([] { throw carried{0}; });
@@ -168,7 +193,9 @@ private:
         std::atomic<long> sum{0};
         tulle::scope below, above;
         for (int k = 0; k < children(n); ++k) {
-            below.spawn([this, &sum, n, k] { sum += catch_value([&] { return run_or_throw(child(n, k)); }); });
+            below.spawn([this, &sum, n, k] {
+                sum += catch_value([&] { return run_or_throw(child(n, k)); });
+            });
             above.spawn([&sum, k] { sum += k; });
         }
         below.join();

@@ -16,7 +16,8 @@ public:
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (;;) pause();
     }
-    resting_process(resting_process&& other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
+    resting_process(resting_process&& other) noexcept
+        : m_number(std::exchange(other.m_number, -1)) {}
     resting_process& operator=(resting_process&&) = delete;
     ~resting_process() { end(); }
 

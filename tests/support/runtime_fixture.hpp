@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run time for a test: started with so many workers, stopped afterwards, which fails if anything is still alive.
+// The run time for a test: started with so many workers, stopped afterwards, which fails if
+// anything is still alive.
 // And the smallest things to wait for, for tests of what lies below the synchronisation primitives.
 #pragma once
 
@@ -17,7 +18,8 @@
 
 #include <gtest/gtest.h>
 
-// Exactly so many: nobody runs in place of a worker that computes or waits in the system for long, as slow machines make them.
+// Exactly so many: nobody runs in place of a worker that computes or waits in the system for long,
+// as slow machines make them.
 class over_workers : public ::testing::TestWithParam<int> {
 protected:
     void SetUp() override {
@@ -40,10 +42,14 @@ public:
     }
 
 private:
-    tulle::sched::join_word<std::atomic<std::uintptr_t>> word() { return tulle::sched::join_word(m_word); }
+    tulle::sched::join_word<std::atomic<std::uintptr_t>> word() {
+        return tulle::sched::join_word(m_word);
+    }
     static void post_wait(void* self, void* waiter) noexcept {
         auto& f = *static_cast<tulle::sched::fiber*>(waiter);
-        if (!static_cast<one_shot*>(self)->word().set_waiter(reinterpret_cast<std::uintptr_t>(waiter))) tulle::sched::resume(f);
+        if (!static_cast<one_shot*>(self)->word().set_waiter(
+                reinterpret_cast<std::uintptr_t>(waiter)))
+            tulle::sched::resume(f);
     }
 
     std::atomic<std::uintptr_t> m_word{tulle::detail::k_running};
@@ -60,7 +66,8 @@ inline void yield_until(std::atomic<bool> const& flag) {
 /// From TULLE_TEST_SEED, else drawn; printed, so that a failure can be repeated.
 inline std::uint64_t test_seed() {
     char const* const given = std::getenv("TULLE_TEST_SEED");
-    std::uint64_t const seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+    std::uint64_t const seed =
+        given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
     std::cout << "TULLE_TEST_SEED=" << seed << std::endl;
     return seed;
 }

@@ -10,7 +10,8 @@
 class temporary_path {
 public:
     temporary_path() {
-        std::string folder = (std::filesystem::temp_directory_path() / "tulle-test-XXXXXX").string();
+        std::string folder =
+            (std::filesystem::temp_directory_path() / "tulle-test-XXXXXX").string();
         if (mkdtemp(folder.data()) == nullptr) abort();
         m_folder = folder;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A coroutine on a stack of its own over one context backend, with all annotations and the exception state: what the
-// scheduler does around a switch, and nothing else. resume() and yield() alternate; any OS thread may resume.
+// A coroutine on a stack of its own over one context backend, with all annotations and the
+// exception state: what the scheduler does around a switch, and nothing else. resume() and yield()
+// alternate; any OS thread may resume.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,9 @@ public:
     static constexpr std::size_t k_stack = std::size_t{512} << 10U;
 
     explicit test_fiber(std::function<void(test_fiber&)> body, bool keep_exceptions = true)
-        : m_body(std::move(body)), m_keep_exceptions(keep_exceptions), m_stack(new std::byte[k_stack]) {
+        : m_body(std::move(body)),
+          m_keep_exceptions(keep_exceptions),
+          m_stack(new std::byte[k_stack]) {
         m_annotation.create(m_stack.get(), k_stack);
         Backend::make(m_context, m_stack.get(), k_stack, &start, this);
     }
@@ -74,7 +77,8 @@ private:
         Backend::set(fiber->m_caller);
     }
 
-    void exchange(tulle::arch::exception_state& saved, tulle::arch::exception_state const& loaded) const {
+    void exchange(tulle::arch::exception_state& saved,
+                  tulle::arch::exception_state const& loaded) const {
         if (m_keep_exceptions) {
             tulle::arch::swap(saved, loaded, tulle::arch::exception_globals());
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What net/transport.hpp promises, as tests of any transport: whoever includes this instantiates `any_transport` with the kinds at hand.
+// What net/transport.hpp promises, as tests of any transport: whoever includes this instantiates
+// `any_transport` with the kinds at hand.
 #pragma once
 
 #include "base/rng.hpp"
@@ -69,12 +70,14 @@ protected:
     any_transport() { expects_at = GetParam().expects; }
     ~any_transport() override { expects_at = nullptr; }
     static fleet make(rank count) {
-        if (count > GetParam().most_places) throw std::out_of_range("begin the test with TULLE_NEEDS_PLACES");
+        if (count > GetParam().most_places)
+            throw std::out_of_range("begin the test with TULLE_NEEDS_PLACES");
         return GetParam().make(count);
     }
 };
-#define TULLE_NEEDS_PLACES(count)                                                                                                          \
-    if (GetParam().most_places < (count)) GTEST_SKIP() << "there are " << GetParam().most_places << " processes"
+#define TULLE_NEEDS_PLACES(count)                                                                  \
+    if (GetParam().most_places < (count))                                                          \
+    GTEST_SKIP() << "there are " << GetParam().most_places << " processes"
 
 // -- messages
 
@@ -113,7 +116,9 @@ packet head_of(std::uint64_t a, std::size_t size = 0) {
     return head;
 }
 
-bool send(transport& from, rank to, std::uint64_t a) { return from.try_send(to, head_of(a), nullptr); }
+bool send(transport& from, rank to, std::uint64_t a) {
+    return from.try_send(to, head_of(a), nullptr);
+}
 
 void poll_all(transport& place, receiver& to) {
     while (place.poll(to) || (expects_at != nullptr && expects_at(place))) {}
@@ -126,7 +131,8 @@ std::vector<message> all_at(transport& place) {
 }
 
 // When news of room are under way. What comes with them was not expected.
-bool send_when_there_is_room(transport& from, rank to, packet const& head, std::byte const* payload) {
+bool send_when_there_is_room(transport& from, rank to, packet const& head,
+                             std::byte const* payload) {
     collector c;
     for (;;) {
         if (from.try_send(to, head, payload)) return c.messages.empty();
@@ -179,8 +185,9 @@ TEST_P(any_transport, a_message_arrives_unchanged) {
     TULLE_NEEDS_PLACES(3);
     fleet const f = make(3);
     std::size_t const most = f.at(0).most_bytes();
-    for (std::size_t const size : {std::size_t{0}, std::size_t{1}, std::size_t{16}, std::size_t{17}, std::size_t{24}, std::size_t{64},
-                                   std::size_t{88}, std::size_t{89}, most - 1, most}) {
+    for (std::size_t const size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{16}, std::size_t{17}, std::size_t{24},
+          std::size_t{64}, std::size_t{88}, std::size_t{89}, most - 1, most}) {
         expect_unchanged(f.at(2), f.at(1), size);
         expect_unchanged(f.at(1), f.at(1), size);
     }
@@ -191,7 +198,8 @@ TEST_P(any_transport, of_any_size_again_and_again) {
     fleet const f = make(2);
     for (int round = 0; round < 3; ++round)
         for (std::size_t size = 0; size < 300; ++size) expect_unchanged(f.at(0), f.at(1), size);
-    for (int round = 0; round < 100; ++round) expect_unchanged(f.at(0), f.at(1), f.at(0).most_bytes());
+    for (int round = 0; round < 100; ++round)
+        expect_unchanged(f.at(0), f.at(1), f.at(0).most_bytes());
 }
 
 TEST_P(any_transport, without_messages_there_is_nothing) {
@@ -239,7 +247,8 @@ TEST_P(any_transport, there_is_room_again_when_all_have_polled) {
     EXPECT_TRUE(all_at(f.at(0)).empty()); // though it may hear of the room
     // Where some may come later than others, there is room for one more at least.
     std::size_t const room = GetParam().expects == nullptr ? c.messages.size() : 1;
-    for (std::size_t k = 0; k < room; ++k) EXPECT_TRUE(send_when_there_is_room(f.at(0), 1, head_of(sent++), nullptr)) << k;
+    for (std::size_t k = 0; k < room; ++k)
+        EXPECT_TRUE(send_when_there_is_room(f.at(0), 1, head_of(sent++), nullptr)) << k;
     EXPECT_TRUE(GetParam().expects != nullptr || !send(f.at(0), 1, sent));
     for (message& m : all_at(f.at(1))) c.messages.push_back(std::move(m));
     expect_each_once(c.messages, sent);
@@ -267,7 +276,8 @@ TEST_P(any_transport, who_gets_a_message_may_send) {
     std::vector<message> const arrived = all_at(f.at(0));
     ASSERT_EQ(arrived.size(), 10U);
     std::uint64_t const sum =
-        std::accumulate(arrived.begin(), arrived.end(), std::uint64_t{0}, [](std::uint64_t s, message const& m) { return s + m.head.a; });
+        std::accumulate(arrived.begin(), arrived.end(), std::uint64_t{0},
+                        [](std::uint64_t s, message const& m) { return s + m.head.a; });
     EXPECT_EQ(sum, 10'045U);
 }
 
@@ -338,7 +348,8 @@ TEST_P(any_transport, wakes_while_it_watches) {
     f.at(0).end_watch();
 }
 
-void sleep_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); } // likely enough for the other one to be asleep
+// Likely enough for the other one to be asleep.
+void sleep_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 TEST_P(any_transport, a_sleeper_is_woken_by_a_message) {
     fleet const f = make(2);
@@ -395,7 +406,8 @@ TEST_P(any_transport, many_send_to_one) {
     std::array<std::mutex, 3> polling;
     std::lock_guard const of_this_thread(polling[0]);
     for (rank t = 0; t < k_threads; ++t)
-        senders.emplace_back([&f, t, &p = polling[t % 3]] { send_many(f.at(t % 3), 0, t, p); }); // two at each place
+        // Two at each place.
+        senders.emplace_back([&f, t, &p = polling[t % 3]] { send_many(f.at(t % 3), 0, t, p); });
     while (c.messages.size() < k_threads * k_per_thread) poll_or_sleep(f.at(0), c);
     for (std::thread& s : senders) s.join();
     EXPECT_FALSE(f.at(0).poll(c));
@@ -409,7 +421,8 @@ TEST_P(any_transport, many_send_to_one) {
 // Sends the next number to the other one, until the last.
 class player final : public receiver {
 public:
-    player(transport& at, rank other, std::uint64_t last) : m_at(at), m_other(other), m_last(last) {}
+    player(transport& at, rank other, std::uint64_t last)
+        : m_at(at), m_other(other), m_last(last) {}
 
     void deliver(packet const& head, std::byte const* /*payload*/) noexcept override {
         EXPECT_EQ(head.a, m_expected);
@@ -459,13 +472,15 @@ TEST_P(any_transport, one_that_sleeps_plays_with_one_that_watches) { ping_pong(m
 class reader final : public receiver {
 public:
     void deliver(packet const& head, std::byte const* /*payload*/) noexcept override {
-        seen = *reinterpret_cast<std::uint64_t const*>(head.a); // NOLINT(performance-no-int-to-ptr): of an object here
+        seen = *reinterpret_cast<std::uint64_t const*>(
+            head.a); // NOLINT(performance-no-int-to-ptr): of an object here
     }
     std::uint64_t seen = 0;
 };
 
 TEST_P(any_transport, what_was_done_before_is_there) {
-    if (base::k_thread_sanitizer && !GetParam().is_one_memory) GTEST_SKIP() << "two mappings are two memories to ThreadSanitizer";
+    if (base::k_thread_sanitizer && !GetParam().is_one_memory)
+        GTEST_SKIP() << "two mappings are two memories to ThreadSanitizer";
     fleet const f = make(2);
     std::uint64_t written = 0;
     std::thread writer([&] {
@@ -503,8 +518,8 @@ TEST_P(any_transport, tells_of_a_death_once_after_all_that_the_dead_has_sent) {
         EXPECT_TRUE(WIFSIGNALED(c.status) && WTERMSIG(c.status) == SIGKILL);
     else
         EXPECT_EQ(c.status, k_unknown_status);
-    EXPECT_TRUE(std::none_of(c.messages.begin() + static_cast<std::ptrdiff_t>(c.messages_before), c.messages.end(),
-                             [](message const& m) { return m.head.from == 2; }));
+    EXPECT_TRUE(std::none_of(c.messages.begin() + static_cast<std::ptrdiff_t>(c.messages_before),
+                             c.messages.end(), [](message const& m) { return m.head.from == 2; }));
     GetParam().kill(f, 3);
     f.at(0).poll(c);
     EXPECT_EQ(c.dead, (std::vector<rank>{2, 3}));

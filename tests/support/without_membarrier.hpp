@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes membarrier(2) away from the calling process, as old kernels and sandboxes do. There is no way back: for processes of their own,
-// before anything of the library has run.
+// Takes membarrier(2) away from the calling process, as old kernels and sandboxes do. There is no
+// way back: for processes of their own, before anything of the library has run.
 #pragma once
 
 #include "forbidden_call.hpp"

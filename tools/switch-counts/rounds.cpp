@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two contexts take turns: switch-rounds BACKEND ROUNDS does 2 * ROUNDS switches. For counting what they execute, by scripts/switch-counts.
+// Two contexts take turns: switch-rounds BACKEND ROUNDS does 2 * ROUNDS switches. For counting what
+// they execute, by scripts/switch-counts.
 #include "../../bench/switch/backend_pair.hpp"
 
 #include <array>
@@ -23,9 +24,12 @@ template <class Backend> constexpr char const* name_of() {
     return k_names[std::is_same_v<Backend, tulle::arch::asm_backend> ? 0 : 1];
 }
 
-template <class... Backends> int run_named(std::tuple<Backends...>*, char const* name, long rounds) {
+template <class... Backends>
+int run_named(std::tuple<Backends...>*, char const* name, long rounds) {
     int result = 3; // this architecture has no such backend
-    static_cast<void>(((std::strcmp(name, name_of<Backends>()) == 0 && (result = run<Backends>(rounds), true)) || ...));
+    static_cast<void>(
+        ((std::strcmp(name, name_of<Backends>()) == 0 && (result = run<Backends>(rounds), true)) ||
+         ...));
     return result;
 }
 
@@ -33,5 +37,6 @@ template <class... Backends> int run_named(std::tuple<Backends...>*, char const*
 
 int main(int argc, char** argv) {
     if (argc != 3) return 2;
-    return run_named(static_cast<tulle::arch::all_backends*>(nullptr), argv[1], std::strtol(argv[2], nullptr, 10));
+    return run_named(static_cast<tulle::arch::all_backends*>(nullptr), argv[1],
+                     std::strtol(argv[2], nullptr, 10));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tulle bench`: measures the library beside its peers, on this machine or, what is over places, on several hosts.
+// `tulle bench`: measures the library beside its peers, on this machine or, what is over places, on
+// several hosts.
 #include "bench_emulated.hpp"
 #include "bench_runner.hpp"
 #include "bench_table.hpp"
@@ -29,7 +30,8 @@ struct bench_request {
 };
 
 int list_workloads() {
-    for (workload const& w : workloads()) std::printf("%-16s %s\n", std::string(w.name).c_str(), std::string(w.sentence).c_str());
+    for (workload const& w : workloads())
+        std::printf("%-16s %s\n", std::string(w.name).c_str(), std::string(w.sentence).c_str());
     for (workload_set const& set : workload_sets())
         std::printf("%-16s %s\n", std::string(set.name).c_str(), std::string(set.sentence).c_str());
     return 0;
@@ -43,11 +45,11 @@ void print_json_lines(std::vector<figure> const& figures) {
 void print_json(workload const&, std::vector<figure> const& figures) { print_json_lines(figures); }
 
 void print_legend(bench_result const& result) {
-    bool const compares =
-        std::any_of(result.figures.begin(), result.figures.end(), [](figure const& f) { return compares_backends(f.bench); });
-    std::printf(
-        "\n* Tulle. Lower is better. \"of best\": the ratio to the best peer's median; serial, futex and memory are floors, not peers.%s\n",
-        compares ? " \"of asm\": to tulle's, whose switch is in assembly." : "");
+    bool const compares = std::any_of(result.figures.begin(), result.figures.end(),
+                                      [](figure const& f) { return compares_backends(f.bench); });
+    std::printf("\n* Tulle. Lower is better. \"of best\": the ratio to the best peer's median; "
+                "serial, futex and memory are floors, not peers.%s\n",
+                compares ? " \"of asm\": to tulle's, whose switch is in assembly." : "");
     for (std::string const& note : result.notes) std::printf("%s\n", note.c_str());
 }
 
@@ -64,8 +66,10 @@ std::ofstream open_page(std::string const& path) {
 std::optional<emulated_plan> plan_counts(bench_request const& request) {
     if (request.emulated->count() == 0) return std::nullopt;
     std::vector<workload const*> const chosen = workloads_named(request.settings.names);
-    if (std::none_of(chosen.begin(), chosen.end(), [](workload const* w) { return w->name == "switch"; }))
-        throw failure(k_exit_usage, "bench: --emulated is for the benchmark `switch`, or `paper`, which has it");
+    if (std::none_of(chosen.begin(), chosen.end(),
+                     [](workload const* w) { return w->name == "switch"; }))
+        throw failure(k_exit_usage,
+                      "bench: --emulated is for the benchmark `switch`, or `paper`, which has it");
     std::vector<std::string> wanted = request.architectures;
     std::erase(wanted, ""); // what CLI11 has for the option without a name
     return plan_emulated(request.settings.folder, wanted);
@@ -74,7 +78,8 @@ std::optional<emulated_plan> plan_counts(bench_request const& request) {
 int bench(bench_request& request) {
     if (request.list) return list_workloads();
     std::optional<emulated_plan> const plan = plan_counts(request);
-    if (request.settings.names.empty() && (request.settings.size != 0 || !request.settings.places.empty()))
+    if (request.settings.names.empty() &&
+        (request.settings.size != 0 || !request.settings.places.empty()))
         throw failure(k_exit_usage, "bench: --n and --places are for benchmarks that are named");
     request.on.places = request.settings.places;
     if (request.hosts->count() != 0) request.settings.hosts = request.on;
@@ -97,29 +102,37 @@ void declare(CLI::App& app, bench_request& request) {
     app.add_flag("--quick", s.quick, "Small sizes: all in under a minute, figures less exact");
     app.add_flag("--json", request.json, "Print a JSON object per figure, one a line");
     app.add_option("--html", request.page, "Write a page with plots as well")->type_name("FILE");
-    app.add_option("--runs", s.runs, "Runs of each program (5)")->type_name("K")->check(CLI::Range(1, 1000));
-    app.add_option("--workers", s.workers, "These numbers of workers instead of the benchmark's own choice")
+    app.add_option("--runs", s.runs, "Runs of each program (5)")
+        ->type_name("K")
+        ->check(CLI::Range(1, 1000));
+    app.add_option("--workers", s.workers,
+                   "These numbers of workers instead of the benchmark's own choice")
         ->type_name("N,...")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::Range(1, 4096));
-    app.add_option("--places", s.places, "These numbers of places instead of the benchmark's own choice; for benchmarks over places")
+    app.add_option("--places", s.places,
+                   "These numbers of places instead of the benchmark's own choice; for benchmarks "
+                   "over places")
         ->type_name("P,...")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::Range(1, 1024));
-    app.add_option("--n", s.size, "The size of the benchmarks that are named, instead of their own: what its source calls n")
+    app.add_option("--n", s.size,
+                   "The size of the benchmarks that are named, instead of their own: what its "
+                   "source calls n")
         ->type_name("SIZE")
         ->check(CLI::Range(1L, 1'000'000'000'000L));
     request.emulated = app.add_option("--emulated", request.architectures,
-                                      "Count the switch below emulators of other architectures as well: all, or those named")
+                                      "Count the switch below emulators of other architectures as "
+                                      "well: all, or those named")
                            ->type_name("[ARCH ...]")
                            ->expected(0, 64)
                            ->delimiter(',');
-    request.hosts =
-        app.add_option("--hosts", request.on.list,
-                       "Benchmarks over places with these on the hosts, over each MPI that is there, as `tulle run --hosts` starts them")
-            ->type_name("A,B:2,...");
+    request.hosts = app.add_option("--hosts", request.on.list,
+                                   "Benchmarks over places with these on the hosts, over each MPI "
+                                   "that is there, as `tulle run --hosts` starts them")
+                        ->type_name("A,B:2,...");
     app.add_option("--mpi", request.on.mpi, "With --hosts: over this MPI only: openmpi, mpich")
         ->type_name("MPI")
         ->check(CLI::IsMember({"openmpi", "mpich"}).description(""))

@@ -20,13 +20,16 @@ namespace {
 // The papers go up to 16 workers; one for each processor, and two anyway.
 std::vector<int> workers_of_the_papers() {
     std::vector<int> counts{1, 2};
-    for (int count = 4; count <= 16 && count <= static_cast<int>(std::thread::hardware_concurrency()); count *= 2) counts.push_back(count);
+    for (int count = 4;
+         count <= 16 && count <= static_cast<int>(std::thread::hardware_concurrency()); count *= 2)
+        counts.push_back(count);
     return counts;
 }
 
 workload const* find_workload(std::string_view name) {
     auto const& all = workloads();
-    auto const found = std::find_if(all.begin(), all.end(), [name](workload const& w) { return w.name == name; });
+    auto const found =
+        std::find_if(all.begin(), all.end(), [name](workload const& w) { return w.name == name; });
     return found == all.end() ? nullptr : &*found;
 }
 
@@ -41,7 +44,8 @@ std::vector<std::string_view> members_of(std::string const& name) {
     for (workload_set const& set : workload_sets())
         if (set.name == name) return set.members;
     if (find_workload(name) != nullptr) return {name};
-    throw failure(k_exit_usage, "bench: there is no benchmark '" + name + "'; `tulle bench --list` names them all");
+    throw failure(k_exit_usage, "bench: there is no benchmark '" + name +
+                                    "'; `tulle bench --list` names them all");
 }
 
 // The programs bench-LIBRARY, by library.
@@ -51,7 +55,9 @@ std::map<std::string, fs::path> programs_in(fs::path const& folder) {
     std::error_code none;
     for (fs::directory_entry const& entry : fs::directory_iterator(folder, none)) {
         std::string const name = entry.path().filename().string();
-        if (!name.starts_with(prefix) || name.find('-', prefix.size()) != std::string::npos || !entry.is_regular_file(none)) continue;
+        if (!name.starts_with(prefix) || name.find('-', prefix.size()) != std::string::npos ||
+            !entry.is_regular_file(none))
+            continue;
         found.emplace(name.substr(prefix.size()), entry.path());
     }
     return found;
@@ -60,78 +66,146 @@ std::map<std::string, fs::path> programs_in(fs::path const& folder) {
 // Of lines "WORKLOAD LIBRARY".
 void add_listed(std::string const& lines, fs::path const& program, std::vector<contestant>& all) {
     std::istringstream in(lines);
-    for (std::string bench, library; in >> bench >> library;) all.push_back({bench, library, {program, bench, library}});
+    for (std::string bench, library; in >> bench >> library;)
+        all.push_back({bench, library, {program, bench, library}});
 }
+
+std::vector<workload> const k_workloads{
+    {"fib",
+     "a thread per call of Fibonacci; cost of a spawn and join over the serial program",
+     {1, 2}},
+    {"switch",
+     "two stacks in turn, no scheduler: in assembly (tulle), by the C library, by "
+     "Boost.Context",
+     {1},
+     true},
+    {"yield", "two threads yield to each other on one worker", {1}},
+    {"create-one", "create a thread, join it", {1}},
+    {"create-many", "create a million threads, then join all; time and memory of each", {1, 2}},
+    {"create-blocks",
+     "create and run a million threads in blocks of 200, at most 400 alive",
+     {1, 2}},
+    {"blocked",
+     "a million threads alive and waiting at once, then released; time, and memory of each",
+     {1}},
+    {"mutex", "lock and unlock a mutex that nobody else wants", {1}},
+    {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},
+    {"full-empty", "write into an empty cell, take the value out; read a full cell", {1}},
+    {"empty-words", "a million words that are empty at once; memory of each", {1}},
+    {"pingpong", "two threads pass values there and back through two cells", {1, 2}},
+    {"waits",
+     "1000 threads in a ring wait for each other in turn, with and without reports of "
+     "deadlocks",
+     {1, 2}},
+    {"region", "start and end of a loop with an empty iteration for each worker", {1, 2}},
+    {"grain1", "iterations of an empty loop that are given out one at a time", {1, 2}},
+    {"axpy", "y = y + a x over 10 million doubles", {1, 2}},
+    {"reduce", "sum of 10 million doubles", {1, 2}},
+    {"scan", "sums of all beginnings of 10 million doubles", {1, 2}},
+    {"sort", "sort 2 million random doubles with the sort that each library has", {1, 2}},
+    {"rwlock", "read alone; 8 threads of whose sections a tenth writes; longest wait", {1, 2}},
+    {"channel", "one thread sends numbers to another, through a buffer and without one", {1, 2}},
+    {"sort-sizes", "sort 10^6, 10^7 and 10^8 random doubles beside qsort()", {2}},
+    {"qthreads",
+     "the six microbenchmarks of the Qthreads paper: POSIX threads, and 1, 2 and 4 shepherds",
+     {2}},
+    {"quicksort", "sort 2 million random doubles", {1, 2}},
+    {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
+    {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},
+    {"tnt-fft",
+     "Fourier transforms by TNT threads and POSIX threads, over the number of samples",
+     {1, 2}},
+    {"uts", "unbalanced tree search, tree T1", {1, 2}},
+    {"nqueens", "all placements of 13 queens", {1, 2}},
+    {"wake", "a foreign thread hands work to an idle program; until it runs", {2}},
+    {"behind-busy",
+     "a ready thread behind workers that compute 50 ms at a time; until it runs",
+     {1, 2}},
+    {"sleepers",
+     "a million threads sleep until times of their own; how late they wake, and processor time "
+     "of each",
+     {1, 2}},
+    {"behind-blocked",
+     "a thread that is made while every worker is in read(2); until it runs",
+     {1, 2}},
+    {"idle", "processor time that a program with nothing to do uses", {2}},
+    {"startup", "a process that starts, runs a thread and ends", {2}},
+    {"at",
+     "a call at another place and back, with and without data; activities there",
+     {1},
+     false,
+     {2},
+     false,
+     {2, 2}},
+    {"barrier",
+     "a barrier of places, one thread each; of threads of all places, by their number",
+     {1},
+     false,
+     {2, 4}},
+    {"hpccg-places",
+     "hpccg over places, one thread each: planes exchanged, sums of all",
+     {1},
+     false,
+     {1, 2}},
+    {"remote-create",
+     "create threads at all places and wait for all, by their number and how their places are "
+     "chosen",
+     {1},
+     false,
+     {2, 4}},
+    {"global-lock", "threads at all places lock one mutex, by their number", {1}, false, {2}},
+    {"global-fib",
+     "Fibonacci(30), a thread for each call that any place may run",
+     {1},
+     false,
+     {1, 2}},
+    {"global-sort",
+     "merge sort of a million numbers in global memory, with threads that any place may run",
+     {1},
+     false,
+     {1, 2},
+     true},
+    {"onesided", "read, write and change words of another place, and read 64 KiB", {1}},
+    {"onesided-sizes",
+     "copy bytes from a place and to it, by their number, and 1 KiB of each of several",
+     {1},
+     false,
+     {4},
+     false,
+     {2}},
+    {"progress",
+     "reading memory of a place whose workers compute, until it is there",
+     {1},
+     false,
+     {2},
+     false,
+     {2}},
+    {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
+    {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend",
+     workers_of_the_papers(), true},
+    {"paper-scale", "the same with a larger n", workers_of_the_papers(), true},
+    {"paper-create",
+     "create and join by a small thread library over each switch backend",
+     {1},
+     true},
+};
 
 } // namespace
 
-std::vector<workload> const& workloads() {
-    static std::vector<workload> const all{
-        {"fib", "a thread per call of Fibonacci; cost of a spawn and join over the serial program", {1, 2}},
-        {"switch", "two stacks in turn, no scheduler: in assembly (tulle), by the C library, by Boost.Context", {1}, true},
-        {"yield", "two threads yield to each other on one worker", {1}},
-        {"create-one", "create a thread, join it", {1}},
-        {"create-many", "create a million threads, then join all; time and memory of each", {1, 2}},
-        {"create-blocks", "create and run a million threads in blocks of 200, at most 400 alive", {1, 2}},
-        {"blocked", "a million threads alive and waiting at once, then released; time, and memory of each", {1}},
-        {"mutex", "lock and unlock a mutex that nobody else wants", {1}},
-        {"mutex-contended", "8 threads lock one mutex; cost of a lock, longest wait", {2}},
-        {"full-empty", "write into an empty cell, take the value out; read a full cell", {1}},
-        {"empty-words", "a million words that are empty at once; memory of each", {1}},
-        {"pingpong", "two threads pass values there and back through two cells", {1, 2}},
-        {"waits", "1000 threads in a ring wait for each other in turn, with and without reports of deadlocks", {1, 2}},
-        {"region", "start and end of a loop with an empty iteration for each worker", {1, 2}},
-        {"grain1", "iterations of an empty loop that are given out one at a time", {1, 2}},
-        {"axpy", "y = y + a x over 10 million doubles", {1, 2}},
-        {"reduce", "sum of 10 million doubles", {1, 2}},
-        {"scan", "sums of all beginnings of 10 million doubles", {1, 2}},
-        {"sort", "sort 2 million random doubles with the sort that each library has", {1, 2}},
-        {"rwlock", "read alone; 8 threads of whose sections a tenth writes; longest wait", {1, 2}},
-        {"channel", "one thread sends numbers to another, through a buffer and without one", {1, 2}},
-        {"sort-sizes", "sort 10^6, 10^7 and 10^8 random doubles beside qsort()", {2}},
-        {"qthreads", "the six microbenchmarks of the Qthreads paper: POSIX threads, and 1, 2 and 4 shepherds", {2}},
-        {"quicksort", "sort 2 million random doubles", {1, 2}},
-        {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
-        {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},
-        {"tnt-fft", "Fourier transforms by TNT threads and POSIX threads, over the number of samples", {1, 2}},
-        {"uts", "unbalanced tree search, tree T1", {1, 2}},
-        {"nqueens", "all placements of 13 queens", {1, 2}},
-        {"wake", "a foreign thread hands work to an idle program; until it runs", {2}},
-        {"behind-busy", "a ready thread behind workers that compute 50 ms at a time; until it runs", {1, 2}},
-        {"sleepers", "a million threads sleep until times of their own; how late they wake, and processor time of each", {1, 2}},
-        {"behind-blocked", "a thread that is made while every worker is in read(2); until it runs", {1, 2}},
-        {"idle", "processor time that a program with nothing to do uses", {2}},
-        {"startup", "a process that starts, runs a thread and ends", {2}},
-        {"at", "a call at another place and back, with and without data; activities there", {1}, false, {2}, false, {2, 2}},
-        {"barrier", "a barrier of places, one thread each; of threads of all places, by their number", {1}, false, {2, 4}},
-        {"hpccg-places", "hpccg over places, one thread each: planes exchanged, sums of all", {1}, false, {1, 2}},
-        {"remote-create",
-         "create threads at all places and wait for all, by their number and how their places are chosen",
-         {1},
-         false,
-         {2, 4}},
-        {"global-lock", "threads at all places lock one mutex, by their number", {1}, false, {2}},
-        {"global-fib", "Fibonacci(30), a thread for each call that any place may run", {1}, false, {1, 2}},
-        {"global-sort", "merge sort of a million numbers in global memory, with threads that any place may run", {1}, false, {1, 2}, true},
-        {"onesided", "read, write and change words of another place, and read 64 KiB", {1}},
-        {"onesided-sizes", "copy bytes from a place and to it, by their number, and 1 KiB of each of several", {1}, false, {4}, false, {2}},
-        {"progress", "reading memory of a place whose workers compute, until it is there", {1}, false, {2}, false, {2}},
-        {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
-        {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend", workers_of_the_papers(), true},
-        {"paper-scale", "the same with a larger n", workers_of_the_papers(), true},
-        {"paper-create", "create and join by a small thread library over each switch backend", {1}, true},
-    };
-    return all;
-}
+std::vector<workload> const& workloads() { return k_workloads; }
 
 std::vector<workload_set> const& workload_sets() {
     static std::vector<workload_set> const all{
         {"paper",
-         "what the papers on switching without system calls measure: switch, paper-fib, paper-scale, paper-create",
+         "what the papers on switching without system calls measure: switch, paper-fib, "
+         "paper-scale, paper-create",
          {"switch", "paper-fib", "paper-scale", "paper-create"}},
-        {"octopos", "tables 1 and 2 of the paper on OctoPOS: local-start, at", {"local-start", "at"}},
+        {"octopos",
+         "tables 1 and 2 of the paper on OctoPOS: local-start, at",
+         {"local-start", "at"}},
         {"tnt",
-         "figures 2 to 6 of the paper on TiNy Threads: tnt-fft, onesided-sizes, remote-create, barrier",
+         "figures 2 to 6 of the paper on TiNy Threads: tnt-fft, onesided-sizes, remote-create, "
+         "barrier",
          {"tnt-fft", "onesided-sizes", "remote-create", "barrier"}},
         {"dszoom", "figure 5 of the paper on DSZOOM's locks: global-lock", {"global-lock"}},
     };
@@ -153,13 +227,17 @@ std::vector<workload const*> workloads_named(std::vector<std::string> const& nam
 std::vector<int> places_instead(workload const& w, std::vector<int> const& asked) {
     if (asked.empty()) return w.places;
     if (w.places.empty())
-        throw failure(k_exit_usage, "bench: '" + std::string(w.name) + "' is not over places that may be chosen, and --places is for " +
-                                        names_of_those_over_places());
+        throw failure(k_exit_usage,
+                      "bench: '" + std::string(w.name) +
+                          "' is not over places that may be chosen, and --places is for " +
+                          names_of_those_over_places());
     for (int const places : asked) {
         if (places >= w.possible.least && places <= w.possible.most) continue;
         std::string const least = std::to_string(w.possible.least);
-        throw failure(k_exit_usage, "bench: '" + std::string(w.name) + "' is measured with " +
-                                        (w.possible.least == w.possible.most ? least : "at least " + least) + " places");
+        throw failure(k_exit_usage,
+                      "bench: '" + std::string(w.name) + "' is measured with " +
+                          (w.possible.least == w.possible.most ? least : "at least " + least) +
+                          " places");
     }
     return asked;
 }
@@ -178,12 +256,15 @@ bench_programs ask_programs(fs::path const& folder, bool peers) {
             add_listed(said.output, path, found.contestants);
             continue;
         }
-        found.absent.push_back(path.filename().string() + " is left out: --list failed: " + said.reason());
+        found.absent.push_back(path.filename().string() +
+                               " is left out: --list failed: " + said.reason());
         found.is_ours_absent = found.is_ours_absent || is_ours(library);
     }
-    std::sort(found.contestants.begin(), found.contestants.end(), [](contestant const& a, contestant const& b) {
-        return std::tuple(!is_ours(a.library), a.bench, a.library) < std::tuple(!is_ours(b.library), b.bench, b.library);
-    });
+    std::sort(found.contestants.begin(), found.contestants.end(),
+              [](contestant const& a, contestant const& b) {
+                  return std::tuple(!is_ours(a.library), a.bench, a.library) <
+                         std::tuple(!is_ours(b.library), b.bench, b.library);
+              });
     return found;
 }
 

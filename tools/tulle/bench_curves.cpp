@@ -32,19 +32,24 @@ struct curve {
     std::string library;
     std::string name;          // of those that the library has
     std::vector<point> points; // from left to right
-    [[nodiscard]] std::string title() const { return name.empty() ? library : library + " " + name; }
+    [[nodiscard]] std::string title() const {
+        return name.empty() ? library : library + " " + name;
+    }
 };
 
 std::vector<curve> curves_in(std::vector<figure> const& figures, bool over_workers) {
     std::vector<curve> curves;
     for (figure const& f : figures) {
         std::string const name = over_workers ? "" : f.curve;
-        auto const found =
-            std::find_if(curves.begin(), curves.end(), [&](curve const& c) { return c.library == f.library && c.name == name; });
+        auto const found = std::find_if(curves.begin(), curves.end(), [&](curve const& c) {
+            return c.library == f.library && c.name == name;
+        });
         curve& c = found != curves.end() ? *found : curves.emplace_back(curve{f.library, name, {}});
         c.points.push_back({over_workers ? f.workers : f.at, f.value()});
     }
-    for (curve& c : curves) std::sort(c.points.begin(), c.points.end(), [](point const& a, point const& b) { return a.at < b.at; });
+    for (curve& c : curves)
+        std::sort(c.points.begin(), c.points.end(),
+                  [](point const& a, point const& b) { return a.at < b.at; });
     return curves;
 }
 
@@ -82,7 +87,8 @@ public:
           m_marks(marks_of(m_curves)),
           m_unit(std::move(unit)),
           m_axis(std::move(axis.name)),
-          m_logarithmic(axis.may_be_logarithmic && m_marks.front() > 0 && m_marks.back() / m_marks.front() > 10) {
+          m_logarithmic(axis.may_be_logarithmic && m_marks.front() > 0 &&
+                        m_marks.back() / m_marks.front() > 10) {
         for (curve const& c : m_curves) {
             add_once(m_libraries, c.library);
             add_once(m_names, c.name);
@@ -100,8 +106,9 @@ public:
 
     [[nodiscard]] std::string draw() const {
         std::ostringstream out;
-        out << "<svg role=\"img\" aria-label=\"" << escape_html(m_unit) << " by the number of " << escape_html(m_axis)
-            << "\" viewBox=\"0 0 " << width() << ' ' << k_top + k_plot_height + k_curve_axis_height << "\">\n";
+        out << "<svg role=\"img\" aria-label=\"" << escape_html(m_unit) << " by the number of "
+            << escape_html(m_axis) << "\" viewBox=\"0 0 " << width() << ' '
+            << k_top + k_plot_height + k_curve_axis_height << "\">\n";
         draw_axes(out);
         if (m_ideal) draw_ideal_line(out);
         draw_curves(out);
@@ -118,48 +125,61 @@ private:
     // Names stand behind the ends of their lines, and nothing is cut off.
     [[nodiscard]] double width() const {
         double most = k_left + k_curve_width;
-        for (curve const& c : m_curves) most = std::max(most, name_left(c) + text_width(label_of(c)));
+        for (curve const& c : m_curves)
+            most = std::max(most, name_left(c) + text_width(label_of(c)));
         return most;
     }
-    [[nodiscard]] double name_left(curve const& c) const { return across(c.points.back().at) + k_name_gap; }
-    [[nodiscard]] static std::string label_of(curve const& c) { return c.title() + ' ' + short_number(c.points.back().value); }
-    [[nodiscard]] double down(double value) const { return k_top + k_plot_height * (1 - m_values.place(value)); }
-    [[nodiscard]] std::string mark_text(double at) const { return m_axis == "bytes" ? short_bytes(at) : count_number(at); }
+    [[nodiscard]] double name_left(curve const& c) const {
+        return across(c.points.back().at) + k_name_gap;
+    }
+    [[nodiscard]] static std::string label_of(curve const& c) {
+        return c.title() + ' ' + short_number(c.points.back().value);
+    }
+    [[nodiscard]] double down(double value) const {
+        return k_top + k_plot_height * (1 - m_values.place(value));
+    }
+    [[nodiscard]] std::string mark_text(double at) const {
+        return m_axis == "bytes" ? short_bytes(at) : count_number(at);
+    }
 
     void draw_axes(std::ostream& out) const {
         for (double const mark : m_values.ticks())
-            out << "<line class=\"grid\" x1=\"" << k_left << "\" x2=\"" << k_left + k_curve_width << "\" y1=\"" << down(mark) << "\" y2=\""
-                << down(mark) << "\"/><text class=\"tick\" text-anchor=\"end\" x=\"" << k_left - 8 << "\" y=\"" << down(mark) + 4 << "\">"
-                << short_number(mark) << "</text>";
+            out << "<line class=\"grid\" x1=\"" << k_left << "\" x2=\"" << k_left + k_curve_width
+                << "\" y1=\"" << down(mark) << "\" y2=\"" << down(mark)
+                << "\"/><text class=\"tick\" text-anchor=\"end\" x=\"" << k_left - 8 << "\" y=\""
+                << down(mark) + 4 << "\">" << short_number(mark) << "</text>";
         double last = -k_mark_width;
         for (double const at : m_marks) {
             if (across(at) - last < k_mark_width) continue;
             last = across(at);
             draw_mark(out, at);
         }
-        out << "<text class=\"tick\" text-anchor=\"middle\" x=\"" << k_left + k_curve_width / 2 << "\" y=\""
-            << k_top + k_plot_height + 2 * k_text_height + 4 << "\">" << escape_html(m_axis) << "</text>\n";
+        out << "<text class=\"tick\" text-anchor=\"middle\" x=\"" << k_left + k_curve_width / 2
+            << "\" y=\"" << k_top + k_plot_height + 2 * k_text_height + 4 << "\">"
+            << escape_html(m_axis) << "</text>\n";
     }
 
     void draw_mark(std::ostream& out, double at) const {
         double const bottom = k_top + k_plot_height;
-        out << "<line class=\"grid\" x1=\"" << across(at) << "\" x2=\"" << across(at) << "\" y1=\"" << k_top << "\" y2=\"" << bottom
-            << "\"/><text class=\"tick\" text-anchor=\"middle\" x=\"" << across(at) << "\" y=\"" << bottom + k_text_height << "\">"
-            << mark_text(at) << "</text>";
+        out << "<line class=\"grid\" x1=\"" << across(at) << "\" x2=\"" << across(at) << "\" y1=\""
+            << k_top << "\" y2=\"" << bottom
+            << "\"/><text class=\"tick\" text-anchor=\"middle\" x=\"" << across(at) << "\" y=\""
+            << bottom + k_text_height << "\">" << mark_text(at) << "</text>";
     }
 
     void draw_ideal_line(std::ostream& out) const {
         double const most = m_marks.back() / m_marks.front();
-        out << "<line class=\"ideal\" x1=\"" << across(m_marks.front()) << "\" y1=\"" << down(1) << "\" x2=\"" << across(m_marks.back())
-            << "\" y2=\"" << down(most) << "\"/>\n";
+        out << "<line class=\"ideal\" x1=\"" << across(m_marks.front()) << "\" y1=\"" << down(1)
+            << "\" x2=\"" << across(m_marks.back()) << "\" y2=\"" << down(most) << "\"/>\n";
     }
 
     // From the top line's name down, so that no name covers another.
     void draw_curves(std::ostream& out) const {
         std::vector<curve const*> order;
         for (curve const& c : m_curves) order.push_back(&c);
-        std::sort(order.begin(), order.end(),
-                  [](curve const* a, curve const* b) { return a->points.back().value > b->points.back().value; });
+        std::sort(order.begin(), order.end(), [](curve const* a, curve const* b) {
+            return a->points.back().value > b->points.back().value;
+        });
         double lowest = k_top - k_text_height;
         for (curve const* const c : order) {
             lowest = std::max(lowest + k_text_height, down(c->points.back().value));
@@ -169,15 +189,17 @@ private:
 
     // A colour for each library, and dashes for each of its curves.
     void draw_curve(std::ostream& out, curve const& c, double name_at) const {
-        out << "<g class=\"curve curve" << number_of(m_libraries, c.library) % k_colours << " dash" << number_of(m_names, c.name) % k_dashes
-            << "\"><polyline class=\"line\" points=\"";
+        out << "<g class=\"curve curve" << number_of(m_libraries, c.library) % k_colours << " dash"
+            << number_of(m_names, c.name) % k_dashes << "\"><polyline class=\"line\" points=\"";
         for (point const& p : c.points) out << across(p.at) << ',' << down(p.value) << ' ';
         out << "\"/>";
         for (point const& p : c.points)
-            out << "<circle r=\"4\" cx=\"" << across(p.at) << "\" cy=\"" << down(p.value) << "\"><title>" << escape_html(c.title()) << ", "
-                << mark_text(p.at) << ' ' << escape_html(m_axis) << ": " << short_number(p.value) << ' ' << escape_html(m_unit)
-                << "</title></circle>";
-        out << "<text x=\"" << name_left(c) << "\" y=\"" << name_at + 4 << "\">" << escape_html(label_of(c)) << "</text></g>\n";
+            out << "<circle r=\"4\" cx=\"" << across(p.at) << "\" cy=\"" << down(p.value)
+                << "\"><title>" << escape_html(c.title()) << ", " << mark_text(p.at) << ' '
+                << escape_html(m_axis) << ": " << short_number(p.value) << ' '
+                << escape_html(m_unit) << "</title></circle>";
+        out << "<text x=\"" << name_left(c) << "\" y=\"" << name_at + 4 << "\">"
+            << escape_html(label_of(c)) << "</text></g>\n";
     }
 
     std::vector<curve> m_curves;
@@ -208,13 +230,17 @@ double value_in(figure_chart const& chart, figure const& of) {
 } // namespace
 
 std::string curves_of_values(std::vector<figure> const& figures) {
-    return figures.empty() ? "" : drawn_by_decades(curves_in(figures, true), figures.front().unit, {"workers", false});
+    return figures.empty() ? ""
+                           : drawn_by_decades(curves_in(figures, true), figures.front().unit,
+                                              {"workers", false});
 }
 
 std::string curves_of_speedup(std::vector<figure> const& figures) {
     std::vector<curve> curves = curves_in(figures, true);
     std::vector<double> const workers = marks_of(curves);
-    std::erase_if(curves, [&workers](curve const& c) { return c.points.front().at != workers.front(); }); // nothing to compare with
+    // Nothing to compare with.
+    std::erase_if(curves,
+                  [&workers](curve const& c) { return c.points.front().at != workers.front(); });
     if (workers.size() < 2 || curves.empty()) return "";
     for (curve& c : curves) turn_into_speedup(c);
     chart drawn(std::move(curves), "x", {"workers", false});

@@ -53,8 +53,9 @@ double figure::value() const {
 }
 
 bool figure::same_quantity(figure const& other) const {
-    return bench == other.bench && library == other.library && workers == other.workers && places == other.places && unit == other.unit &&
-           architecture == other.architecture && mpi == other.mpi;
+    return bench == other.bench && library == other.library && workers == other.workers &&
+           places == other.places && unit == other.unit && architecture == other.architecture &&
+           mpi == other.mpi;
 }
 
 void figure::merge(figure const& other) {
@@ -104,13 +105,14 @@ std::string to_json_line(figure const& f) {
 bool is_ours(std::string_view library) { return library.starts_with("tulle"); }
 
 bool is_peer(std::string_view library) {
-    return !is_ours(library) && library != "serial" && library != "serial_inlined" && library != "serial_stable" && library != "futex" &&
-           library != "memory";
+    return !is_ours(library) && library != "serial" && library != "serial_inlined" &&
+           library != "serial_stable" && library != "futex" && library != "memory";
 }
 
 bool figure_group::comparable(figure const& row) const {
     if (unit != "s") return true;
-    auto const ours = std::find_if(rows.begin(), rows.end(), [](figure const& f) { return is_ours(f.library); });
+    auto const ours =
+        std::find_if(rows.begin(), rows.end(), [](figure const& f) { return is_ours(f.library); });
     return row.n == (ours != rows.end() ? *ours : rows.front()).n;
 }
 
@@ -120,14 +122,17 @@ double figure_group::ratio(figure const& row) const {
         bool const counts = is_peer(peer.library) && peer.ok && peer.measured() && comparable(peer);
         if (counts && (best == 0 || peer.value() < best)) best = peer.value();
     }
-    return best > 0 && comparable(row) && row.measured() && row.value() > 0 ? row.value() / best : 0;
+    return best > 0 && comparable(row) && row.measured() && row.value() > 0 ? row.value() / best
+                                                                            : 0;
 }
 
 double figure_group::ratio_to_assembly(figure const& row) const {
     if (!compares_backends(bench)) return 0;
-    auto const assembly = std::find_if(rows.begin(), rows.end(),
-                                       [&row](figure const& f) { return f.library == k_assembly && f.architecture == row.architecture; });
-    bool const compares = assembly != rows.end() && assembly->value() > 0 && row.measured() && comparable(row);
+    auto const assembly = std::find_if(rows.begin(), rows.end(), [&row](figure const& f) {
+        return f.library == k_assembly && f.architecture == row.architecture;
+    });
+    bool const compares =
+        assembly != rows.end() && assembly->value() > 0 && row.measured() && comparable(row);
     return compares ? row.value() / assembly->value() : 0;
 }
 
@@ -135,7 +140,8 @@ std::vector<figure_group> group(std::vector<figure> const& figures) {
     std::vector<figure_group> groups;
     for (figure const& f : figures) {
         auto const found = std::find_if(groups.begin(), groups.end(), [&f](figure_group const& g) {
-            return g.bench == f.bench && g.unit == f.unit && g.workers == f.workers && g.places == f.places && g.mpi == f.mpi;
+            return g.bench == f.bench && g.unit == f.unit && g.workers == f.workers &&
+                   g.places == f.places && g.mpi == f.mpi;
         });
         if (found != groups.end())
             found->rows.push_back(f);
@@ -153,18 +159,21 @@ std::vector<figure_chart> charts_in(std::vector<figure> const& figures) {
         if (!f.on_chart() || !f.measured()) continue;
         std::string const unit = f.unit.substr(0, f.unit.find_first_of(" ,"));
         auto const found = std::find_if(charts.begin(), charts.end(), [&](figure_chart const& c) {
-            return c.bench == f.bench && c.unit == unit && c.axis == f.axis && c.workers == f.workers && c.places == f.places &&
-                   c.mpi == f.mpi;
+            return c.bench == f.bench && c.unit == unit && c.axis == f.axis &&
+                   c.workers == f.workers && c.places == f.places && c.mpi == f.mpi;
         });
-        figure_chart& chart =
-            found != charts.end() ? *found : charts.emplace_back(figure_chart{f.bench, unit, f.axis, f.workers, f.places, f.mpi});
+        figure_chart& chart = found != charts.end()
+                                  ? *found
+                                  : charts.emplace_back(figure_chart{f.bench, unit, f.axis,
+                                                                     f.workers, f.places, f.mpi});
         chart.points.push_back(f);
     }
     return charts;
 }
 
 std::string count_text(int workers, int places, std::string const& mpi) {
-    if (!mpi.empty()) return std::to_string(places) + (places == 1 ? " place over " : " places over ") + mpi;
+    if (!mpi.empty())
+        return std::to_string(places) + (places == 1 ? " place over " : " places over ") + mpi;
     if (places > 1) return std::to_string(places) + " places";
     return std::to_string(workers) + (workers == 1 ? " worker" : " workers");
 }
@@ -172,13 +181,17 @@ std::string count_text(int workers, int places, std::string const& mpi) {
 std::string short_number(double value) {
     char text[32];
     double const size = std::fabs(value);
-    char const* const format = size >= 100 ? "%.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3g";
+    char const* const format = size >= 100  ? "%.0f"
+                               : size >= 10 ? "%.1f"
+                               : size >= 1  ? "%.2f"
+                                            : "%.3g";
     std::snprintf(text, sizeof text, format, value);
     return text;
 }
 
 std::string count_number(double value) {
-    return value == std::floor(value) ? std::to_string(static_cast<long>(value)) : short_number(value);
+    return value == std::floor(value) ? std::to_string(static_cast<long>(value))
+                                      : short_number(value);
 }
 
 std::string short_bytes(double bytes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One measured quantity of one library, as benchmark programs print it and `tulle bench --json` repeats it.
+// One measured quantity of one library, as benchmark programs print it and `tulle bench --json`
+// repeats it.
 #pragma once
 
 #include <string>
@@ -20,12 +21,14 @@ struct figure {
     std::string unit{};
     int runs = 0;
     bool ok = true;
-    std::string architecture{}; // of the emulator below which this was counted; empty: measured on this machine
-    double limit = 0;           // what it must not exceed, where there is such a value
-    std::string curve{};        // of those of one chart; may be empty
-    std::string axis{};         // what the chart is over; empty: it is on no chart
-    double at = 0;              // where on that axis
-    std::string mpi{};          // over which its places were on several hosts; empty: they were on this one
+    // Of the emulator below which this was counted; empty: measured on this machine.
+    std::string architecture{};
+    double limit = 0;    // what it must not exceed, where there is such a value
+    std::string curve{}; // of those of one chart; may be empty
+    std::string axis{};  // what the chart is over; empty: it is on no chart
+    double at = 0;       // where on that axis
+    // Over which its places were on several hosts; empty: they were on this one.
+    std::string mpi{};
 
     [[nodiscard]] bool on_chart() const { return !axis.empty(); }
     [[nodiscard]] bool counted() const { return !architecture.empty(); }
@@ -38,18 +41,21 @@ struct figure {
 // Reads the JSON lines that a program printed; lines that are no figure are skipped.
 [[nodiscard]] std::vector<figure> parse_figures(std::string_view output);
 
-// One JSON object on one line; `value`, `min` and `max` are null when nothing was measured. `architecture` is there for counted figures only, `mpi` for those over one,
-// `limit` where there is one, `curve`, `axis` and `at` for what is on a chart.
+// One JSON object on one line; `value`, `min` and `max` are null when nothing was measured.
+// `architecture` is there for counted figures only, `mpi` for those over one, `limit` where there
+// is one, `curve`, `axis` and `at` for what is on a chart.
 [[nodiscard]] std::string to_json_line(figure const& f);
 
-// Ours, a peer, or a floor: `serial`, `futex` and `memory` are what the machine does without any library.
+// Ours, a peer, or a floor: `serial`, `futex` and `memory` are what the machine does without any
+// library.
 [[nodiscard]] bool is_ours(std::string_view library);
 [[nodiscard]] bool is_peer(std::string_view library);
 
 // The library whose switch is in assembly, with which those over other switches are compared.
 inline constexpr std::string_view k_assembly = "tulle";
 
-// Rows of one table: the same bench, unit, number of workers and places, and MPI, best first; counted ones as they came.
+// Rows of one table: the same bench, unit, number of workers and places, and MPI, best first;
+// counted ones as they came.
 struct figure_group {
     std::string bench{};
     std::string unit{};
@@ -58,19 +64,23 @@ struct figure_group {
     std::string mpi{};
     std::vector<figure> rows{};
 
-    // What `row` is of the best peer's value; 0 where there is none to compare with, or `row` is of another size.
+    // What `row` is of the best peer's value; 0 where there is none to compare with, or `row` is of
+    // another size.
     [[nodiscard]] double ratio(figure const& row) const;
 
-    // What `row` is of our value with the switch in assembly, on the same architecture; 0 where that is not compared.
+    // What `row` is of our value with the switch in assembly, on the same architecture; 0 where
+    // that is not compared.
     [[nodiscard]] double ratio_to_assembly(figure const& row) const;
 
-    // Elapsed times compare only at the size that ours has; a value per thread or per call does across sizes.
+    // Elapsed times compare only at the size that ours has; a value per thread or per call does
+    // across sizes.
     [[nodiscard]] bool comparable(figure const& row) const;
 };
 
 [[nodiscard]] std::vector<figure_group> group(std::vector<figure> const& figures);
 
-// What one chart shows: the same bench, axis, unit up to its first word, number of workers and places, and MPI.
+// What one chart shows: the same bench, axis, unit up to its first word, number of workers and
+// places, and MPI.
 struct figure_chart {
     std::string bench{};
     std::string unit{}; // its first word

@@ -33,22 +33,30 @@ bool has_cargo() { return find_program("cargo").has_value(); }
 bool has_java() {
     if (!find_program("javac") || !find_program("java")) return false;
     outcome const said = capture({"javac", "-version"}, {20s, true, {}});
-    return said.ok() && said.output.starts_with("javac ") && std::atoi(said.output.c_str() + 6) >= 21;
+    return said.ok() && said.output.starts_with("javac ") &&
+           std::atoi(said.output.c_str() + 6) >= 21;
 }
 
-arguments build_go(fs::path const&, fs::path const& output) { return {"go", "build", "-o", output / "peer", "."}; }
-arguments build_java(fs::path const& source, fs::path const& output) { return {"javac", "-d", output, source / "Peer.java"}; }
+arguments build_go(fs::path const&, fs::path const& output) {
+    return {"go", "build", "-o", output / "peer", "."};
+}
+arguments build_java(fs::path const& source, fs::path const& output) {
+    return {"javac", "-d", output, source / "Peer.java"};
+}
 arguments build_cargo(fs::path const&, fs::path const& output) {
     return {"cargo", "build", "--quiet", "--release", "--target-dir", output};
 }
 
 arguments start_binary(fs::path const& output) { return {output / "peer"}; }
-arguments start_java(fs::path const& output) { return {"java", "-cp", output, "-XX:+UseParallelGC", "-Xmx6g", "Peer"}; }
+arguments start_java(fs::path const& output) {
+    return {"java", "-cp", output, "-XX:+UseParallelGC", "-Xmx6g", "Peer"};
+}
 arguments start_cargo(fs::path const& output) { return {output / "release" / "peer"}; }
 
 std::vector<language> const& languages() {
     static std::vector<std::string> const threads{
-        "fib", "yield", "create-one", "create-many", "blocked", "mutex", "mutex-contended", "quicksort", "nqueens", "idle", "wake"};
+        "fib",       "yield",   "create-one", "create-many", "blocked", "mutex", "mutex-contended",
+        "quicksort", "nqueens", "idle",       "wake"};
     static std::vector<std::string> const with_channels = [] {
         std::vector<std::string> names = threads;
         names.emplace_back("channel");
@@ -74,7 +82,9 @@ std::vector<language> const& languages() {
 fs::path cache_folder() {
     char const* const cache = std::getenv("XDG_CACHE_HOME");
     char const* const home = std::getenv("HOME");
-    fs::path const base = cache != nullptr && *cache != '\0' ? fs::path(cache) : fs::path(home != nullptr ? home : "/tmp") / ".cache";
+    fs::path const base = cache != nullptr && *cache != '\0'
+                              ? fs::path(cache)
+                              : fs::path(home != nullptr ? home : "/tmp") / ".cache";
     return base / "tulle" / (std::string("peers-") + tulle::version());
 }
 
@@ -88,7 +98,8 @@ bool is_newer(fs::path const& built, fs::path const& source) {
 }
 
 // Compiles if need be; nothing when it went well, else why not.
-std::optional<std::string> prepare(language const& l, fs::path const& source, fs::path const& output, bool build) {
+std::optional<std::string> prepare(language const& l, fs::path const& source,
+                                   fs::path const& output, bool build) {
     fs::path const mark = output / "built";
     if (is_newer(mark, source)) return std::nullopt;
     if (!build) return "not compiled yet; a run without --quick compiles it";
@@ -96,7 +107,9 @@ std::optional<std::string> prepare(language const& l, fs::path const& source, fs
     std::error_code error;
     fs::create_directories(output, error);
     fs::path const copy = output / "source"; // compilers leave files beside what they compile
-    if (!error) fs::copy(source, copy, fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
+    if (!error)
+        fs::copy(source, copy, fs::copy_options::recursive | fs::copy_options::overwrite_existing,
+                 error);
     if (error) return "cannot write to " + output.string();
     outcome const done = capture(l.build(copy, output), {300s, true, copy});
     if (!done.ok()) return "compiling it failed: " + done.reason();
@@ -106,10 +119,13 @@ std::optional<std::string> prepare(language const& l, fs::path const& source, fs
 
 } // namespace
 
-foreign_peers find_foreign_peers(fs::path const& bench_folder, std::vector<std::string_view> const& wanted, bool build) {
+foreign_peers find_foreign_peers(fs::path const& bench_folder,
+                                 std::vector<std::string_view> const& wanted, bool build) {
     foreign_peers found;
     for (language const& l : languages()) {
-        if (std::find_first_of(wanted.begin(), wanted.end(), l.benches.begin(), l.benches.end()) == wanted.end()) continue;
+        if (std::find_first_of(wanted.begin(), wanted.end(), l.benches.begin(), l.benches.end()) ==
+            wanted.end())
+            continue;
         fs::path const source = bench_folder / "peers" / l.folder;
         fs::path const output = cache_folder() / l.folder;
         std::optional<std::string> reason;

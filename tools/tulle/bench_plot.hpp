@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A horizontal bar chart of one figure group as inline SVG; colours come from the page's style sheet.
+// A horizontal bar chart of one figure group as inline SVG; colours come from the page's style
+// sheet.
 #pragma once
 
 #include "bench_figure.hpp"

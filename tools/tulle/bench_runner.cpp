@@ -25,7 +25,9 @@ struct run_size {
     int places;
     bool over_places; // it is told how many, and started as such
 
-    [[nodiscard]] std::string text(contestant const& c) const { return count_text(workers, places, c.mpi); }
+    [[nodiscard]] std::string text(contestant const& c) const {
+        return count_text(workers, places, c.mpi);
+    }
 };
 
 class progress {
@@ -35,7 +37,8 @@ public:
     void step(contestant const& c, run_size const& s) {
         ++m_done;
         if (!m_live) return;
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %s", m_done, m_total, c.bench.c_str(), c.library.c_str(), s.text(c).c_str());
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s, %s", m_done, m_total, c.bench.c_str(),
+                     c.library.c_str(), s.text(c).c_str());
     }
 
     void skip(std::size_t steps) { m_done += steps; }
@@ -44,7 +47,8 @@ public:
         if (m_live)
             std::fputs("\r\033[K", stderr);
         else
-            std::fprintf(stderr, "bench: %.*s done (%zu of %zu)\n", static_cast<int>(bench.size()), bench.data(), m_done, m_total);
+            std::fprintf(stderr, "bench: %.*s done (%zu of %zu)\n", static_cast<int>(bench.size()),
+                         bench.data(), m_done, m_total);
     }
 
 private:
@@ -69,15 +73,18 @@ private:
     [[nodiscard]] std::vector<workload const*> choose() const {
         if (m_settings.hosts) return workloads_on(*m_settings.hosts, m_settings.names);
         std::vector<workload const*> const chosen = workloads_named(m_settings.names);
-        for (workload const* const w : chosen) static_cast<void>(places_of(*w)); // it refuses what cannot be
+        // It refuses what cannot be.
+        for (workload const* const w : chosen) static_cast<void>(places_of(*w));
         return chosen;
     }
 
     [[nodiscard]] std::vector<int> places_of(workload const& w) const {
-        return m_settings.hosts ? places_on(*m_settings.hosts, w) : places_instead(w, m_settings.places);
+        return m_settings.hosts ? places_on(*m_settings.hosts, w)
+                                : places_instead(w, m_settings.places);
     }
 
-    // A quick run asks each program once for three runs inside it; else the programs take turns with one run each.
+    // A quick run asks each program once for three runs inside it; else the programs take turns
+    // with one run each.
     [[nodiscard]] int rounds() const { return m_settings.quick ? 1 : m_settings.runs; }
 
     [[nodiscard]] std::vector<run_size> scales_of(workload const& w) const {
@@ -93,19 +100,26 @@ private:
         bench_programs const found = ask_programs(m_settings.folder, m_settings.peers);
         for (std::string const& sentence : found.absent) note(sentence);
         m_result.ok = !found.is_ours_absent;
-        for (contestant const& c : m_settings.hosts ? over_each_mpi(found.contestants, *m_settings.hosts) : found.contestants) admit(c);
+        for (contestant const& c : m_settings.hosts
+                                       ? over_each_mpi(found.contestants, *m_settings.hosts)
+                                       : found.contestants)
+            admit(c);
         if (m_contestants.empty())
-            throw failure(k_exit_failed, "bench: there are no benchmark programs in " + m_settings.folder.string() +
-                                             "; build with -DTULLE_BUILD_BENCH=ON, or name a folder with --dir");
+            throw failure(k_exit_failed,
+                          "bench: there are no benchmark programs in " +
+                              m_settings.folder.string() +
+                              "; build with -DTULLE_BUILD_BENCH=ON, or name a folder with --dir");
         if (m_settings.peers && !m_settings.hosts) gather_foreign(chosen); // none is over places
         for (workload const* const w : chosen)
-            if (m_contestants[std::string(w->name)].empty()) note(std::string(w->name) + " is left out: no program for it");
+            if (m_contestants[std::string(w->name)].empty())
+                note(std::string(w->name) + " is left out: no program for it");
     }
 
     void gather_foreign(std::vector<workload const*> const& chosen) {
         std::vector<std::string_view> wanted;
         for (workload const* const w : chosen) wanted.push_back(w->name);
-        foreign_peers const foreign = find_foreign_peers(m_settings.folder, wanted, !m_settings.quick);
+        foreign_peers const foreign =
+            find_foreign_peers(m_settings.folder, wanted, !m_settings.quick);
         for (std::string const& sentence : foreign.absent) note(sentence);
         for (contestant const& c : foreign.contestants) admit(c);
     }
@@ -121,7 +135,8 @@ private:
 
     [[nodiscard]] std::size_t count_steps(std::vector<workload const*> const& chosen) {
         std::size_t steps = 0;
-        for (workload const* const w : chosen) steps += m_contestants[std::string(w->name)].size() * scales_of(*w).size();
+        for (workload const* const w : chosen)
+            steps += m_contestants[std::string(w->name)].size() * scales_of(*w).size();
         return steps * static_cast<std::size_t>(rounds());
     }
 
@@ -157,9 +172,11 @@ private:
         std::tuple const key{c.library, c.mpi, s.workers, s.places};
         if (m_failed.contains(key)) return;
         arguments command = start(c, s);
-        command.insert(command.end(), {"--workers", std::to_string(s.workers), "--runs", m_settings.quick ? "3" : "1"});
+        command.insert(command.end(), {"--workers", std::to_string(s.workers), "--runs",
+                                       m_settings.quick ? "3" : "1"});
         if (m_settings.quick) command.emplace_back("--quick");
-        if (m_settings.size != 0) command.insert(command.end(), {"--n", std::to_string(m_settings.size)});
+        if (m_settings.size != 0)
+            command.insert(command.end(), {"--n", std::to_string(m_settings.size)});
         limits limit{time_limit()};
         limit.input_ends = !m_settings.hosts; // MPICH's launcher may fail when it does: hosts.cpp
         outcome const done = capture(command, limit);
@@ -172,7 +189,8 @@ private:
         m_failed.insert(key);
         if (printed.empty()) figures.push_back(failed_figure(c, s));
         m_result.ok = false;
-        note(c.bench + ": " + c.library + " with " + s.text(c) + " failed: " + (done.ok() ? "it printed no figure" : done.reason()));
+        note(c.bench + ": " + c.library + " with " + s.text(c) +
+             " failed: " + (done.ok() ? "it printed no figure" : done.reason()));
     }
 
     static figure failed_figure(contestant const& c, run_size const& s) {
@@ -188,7 +206,9 @@ private:
 
     void add(figure const& f, std::vector<figure>& figures) {
         m_result.ok = m_result.ok && f.ok;
-        auto const found = std::find_if(figures.begin(), figures.end(), [&f](figure const& other) { return other.same_quantity(f); });
+        auto const found = std::find_if(figures.begin(), figures.end(), [&f](figure const& other) {
+            return other.same_quantity(f);
+        });
         if (found == figures.end())
             figures.push_back(f);
         else
@@ -203,6 +223,8 @@ private:
 
 } // namespace
 
-bench_result run_benches(bench_settings const& settings, bench_report const& report) { return bench_session(settings).run(report); }
+bench_result run_benches(bench_settings const& settings, bench_report const& report) {
+    return bench_session(settings).run(report);
+}
 
 } // namespace tulle::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs benchmark programs in turn (A B C A B C ...), so that a drift of the machine meets all of them alike, and puts the
-// figures of each library together. Progress goes to standard error.
+// Runs benchmark programs in turn (A B C A B C ...), so that a drift of the machine meets all of
+// them alike, and puts the figures of each library together. Progress goes to standard error.
 #pragma once
 
 #include "bench_catalog.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scale of a chart: values to places from 0 to 1, linear from zero, or by decades when the values span more than a factor of 20.
+// The scale of a chart: values to places from 0 to 1, linear from zero, or by decades when the
+// values span more than a factor of 20.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@ namespace tulle::tool {
 
 class value_scale {
 public:
-    // All values first, then settle() unless the scale is to be linear whatever they are, then the questions. Values of zero and below do not count.
+    // All values first, then settle() unless the scale is to be linear whatever they are, then the
+    // questions. Values of zero and below do not count.
     void include(double low, double high);
     void settle();
 

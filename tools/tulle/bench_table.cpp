@@ -10,7 +10,9 @@ namespace {
 std::string or_dash(double value) { return value > 0 ? short_number(value) : "-"; }
 
 // A last column, where there is one.
-std::string column(std::string const& text) { return std::string(text.size() < 9 ? 9 - text.size() : 1, ' ') + text; }
+std::string column(std::string const& text) {
+    return std::string(text.size() < 9 ? 9 - text.size() : 1, ' ') + text;
+}
 
 void print_row(figure_group const& g, figure const& f) {
     std::string const name = (is_ours(f.library) ? "* " : "  ") + f.library;
@@ -19,9 +21,11 @@ void print_row(figure_group const& g, figure const& f) {
         return;
     }
     double const ratio = g.ratio(f);
-    std::printf("  %-18s %10s %10s %10s %10ld %8s%s%s\n", name.c_str(), short_number(f.value()).c_str(), short_number(f.min).c_str(),
+    std::printf("  %-18s %10s %10s %10s %10ld %8s%s%s\n", name.c_str(),
+                short_number(f.value()).c_str(), short_number(f.min).c_str(),
                 short_number(f.max).c_str(), f.n, or_dash(ratio).c_str(),
-                compares_backends(g.bench) ? column(or_dash(g.ratio_to_assembly(f))).c_str() : "", f.ok ? "" : "  WRONG RESULT");
+                compares_backends(g.bench) ? column(or_dash(g.ratio_to_assembly(f))).c_str() : "",
+                f.ok ? "" : "  WRONG RESULT");
 }
 
 // Of the rows of a group, the one of the same architecture and library; nullptr if it has none.
@@ -40,7 +44,9 @@ void print_counts_of(std::vector<figure_group> const& groups, figure const& f) {
     for (figure_group const& g : groups) {
         figure const* const count = partner(g, f);
         std::printf(" %12s", count != nullptr ? short_number(count->value()).c_str() : "-");
-        if (&g == &groups.front()) std::printf("%s %8s", column(or_dash(g.ratio_to_assembly(f))).c_str(), or_dash(f.limit).c_str());
+        if (&g == &groups.front())
+            std::printf("%s %8s", column(or_dash(g.ratio_to_assembly(f))).c_str(),
+                        or_dash(f.limit).c_str());
     }
     std::printf("\n");
 }
@@ -51,8 +57,8 @@ void print_table(workload const& w, std::vector<figure> const& figures) {
     std::printf("\n%s: %s\n", std::string(w.name).c_str(), std::string(w.sentence).c_str());
     for (figure_group const& g : group(figures)) {
         std::string const title = g.unit + ", " + count_text(g.workers, g.places, g.mpi);
-        std::printf("  %-18s %10s %10s %10s %10s %8s%s\n", title.c_str(), "median", "min", "max", "n", "of best",
-                    compares_backends(g.bench) ? column("of asm").c_str() : "");
+        std::printf("  %-18s %10s %10s %10s %10s %8s%s\n", title.c_str(), "median", "min", "max",
+                    "n", "of best", compares_backends(g.bench) ? column("of asm").c_str() : "");
         for (figure const& f : g.rows) print_row(g, f);
     }
     std::fflush(stdout);
@@ -61,7 +67,8 @@ void print_table(workload const& w, std::vector<figure> const& figures) {
 void print_counts(std::vector<figure> const& figures) {
     std::vector<figure_group> const groups = group(figures);
     if (groups.empty()) return;
-    std::printf("\nswitch below emulators: counts per switch, no times\n  %-12s %-18s", "architecture", "");
+    std::printf("\nswitch below emulators: counts per switch, no times\n  %-12s %-18s",
+                "architecture", "");
     for (figure_group const& g : groups) {
         std::printf(" %12s", without_per_switch(g.unit).c_str());
         if (&g == &groups.front()) std::printf("%s %8s", column("of asm").c_str(), "limit");

@@ -11,10 +11,12 @@ namespace tulle::tool {
 
 void print_table(workload const& w, std::vector<figure> const& figures);
 
-// What was counted below emulators: a row for each architecture and library, a column for each unit.
+// What was counted below emulators: a row for each architecture and library, a column for each
+// unit.
 void print_counts(std::vector<figure> const& figures);
 
 // One self-contained page (no script, nothing from elsewhere), for light and dark surroundings.
-void write_page(std::ostream& out, std::vector<figure> const& figures, std::vector<std::string> const& notes);
+void write_page(std::ostream& out, std::vector<figure> const& figures,
+                std::vector<std::string> const& notes);
 
 } // namespace tulle::tool

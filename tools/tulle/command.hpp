@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of the program. Each `add_*` declares one with CLI11 and returns what runs it: a function that gives
-// the program's exit code. Exit codes: 0 done, 1 something failed, 2 wrong usage (of `run`: else those of PROG).
+// The subcommands of the program. Each `add_*` declares one with CLI11 and returns what runs it: a
+// function that gives the program's exit code. Exit codes: 0 done, 1 something failed, 2 wrong
+// usage (of `run`: else those of PROG).
 #pragma once
 
 #include <functional>

@@ -38,11 +38,13 @@ json row_json(cpus::registry::row const& row) {
 }
 
 void print_rows(std::vector<cpus::registry::row> const& rows) {
-    if (!rows.empty()) std::printf("%8s  %-14s %6s %6s %6s  %s\n", "pid", "processors", "least", "most", "weight", "command");
+    if (!rows.empty())
+        std::printf("%8s  %-14s %6s %6s %6s  %s\n", "pid", "processors", "least", "most", "weight",
+                    "command");
     for (cpus::registry::row const& row : rows) {
         cpus::program const& p = row.as_divided;
-        std::printf("%8d  %-14s %6d %6d %6d  %s\n", row.process, ranges(p.has).c_str(), p.least, p.most, p.weight,
-                    command_line(row.process).c_str());
+        std::printf("%8d  %-14s %6d %6d %6d  %s\n", row.process, ranges(p.has).c_str(), p.least,
+                    p.most, p.weight, command_line(row.process).c_str());
     }
 }
 
@@ -62,7 +64,8 @@ int show_shares(bool as_json) {
 
 command add_cpus(CLI::App& program) {
     auto const as_json = std::make_shared<bool>(false);
-    CLI::App* const app = program.add_subcommand("cpus", "Show the programs that share the processors of this machine, and which each has");
+    CLI::App* const app = program.add_subcommand(
+        "cpus", "Show the programs that share the processors of this machine, and which each has");
     app->add_flag("--json", *as_json, "Print one JSON array");
     return {app, [as_json] { return show_shares(*as_json); }};
 }

@@ -19,9 +19,11 @@ public:
 
     void show(std::uint64_t done) const {
         if (m_terminal)
-            std::fprintf(stderr, "\rtulle: seed %llu, %llu of %llu passed ", number(m_first + done), number(done), number(m_count));
+            std::fprintf(stderr, "\rtulle: seed %llu, %llu of %llu passed ", number(m_first + done),
+                         number(done), number(m_count));
         else if (done != 0 && m_count >= 10 && done % (m_count / 10) == 0)
-            std::fprintf(stderr, "tulle: %llu of %llu seeds passed\n", number(done), number(m_count));
+            std::fprintf(stderr, "tulle: %llu of %llu seeds passed\n", number(done),
+                         number(m_count));
     }
     void end() const {
         if (m_terminal) std::fputs("\r\033[K", stderr);
@@ -47,17 +49,20 @@ void report(exploration const& e, std::uint64_t seed, outcome const& failed) {
     std::fprintf(stderr, "--- its output%s\n", failed.output.empty() ? ": none" : "");
     static_cast<void>(std::fwrite(failed.output.data(), 1, failed.output.size(), stderr));
     bool const ends_line = failed.output.empty() || failed.output.back() == '\n';
-    std::fprintf(stderr, "%s--- to repeat it:\ntulle run --seed %s %s-- %s\n", ends_line ? "" : "\n", text.c_str(), e.options.c_str(),
+    std::fprintf(stderr, "%s--- to repeat it:\ntulle run --seed %s %s-- %s\n",
+                 ends_line ? "" : "\n", text.c_str(), e.options.c_str(),
                  as_command(e.words).c_str());
 }
 
 } // namespace
 
 std::string quoted(std::string const& word) {
-    constexpr char const* k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
+    constexpr char const* k_plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
     if (!word.empty() && word.find_first_not_of(k_plain) == std::string::npos) return word;
     std::string result = "'";
-    for (char const letter : word) result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    for (char const letter : word)
+        result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
     return result + "'";
 }
 
@@ -76,7 +81,8 @@ int explore(exploration const& e) {
         return k_exit_failed;
     }
     shown.end();
-    std::fprintf(stderr, "tulle: seeds %llu to %llu passed\n", static_cast<unsigned long long>(e.first_seed),
+    std::fprintf(stderr, "tulle: seeds %llu to %llu passed\n",
+                 static_cast<unsigned long long>(e.first_seed),
                  static_cast<unsigned long long>(e.first_seed + e.count - 1));
     return 0;
 }

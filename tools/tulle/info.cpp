@@ -55,9 +55,15 @@ findings look() {
     base::option_table options = read_options();
     os::topology machine = os::discover();
     auto const workers = runtime::limits_of(options, machine);
-    if (!workers) throw failure(k_exit_usage, "info: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
+    if (!workers)
+        throw failure(k_exit_usage, "info: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
     stack::stack_pool const pool({.guard = chosen_guard(options)});
-    return {std::move(machine), options, *workers, pool.guard_text(), os::membarrier_register(), os::task_state::can_name_calls()};
+    return {std::move(machine),
+            options,
+            *workers,
+            pool.guard_text(),
+            os::membarrier_register(),
+            os::task_state::can_name_calls()};
 }
 
 json options_json(base::option_table const& options) {
@@ -75,7 +81,8 @@ json options_json(base::option_table const& options) {
 
 json to_json(findings const& found) {
     json shepherds = json::array();
-    for (os::shepherd_group const& group : found.machine.groups) shepherds.push_back({{"cpus", group.cpus}});
+    for (os::shepherd_group const& group : found.machine.groups)
+        shepherds.push_back({{"cpus", group.cpus}});
     bool const limited = found.machine.quota_cpus > 0;
     return {{"version", tulle::version()},
             {"machine", found.machine.description},
@@ -92,7 +99,9 @@ json to_json(findings const& found) {
             {"options", options_json(found.options)}};
 }
 
-void print_line(char const* name, std::string const& value) { std::printf("%-13s %s\n", name, value.c_str()); }
+void print_line(char const* name, std::string const& value) {
+    std::printf("%-13s %s\n", name, value.c_str());
+}
 
 std::string quota_text(double cpus) {
     if (cpus <= 0) return "none";
@@ -104,16 +113,18 @@ std::string quota_text(double cpus) {
 std::string watcher_text(findings const& found) {
     auto const most = found.options.number(base::option_id::max_substitutes);
     if (most == 0) return "off: workers that are stuck have no substitutes";
-    std::string const calls =
-        found.names_calls ? "the system calls that they are stuck in are known" : "the system does not tell their calls";
+    std::string const calls = found.names_calls
+                                  ? "the system calls that they are stuck in are known"
+                                  : "the system does not tell their calls";
     return "at most " + std::to_string(most) + " substitutes of workers that are stuck; " + calls;
 }
 
 void print_options(base::option_table const& options) {
     std::printf("\n%-12s %-10s %-10s %-13s %s\n", "option", "value", "default", "from", "variable");
     for (base::option_row const& row : options.list())
-        std::printf("%-12s %-10s %-10s %-13s %s\n    %s (%s)\n", row.name.c_str(), row.value.c_str(), row.default_value.c_str(),
-                    base::text(row.source), variable_name(row.name).c_str(), row.sentence.c_str(), row.unit.c_str());
+        std::printf("%-12s %-10s %-10s %-13s %s\n    %s (%s)\n", row.name.c_str(),
+                    row.value.c_str(), row.default_value.c_str(), base::text(row.source),
+                    variable_name(row.name).c_str(), row.sentence.c_str(), row.unit.c_str());
 }
 
 void print(findings const& found) {
@@ -124,7 +135,8 @@ void print(findings const& found) {
     int number = 0;
     for (os::shepherd_group const& group : found.machine.groups)
         print_line(("shepherd " + std::to_string(number++)).c_str(), "CPUs " + ranges(group.cpus));
-    print_line("workers", std::to_string(found.workers.workers) + ", at most " + std::to_string(found.workers.most) + " at run time");
+    print_line("workers", std::to_string(found.workers.workers) + ", at most " +
+                              std::to_string(found.workers.most) + " at run time");
     print_line("stack guards", found.guard);
     print_line("membarrier", found.membarrier ? "available" : "not available: full fences instead");
     print_line("watcher", watcher_text(found));
@@ -136,7 +148,8 @@ void print(findings const& found) {
 
 command add_info(CLI::App& program) {
     auto const as_json = std::make_shared<bool>(false);
-    CLI::App* const app = program.add_subcommand("info", "Show the machine and the options as the library sees them");
+    CLI::App* const app =
+        program.add_subcommand("info", "Show the machine and the options as the library sees them");
     app->add_flag("--json", *as_json, "Print one JSON object");
     return {app, [as_json] {
                 findings const found = look();

@@ -53,14 +53,20 @@ public:
 
     void note(job_word word) {
         if (word.number >= m_has_started.size()) return;
-        if (word.what == job_news::started && !m_has_started[word.number]) m_has_started[word.number] = true, ++m_started;
+        if (word.what == job_news::started && !m_has_started[word.number])
+            m_has_started[word.number] = true, ++m_started;
         if (word.what == job_news::joined) m_somebody_joined = true;
         if (word.what == job_news::apart && !m_first_apart) m_first_apart = word.number;
     }
-    [[nodiscard]] bool all_have_started() const noexcept { return m_started == m_has_started.size(); }
+    [[nodiscard]] bool all_have_started() const noexcept {
+        return m_started == m_has_started.size();
+    }
     // One that has ended though others use the library, and wait for it.
-    [[nodiscard]] std::optional<unsigned> missed() const noexcept { return m_somebody_joined ? m_first_apart : std::nullopt; }
-    // Those that have not been started, and a word for each host that may be why: "places 1, 3 on b".
+    [[nodiscard]] std::optional<unsigned> missed() const noexcept {
+        return m_somebody_joined ? m_first_apart : std::nullopt;
+    }
+    // Those that have not been started, and a word for each host that may be why: "places 1, 3 on
+    // b".
     [[nodiscard]] std::string missing() const {
         std::string text = m_started + 1 == m_has_started.size() ? "place" : "places";
         std::set<std::string> hosts;
@@ -88,14 +94,17 @@ private:
 
 class job {
 public:
-    job(job_request const& request, launcher_watch& watch) : m_request(request), m_watch(watch), m_roll(request) {
+    job(job_request const& request, launcher_watch& watch)
+        : m_request(request), m_watch(watch), m_roll(request) {
         sigset_t watched;
         sigemptyset(&watched);
-        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&watched, number);
+        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+            sigaddset(&watched, number);
         std::signal(SIGCHLD, SIG_DFL);
         sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
         m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
-        if (!m_signals.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
+        if (!m_signals.is_open())
+            throw std::system_error(errno, std::generic_category(), "signalfd");
     }
 
     int run() {
@@ -105,10 +114,12 @@ public:
         while (!m_status || m_errors.is_open()) step();
         write_all(STDERR_FILENO, m_reader.rest());
         if (*m_status != 0 && !is_over() && !m_roll.all_have_started())
-            std::fprintf(stderr, "tulle: run: %s: not started, as %s\n", m_roll.missing().c_str(), what_launcher_says());
+            std::fprintf(stderr, "tulle: run: %s: not started, as %s\n", m_roll.missing().c_str(),
+                         what_launcher_says());
         if (m_signal != 0) return k_ended_by_signal + m_signal;
         int const status = *m_status;
-        return m_code.value_or(WIFSIGNALED(status) ? k_ended_by_signal + WTERMSIG(status) : WEXITSTATUS(status));
+        return m_code.value_or(WIFSIGNALED(status) ? k_ended_by_signal + WTERMSIG(status)
+                                                   : WEXITSTATUS(status));
     }
 
 private:
@@ -119,23 +130,28 @@ private:
         pid_t const parent = getpid();
         m_process = fork();
         if (m_process < 0) throw std::system_error(errno, std::generic_category(), "fork");
-        if (m_process == 0) become_launcher(launcher, input.read.get(), errors.write.get(), refused.write.get(), parent);
+        if (m_process == 0)
+            become_launcher(launcher, input.read.get(), errors.write.get(), refused.write.get(),
+                            parent);
         errors.write.reset();
         refused.write.reset();
         m_errors = std::move(errors.read);
         m_input = std::move(input.write);
         int why = 0;
         if (read(refused.read.get(), &why, sizeof why) == sizeof why)
-            throw failure(k_cannot_start, "run: cannot run '" + launcher.front() + "': " + std::strerror(why));
+            throw failure(k_cannot_start,
+                          "run: cannot run '" + launcher.front() + "': " + std::strerror(why));
     }
-    // A launcher that has been told to end waits for its daemons, and when a host is gone for ever it waits for ever. Somebody has to be there still when this
-    // process has been killed.
+    // A launcher that has been told to end waits for its daemons, and when a host is gone for ever
+    // it waits for ever. Somebody has to be there still when this process has been killed.
     void guard_launcher() {
         descriptor const launcher(static_cast<int>(syscall(SYS_pidfd_open, m_process, 0)));
         pipe_ends life = make_pipe(); // closed when this process ends, whatever ends it
-        if (!launcher.is_open() || fork() != 0) return static_cast<void>(m_life = std::move(life.write));
+        if (!launcher.is_open() || fork() != 0)
+            return static_cast<void>(m_life = std::move(life.write));
         int const nothing = open("/dev/null", O_RDWR);
-        for (int const number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, number); // others wait for the end of these
+        // Others wait for the end of these.
+        for (int const number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, number);
         life.write.reset();
         m_errors.reset();
         std::array<pollfd, 2> wanted{{{launcher.get(), POLLIN, 0}, {life.read.get(), POLLIN, 0}}};
@@ -144,7 +160,8 @@ private:
             syscall(SYS_pidfd_send_signal, launcher.get(), SIGKILL, nullptr, 0);
         _exit(0);
     }
-    [[noreturn]] void become_launcher(arguments const& launcher, int input, int errors, int refused, pid_t parent) const {
+    [[noreturn]] void become_launcher(arguments const& launcher, int input, int errors, int refused,
+                                      pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGTERM); // it ends the places then
         if (getppid() != parent) _exit(k_exit_failed);
         sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
@@ -162,46 +179,63 @@ private:
                                       {is_over() ? -1 : m_watch.news(), POLLIN, 0}}};
         int const limit_ms = start_limit_ms();
         int const patience = patience_ms();
-        int const time_ms = limit_ms >= 0 && (patience < 0 || limit_ms < patience) ? limit_ms : patience;
+        int const time_ms =
+            limit_ms >= 0 && (patience < 0 || limit_ms < patience) ? limit_ms : patience;
         bool const has_news = poll(wanted.data(), wanted.size(), time_ms) != 0;
         if (!has_news && time_ms == patience) lose_patience();
         if (wanted[1].revents != 0) pass_on();
         if (wanted[0].revents != 0) take_signal();
         judge();
     }
-    // Until the limit of the start is reached, or -1: there is none, or it does not matter any more.
+    // Until the limit of the start is reached, or -1: there is none, or it does not matter any
+    // more.
     [[nodiscard]] int start_limit_ms() const {
-        if (m_request.start_limit.count() == 0 || m_roll.all_have_started() || m_status || is_over()) return -1;
-        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(m_began + m_request.start_limit - clock::now()).count();
+        if (m_request.start_limit.count() == 0 || m_roll.all_have_started() || m_status ||
+            is_over())
+            return -1;
+        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                              m_began + m_request.start_limit - clock::now())
+                              .count();
         return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, k_longest_wait_ms));
     }
     // What no place ends the job for.
     void judge() {
         if (m_status || is_over()) return;
         if (auto const missed = m_roll.missed()) {
-            std::fprintf(stderr, "tulle: run: place %u: exit code 0 before it used Tulle; the others are stopped\n", *missed);
+            std::fprintf(
+                stderr,
+                "tulle: run: place %u: exit code 0 before it used Tulle; the others are stopped\n",
+                *missed);
             m_code = *missed == 0 ? 0 : k_exit_failed; // that of place 0 is the job's
         } else if (auto const lost = m_watch.lost_host()) {
-            std::fprintf(stderr, "tulle: run: host %s has not been heard for %lld s (TULLE_HOST_TIMEOUT); the job is stopped\n",
+            std::fprintf(stderr,
+                         "tulle: run: host %s has not been heard for %lld s (TULLE_HOST_TIMEOUT); "
+                         "the job is stopped\n",
                          lost->c_str(), static_cast<long long>(m_watch.limit().count()));
             m_code = k_exit_failed;
         } else if (start_limit_ms() == 0) {
-            std::fprintf(stderr, "tulle: run: %s: not started within %lld s (TULLE_START_TIMEOUT), as %s; it is stopped\n",
-                         m_roll.missing().c_str(), static_cast<long long>(m_request.start_limit.count()), what_launcher_says());
+            std::fprintf(stderr,
+                         "tulle: run: %s: not started within %lld s (TULLE_START_TIMEOUT), as %s; "
+                         "it is stopped\n",
+                         m_roll.missing().c_str(),
+                         static_cast<long long>(m_request.start_limit.count()),
+                         what_launcher_says());
             m_code = k_exit_failed;
         }
     }
     [[nodiscard]] char const* what_launcher_says() const {
         return m_has_spoken ? "the launcher tells above" : "the launcher does not tell";
     }
-    // When a place has told how it ended badly, its launcher should end the others; those of several hosts take seconds, or do not notice at all.
+    // When a place has told how it ended badly, its launcher should end the others; those of
+    // several hosts take seconds, or do not notice at all.
     [[nodiscard]] int patience_ms() const noexcept {
         if (!m_status && m_code && m_next_signal == SIGTERM) return k_patience_after_failure_ms;
         return m_status || is_over() ? k_patience_ms : -1;
     }
     // It has been told to end, or should have noticed.
     [[nodiscard]] bool is_over() const noexcept { return m_signal != 0 || m_code; }
-    // Launchers do not always end when something goes wrong. Whoever still holds the other end of the pipe when they have is no place.
+    // Launchers do not always end when something goes wrong. Whoever still holds the other end of
+    // the pipe when they have is no place.
     void lose_patience() {
         if (m_status) return m_errors.reset();
         kill(m_process, std::exchange(m_next_signal, SIGKILL));
@@ -230,7 +264,8 @@ private:
             return;
         }
         if (number != SIGQUIT) m_signal = number;
-        bool const is_of_terminal = info.ssi_code == SI_KERNEL; // which has sent it to the launcher, too
+        // Which has sent it to the launcher, too.
+        bool const is_of_terminal = info.ssi_code == SI_KERNEL;
         if (!m_status && !is_of_terminal) kill(m_process, number);
     }
 

@@ -42,15 +42,18 @@ constexpr int k_last_words_ms = 1000; // for whoever else holds the program's ou
 
 unsigned own_place() {
     for (char const* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
-        if (char const* const value = std::getenv(name)) return static_cast<unsigned>(std::atoi(value)); // NOLINT(concurrency-mt-unsafe)
+        if (char const* const value = std::getenv(name))
+            return static_cast<unsigned>(std::atoi(value)); // NOLINT(concurrency-mt-unsafe)
     throw failure(k_exit_usage, "run: --place-of-job is for the launchers of MPIs");
 }
 
-// What the program may be started by can close descriptors, so the pipe is told by its number in the file system, too.
+// What the program may be started by can close descriptors, so the pipe is told by its number in
+// the file system, too.
 void let_tell(int pipe) {
     struct stat found {};
     if (fstat(pipe, &found) != 0 || fcntl(pipe, F_SETFD, 0) != 0) return;
-    setenv("TULLE_REPORT", (std::to_string(pipe) + "/" + std::to_string(found.st_ino)).c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+    setenv("TULLE_REPORT", (std::to_string(pipe) + "/" + std::to_string(found.st_ino)).c_str(),
+           1); // NOLINT(concurrency-mt-unsafe)
 }
 
 class job_place {
@@ -63,12 +66,14 @@ public:
           m_whole_lines(whole_lines && tags != tagging::none && keep_writes_apart(STDERR_FILENO)) {
         sigset_t watched;
         sigemptyset(&watched);
-        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&watched, number);
+        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+            sigaddset(&watched, number);
         std::signal(SIGCHLD, SIG_DFL);
         sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
         prctl(PR_SET_PDEATHSIG, SIGTERM); // what has started us sometimes ends without a word
         m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
-        if (!m_signals.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
+        if (!m_signals.is_open())
+            throw std::system_error(errno, std::generic_category(), "signalfd");
     }
 
     int run() {
@@ -86,27 +91,33 @@ public:
 
 private:
     void start() {
-        pipe_ends out = m_whole_lines || is_piped(m_tags, m_place, STDOUT_FILENO) ? make_pipe() : pipe_ends();
+        pipe_ends out =
+            m_whole_lines || is_piped(m_tags, m_place, STDOUT_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends err = is_piped(m_tags, m_place, STDERR_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
         pipe_ends report = make_pipe();
         pid_t const parent = getpid();
         m_process = fork();
         if (m_process < 0) throw std::system_error(errno, std::generic_category(), "fork");
-        if (m_process == 0) become_program(out.write.get(), err.write.get(), error.write.get(), report.write.get(), parent);
+        if (m_process == 0)
+            become_program(out.write.get(), err.write.get(), error.write.get(), report.write.get(),
+                           parent);
         error.write.reset();
         m_report = std::move(report.read);
         std::string const tag = is_tagged(m_tags, m_place) ? tag_of(m_place) : std::string();
         if (out.read.is_open() && m_whole_lines)
             m_outputs.emplace_back(tag, std::move(out.read),
-                                   [place = m_place](std::string_view text) { write_printed(STDERR_FILENO, place, text); });
+                                   [place = m_place](std::string_view text) {
+                                       write_printed(STDERR_FILENO, place, text);
+                                   });
         else if (out.read.is_open())
             m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
         if (err.read.is_open()) m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
             throw failure(why == ENOENT ? k_not_found : k_cannot_run,
-                          "run: place " + std::to_string(m_place) + " cannot run '" + m_words.front() + "': " + std::strerror(why));
+                          "run: place " + std::to_string(m_place) + " cannot run '" +
+                              m_words.front() + "': " + std::strerror(why));
     }
     [[noreturn]] void become_program(int out, int err, int error, int report, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
@@ -124,18 +135,23 @@ private:
 
     // False: nothing has happened in this time.
     bool step(int time_ms) {
-        std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}, {m_report.is_open() ? m_report.get() : -1, POLLIN, 0}};
-        for (tagged_output const& o : m_outputs) wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
+        std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0},
+                                   {m_report.is_open() ? m_report.get() : -1, POLLIN, 0}};
+        for (tagged_output const& o : m_outputs)
+            wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
         bool const has_beginning =
-            std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.has_beginning(); });
-        int const ready = poll(wanted.data(), wanted.size(), has_beginning ? tagged_output::k_patience_with_lines_ms : time_ms);
+            std::any_of(m_outputs.begin(), m_outputs.end(),
+                        [](tagged_output const& o) { return o.has_beginning(); });
+        int const ready = poll(wanted.data(), wanted.size(),
+                               has_beginning ? tagged_output::k_patience_with_lines_ms : time_ms);
         if (ready == 0 && has_beginning) {
             for (tagged_output& o : m_outputs)
                 if (o.has_beginning()) o.pass_beginning();
             return true;
         }
         for (std::size_t k = 0; k < m_outputs.size(); ++k)
-            if ((wanted[k + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) m_outputs[k].read_some();
+            if ((wanted[k + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
+                m_outputs[k].read_some();
         if (wanted[1].revents != 0) read_report();
         if ((wanted[0].revents & POLLIN) != 0) take_signal();
         return ready != 0;
@@ -168,8 +184,12 @@ private:
         pollfd wanted{m_report.get(), POLLIN, 0};
         while (m_report.is_open() && poll(&wanted, 1, 0) == 1) read_report();
     }
-    [[nodiscard]] bool has_told(news_of_place what) const { return m_news.find(static_cast<char>(what)) != std::string::npos; }
-    static void tell(job_news what, unsigned number) { write_all(STDERR_FILENO, text_of({what, number})); }
+    [[nodiscard]] bool has_told(news_of_place what) const {
+        return m_news.find(static_cast<char>(what)) != std::string::npos;
+    }
+    static void tell(job_news what, unsigned number) {
+        write_all(STDERR_FILENO, text_of({what, number}));
+    }
 
     // One that has taken part and has not left as it should is missed, whatever its exit code is.
     [[nodiscard]] int judge() const {
@@ -178,7 +198,8 @@ private:
         bool const is_missed = status == 0 && took_part && !has_told(news_of_place::left);
         bool const is_told = m_place == 0 && !WIFSIGNALED(status); // its exit code is the job's
         bool const go_on =
-            m_place != 0 && has_told(news_of_place::others_go_on); // until it tells so they wait for it, and do not hear of its death
+            // Until it tells so they wait for it, and do not hear of its death.
+            m_place != 0 && has_told(news_of_place::others_go_on);
         int code = WIFSIGNALED(status) ? k_signals_begin + WTERMSIG(status) : WEXITSTATUS(status);
         if (is_missed && !is_told) code = k_exit_failed;
         if (m_is_stopped) return go_on || is_told ? 0 : code;
@@ -186,8 +207,8 @@ private:
         if (code != 0 && !is_told) {
             outcome how;
             how.status = status;
-            std::fprintf(stderr, "tulle: run: place %u: %s; the others %s\n", m_place, how.reason().c_str(),
-                         go_on ? "go on" : "are stopped");
+            std::fprintf(stderr, "tulle: run: place %u: %s; the others %s\n", m_place,
+                         how.reason().c_str(), go_on ? "go on" : "are stopped");
         }
         if (go_on) return 0;
         if (code != 0 || is_missed) tell(job_news::exited, static_cast<unsigned>(code));
@@ -206,7 +227,8 @@ private:
         }
     }
     [[nodiscard]] bool has_output() const {
-        return std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.is_open(); });
+        return std::any_of(m_outputs.begin(), m_outputs.end(),
+                           [](tagged_output const& o) { return o.is_open(); });
     }
 
     arguments const& m_words;

@@ -16,12 +16,16 @@ namespace tulle::tool {
 
 namespace {
 
-constexpr std::string_view k_begin = "\x1etulle-"; // a record separator, so that no program prints it by chance
-constexpr char k_end = '\n';                       // launchers hold back what is no line yet
+// A record separator, so that no program prints it by chance.
+constexpr std::string_view k_begin = "\x1etulle-";
+constexpr char k_end = '\n'; // launchers hold back what is no line yet
 constexpr std::string_view k_part =
-    "part:"; // of what a place has printed, its number and bytes, which follow; the last part of a text, of the same size:
+    // Of what a place has printed, its number and bytes, which follow; the last part of a text, of
+    // the same size:
+    "part:";
 constexpr std::string_view k_last_part = "last:";
-constexpr std::size_t k_most_printed = 2000; // so that a part is a packet of a pipe, and launchers read it at once
+// So that a part is a packet of a pipe, and launchers read it at once.
+constexpr std::size_t k_most_printed = 2000;
 constexpr std::array<std::string_view, 4> k_names{"started:", "joined:", "apart:", "exit:"};
 
 // Of what stands between the beginning and the end.
@@ -30,7 +34,8 @@ std::optional<job_word> parse(std::string_view text) {
         if (text.substr(0, k_names[k].size()) != k_names[k]) continue;
         job_word word{static_cast<job_news>(k), 0};
         text.remove_prefix(k_names[k].size());
-        auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), word.number);
+        auto const [end, error] =
+            std::from_chars(text.data(), text.data() + text.size(), word.number);
         if (error == std::errc() && end != text.data()) return word;
     }
     return std::nullopt;
@@ -39,13 +44,15 @@ std::optional<job_word> parse(std::string_view text) {
 } // namespace
 
 std::string text_of(job_word word) {
-    return std::string(k_begin) + std::string(k_names[static_cast<std::size_t>(word.what)]) + std::to_string(word.number) + k_end;
+    return std::string(k_begin) + std::string(k_names[static_cast<std::size_t>(word.what)]) +
+           std::to_string(word.number) + k_end;
 }
 
 bool keep_writes_apart(int pipe) {
     int const flags = fcntl(pipe, F_GETFL);
     struct stat found {};
-    return flags >= 0 && fstat(pipe, &found) == 0 && S_ISFIFO(found.st_mode) && fcntl(pipe, F_SETFL, flags | O_DIRECT) == 0;
+    return flags >= 0 && fstat(pipe, &found) == 0 && S_ISFIFO(found.st_mode) &&
+           fcntl(pipe, F_SETFL, flags | O_DIRECT) == 0;
 }
 
 void write_printed(int pipe, unsigned place, std::string_view text) {
@@ -53,7 +60,10 @@ void write_printed(int pipe, unsigned place, std::string_view text) {
         std::size_t const size = std::min(text.size(), k_most_printed);
         bool const is_last = size == text.size();
         std::string part(k_begin);
-        part.append(is_last ? k_last_part : k_part).append(std::to_string(place)).append(":").append(std::to_string(size));
+        part.append(is_last ? k_last_part : k_part)
+            .append(std::to_string(place))
+            .append(":")
+            .append(std::to_string(size));
         part.append(1, k_end).append(text.substr(0, size)).append(1, k_end);
         write_all(pipe, part);
         text.remove_prefix(size);
@@ -64,7 +74,9 @@ void write_printed(int pipe, unsigned place, std::string_view text) {
 bool job_words_reader::take_word() {
     std::size_t const end = m_rest.find(k_end);
     if (end == std::string::npos) return false;
-    if (auto const word = parse(std::string_view(m_rest).substr(k_begin.size(), end - k_begin.size()))) m_words.push_back(*word);
+    if (auto const word =
+            parse(std::string_view(m_rest).substr(k_begin.size(), end - k_begin.size())))
+        m_words.push_back(*word);
     m_rest.erase(0, end + 1);
     return true;
 }
@@ -98,8 +110,8 @@ std::string job_words_reader::take(std::string_view part) {
             m_rest.erase(0, 1);
             continue;
         }
-        bool const is_printed =
-            m_rest.compare(compared, k_part.size(), k_part) == 0 || m_rest.compare(compared, k_last_part.size(), k_last_part) == 0;
+        bool const is_printed = m_rest.compare(compared, k_part.size(), k_part) == 0 ||
+                                m_rest.compare(compared, k_last_part.size(), k_last_part) == 0;
         if (is_printed ? !take_printed() : !take_word()) return out;
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the places of a job tell `tulle run` that has started its launcher (job.hpp): words among what they write to standard error, which every launcher
-// passes on, whatever its exit code means. Who reads them takes them out again.
-// What places print can go this way, too, in parts that tell whose they are: launchers pass on what they have read, wherever that ends, so lines of several
-// places would get into each other.
+// What the places of a job tell `tulle run` that has started its launcher (job.hpp): words among
+// what they write to standard error, which every launcher passes on, whatever its exit code means.
+// Who reads them takes them out again.
+// What places print can go this way, too, in parts that tell whose they are: launchers pass on what
+// they have read, wherever that ends, so lines of several places would get into each other.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ struct job_word {
 
 [[nodiscard]] std::string text_of(job_word word);
 
-// Whether each write to this pipe is read by a read of its own, so that launchers pass on parts as a whole.
+// Whether each write to this pipe is read by a read of its own, so that launchers pass on parts as
+// a whole.
 [[nodiscard]] bool keep_writes_apart(int pipe);
 // Lines of a place, and perhaps the beginning of one, which is passed on at once. In such a pipe.
 void write_printed(int pipe, unsigned place, std::string_view text);
@@ -42,7 +44,8 @@ public:
     [[nodiscard]] std::string rest() { return std::exchange(m_rest, {}); }
     // Those that have been found since the last call.
     [[nodiscard]] std::vector<job_word> words() { return std::exchange(m_words, {}); }
-    // What has been printed since the last call, in whole lines or up to the end of what a place has written.
+    // What has been printed since the last call, in whole lines or up to the end of what a place
+    // has written.
     [[nodiscard]] std::string printed() { return std::exchange(m_printed, {}); }
 
 private:

@@ -29,7 +29,8 @@ launcher_watch::launcher_watch(std::chrono::seconds limit) : m_limit(limit) {
     if (!watch->contact().is_reachable()) return;
     m_news = eventfd(0, EFD_CLOEXEC);
     m_watch = std::move(watch);
-    setenv(k_variable, net::text_of(m_watch->contact()).c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+    setenv(k_variable, net::text_of(m_watch->contact()).c_str(),
+           1); // NOLINT(concurrency-mt-unsafe)
 }
 
 launcher_watch::~launcher_watch() {
@@ -42,10 +43,12 @@ void launcher_watch::begin() {
     net::host_watch::settings chosen;
     chosen.own_id = k_own_id;
     // The places of hosts that are left have the word before, as they know which places are lost.
-    chosen.limit_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(m_limit).count()) / 10 * 11;
+    chosen.limit_ns =
+        static_cast<std::uint64_t>(std::chrono::nanoseconds(m_limit).count()) / 10 * 11;
     chosen.takes_strangers = true;
     chosen.tell_lost = [this](net::host_watch::member const& who, net::host_watch::loss how) {
-        if (how == net::host_watch::loss::unreachable) note(who.contact.name.data()); // of processes that end their parents tell
+        // Of processes that end their parents tell.
+        if (how == net::host_watch::loss::unreachable) note(who.contact.name.data());
     };
     chosen.tell_stopped = [](net::host_watch::member const&) {};
     chosen.tell_unheard = [](net::host_watch::member const&) {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program `tulle`: reads the command line, hands over to a subcommand, turns errors into one line and an exit code.
+// The program `tulle`: reads the command line, hands over to a subcommand, turns errors into one
+// line and an exit code.
 #include "command.hpp"
 
 #include <array>
@@ -15,7 +16,8 @@ namespace {
 namespace tool = tulle::tool;
 
 void describe(CLI::App& program) {
-    program.set_version_flag("--version", std::string("tulle ") + tulle::version(), "Print the version and exit");
+    program.set_version_flag("--version", std::string("tulle ") + tulle::version(),
+                             "Print the version and exit");
     program.set_help_flag("-h,--help", "Print this help and exit");
     program.require_subcommand(0, 1); // none at all: dispatch complains
     program.footer("`tulle COMMAND --help` explains a command; so does `man tulle-COMMAND`.");
@@ -29,7 +31,8 @@ std::string chosen_command(CLI::App const& program) {
 // CLI11 knows two outcomes: help or version asked for, which is no error, and wrong usage.
 int explain(CLI::App const& program, CLI::ParseError const& outcome) {
     if (outcome.get_exit_code() == 0) return program.exit(outcome); // prints what was asked for
-    std::fprintf(stderr, "tulle: %s\nTry `tulle%s --help`.\n", outcome.what(), chosen_command(program).c_str());
+    std::fprintf(stderr, "tulle: %s\nTry `tulle%s --help`.\n", outcome.what(),
+                 chosen_command(program).c_str());
     return tool::k_exit_usage;
 }
 
@@ -44,7 +47,8 @@ int dispatch(std::array<tool::command, 5> const& commands) {
 int main(int argc, char** argv) {
     CLI::App program("Lightweight threads at the price of a task", "tulle");
     describe(program);
-    std::array const commands{tool::add_info(program), tool::add_bench(program), tool::add_run(program), tool::add_ps(program),
+    std::array const commands{tool::add_info(program), tool::add_bench(program),
+                              tool::add_run(program), tool::add_ps(program),
                               tool::add_cpus(program)};
     try {
         program.parse(argc, argv);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's option table as the program handles it: read from the environment, and put back there for others.
+// The library's option table as the program handles it: read from the environment, and put back
+// there for others.
 #pragma once
 
 #include <string>

@@ -33,14 +33,16 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds k_grace{2000};    // to end after place 0
-constexpr std::chrono::milliseconds k_patience{1000}; // to end after a signal, and to close what was printed into
-constexpr int k_signal_base = 128;                    // as the shell has it
+constexpr std::chrono::milliseconds k_grace{2000}; // to end after place 0
+// To end after a signal, and to close what was printed into.
+constexpr std::chrono::milliseconds k_patience{1000};
+constexpr int k_signal_base = 128; // as the shell has it
 
 // So that nothing of ours gets their numbers.
 void open_standard_streams() {
     for (int const number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (fcntl(number, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDWR)); // the lowest that is free
+        // The lowest that is free.
+        if (fcntl(number, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDWR));
 }
 
 struct child {
@@ -57,15 +59,20 @@ std::string how(int status) {
     return o.reason();
 }
 
-int code_of(int status) { return WIFSIGNALED(status) ? k_signal_base + WTERMSIG(status) : WEXITSTATUS(status); }
+int code_of(int status) {
+    return WIFSIGNALED(status) ? k_signal_base + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 class places_run {
 public:
     // The standard streams are open.
     explicit places_run(places_request const& request)
-        : m_request(request), m_processors(request.count, request.may_bind), m_session(net::session::create(request.count)) {
+        : m_request(request),
+          m_processors(request.count, request.may_bind),
+          m_session(net::session::create(request.count)) {
         if (!m_session.is_valid() || !m_session.keep_for_programs())
-            throw failure(k_exit_failed, std::string("run: no memory for the places to share: ") + std::strerror(errno));
+            throw failure(k_exit_failed, std::string("run: no memory for the places to share: ") +
+                                             std::strerror(errno));
         watch_signals();
         raise_descriptor_limit();
         m_session.head().processors = m_processors.count();
@@ -91,11 +98,13 @@ private:
     void watch_signals() {
         sigset_t watched;
         sigemptyset(&watched);
-        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&watched, number);
+        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+            sigaddset(&watched, number);
         std::signal(SIGCHLD, SIG_DFL); // we may have inherited that nobody waits for children
         sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
         m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
-        if (!m_signals.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
+        if (!m_signals.is_open())
+            throw std::system_error(errno, std::generic_category(), "signalfd");
     }
     // Many places have many pipes. Children get the limit back.
     void raise_descriptor_limit() noexcept {
@@ -108,13 +117,16 @@ private:
         pipe_ends out = is_piped(m_request.tags, rank, STDOUT_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends err = is_piped(m_request.tags, rank, STDERR_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
-        std::string const assignment = std::to_string(rank) + "/" + std::to_string(m_request.count) +
-                                       "@shm:" + std::to_string(m_session.memory().descriptor()) + "," +
-                                       std::to_string(m_session.segments_descriptor());
+        std::string const assignment = std::to_string(rank) + "/" +
+                                       std::to_string(m_request.count) +
+                                       "@shm:" + std::to_string(m_session.memory().descriptor()) +
+                                       "," + std::to_string(m_session.segments_descriptor());
         pid_t const parent = getpid();
         pid_t const process = fork();
         if (process < 0) throw std::system_error(errno, std::generic_category(), "fork");
-        if (process == 0) become_place(rank, assignment, out.write.get(), err.write.get(), error.write.get(), parent);
+        if (process == 0)
+            become_place(rank, assignment, out.write.get(), err.write.get(), error.write.get(),
+                         parent);
         m_children.push_back({process, {}, false, false, false});
         out.write.reset();
         err.write.reset();
@@ -124,10 +136,12 @@ private:
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
             throw failure(why == ENOENT ? k_exit_not_found : k_exit_cannot_run,
-                          "run: cannot run '" + m_request.words.front() + "': " + std::strerror(why));
+                          "run: cannot run '" + m_request.words.front() +
+                              "': " + std::strerror(why));
     }
 
-    [[noreturn]] void become_place(unsigned rank, std::string const& assignment, int out, int err, int error, pid_t parent) const {
+    [[noreturn]] void become_place(unsigned rank, std::string const& assignment, int out, int err,
+                                   int error, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
         if (getppid() != parent) _exit(k_exit_failed);
         sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
@@ -146,25 +160,29 @@ private:
     // Waits for something to happen, and sees to it.
     void step() {
         std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}};
-        for (tagged_output const& o : m_outputs) wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
+        for (tagged_output const& o : m_outputs)
+            wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
         int const kill_ms = m_next_kill ? time_left() : -1;
         int const line_ms = has_beginnings() ? tagged_output::k_patience_with_lines_ms : -1;
         int const time_ms = kill_ms < 0 || (line_ms >= 0 && line_ms < kill_ms) ? line_ms : kill_ms;
         if (poll(wanted.data(), wanted.size(), time_ms) == 0 && line_ms >= 0) pass_beginnings();
         for (std::size_t k = 0; k < m_outputs.size(); ++k)
-            if ((wanted[k + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) m_outputs[k].read_some();
+            if ((wanted[k + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
+                m_outputs[k].read_some();
         if ((wanted[0].revents & POLLIN) != 0) take_signal();
         if (m_next_kill && clock::now() >= m_kill_at) kill_next();
     }
     [[nodiscard]] bool has_beginnings() const {
-        return std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.has_beginning(); });
+        return std::any_of(m_outputs.begin(), m_outputs.end(),
+                           [](tagged_output const& o) { return o.has_beginning(); });
     }
     void pass_beginnings() {
         for (tagged_output& o : m_outputs)
             if (o.has_beginning()) o.pass_beginning();
     }
     [[nodiscard]] int time_left() const {
-        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(m_kill_at - clock::now()).count();
+        auto const left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(m_kill_at - clock::now()).count();
         return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 60'000));
     }
 
@@ -173,8 +191,10 @@ private:
         if (read(m_signals.get(), &info, sizeof info) != sizeof info) return;
         auto const number = static_cast<int>(info.ssi_signo);
         if (number == SIGCHLD) return reap();
-        bool const is_of_terminal = info.ssi_code == SI_KERNEL; // which has sent it to all of the foreground
-        if (number == SIGQUIT) {                                // places report what they do, and go on
+        // Which has sent it to all of the foreground.
+        bool const is_of_terminal = info.ssi_code == SI_KERNEL;
+        // Places report what they do, and go on.
+        if (number == SIGQUIT) {
             if (!is_of_terminal) send_all(number);
             return;
         }
@@ -196,11 +216,16 @@ private:
     // Of a child that has ended, as from waitpid; its number is kept.
     static std::optional<int> status_of(pid_t process) {
         siginfo_t info{};
-        if (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != process) return {};
-        return info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status | (info.si_code == CLD_DUMPED ? WCOREFLAG : 0);
+        if (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            info.si_pid != process)
+            return {};
+        return info.si_code == CLD_EXITED
+                   ? W_EXITCODE(info.si_status, 0)
+                   : info.si_status | (info.si_code == CLD_DUMPED ? WCOREFLAG : 0);
     }
     void note_end(unsigned rank, int status) {
-        auto const before = m_session.entry(rank).state.load(std::memory_order_acquire); // pairs with the place's store
+        // Pairs with the place's store.
+        auto const before = m_session.entry(rank).state.load(std::memory_order_acquire);
         m_children[rank].status = status;
         m_children[rank].took_part = before != net::place_state::absent;
         m_children[rank].has_left = before == net::place_state::left;
@@ -209,7 +234,9 @@ private:
     // The others go on without it.
     [[nodiscard]] bool is_survived(unsigned rank) const noexcept {
         // relaxed: stored before the place took part
-        return m_children[rank].took_part && m_session.head().survives_deaths.load(std::memory_order_relaxed) && !m_children[0].status;
+        return m_children[rank].took_part &&
+               m_session.head().survives_deaths.load(std::memory_order_relaxed) &&
+               !m_children[0].status;
     }
 
     void ended(unsigned rank, int status) {
@@ -217,7 +244,9 @@ private:
         if (rank == 0) return main_ended(has_left, status);
         if (m_children[rank].is_stopped || (status == 0 && (has_left || is_apart(rank)))) return;
         bool const is_survived = !has_left && this->is_survived(rank);
-        char const* const then = has_left ? "" : is_survived ? "; the others go on" : "; the others are stopped";
+        char const* const then = has_left      ? ""
+                                 : is_survived ? "; the others go on"
+                                               : "; the others are stopped";
         std::fprintf(stderr, "tulle: run: place %u: %s%s\n", rank, how(status).c_str(), then);
         if (is_survived) return;
         if (m_code.value_or(0) == 0) m_code = status != 0 ? code_of(status) : k_exit_failed;
@@ -225,7 +254,8 @@ private:
     }
     // The others have been told to end, unless it was killed.
     void main_ended(bool has_left, int status) {
-        if (!m_code && WIFSIGNALED(status)) std::fprintf(stderr, "tulle: run: place 0: %s\n", how(status).c_str());
+        if (!m_code && WIFSIGNALED(status))
+            std::fprintf(stderr, "tulle: run: place 0: %s\n", how(status).c_str());
         if (!m_code) m_code = code_of(status);
         if (m_is_stopping) return;
         if (!has_left && (status != 0 || !is_apart(0))) return stop_all(SIGTERM);
@@ -234,10 +264,13 @@ private:
     [[nodiscard]] bool takes_part(unsigned rank) const noexcept {
         child const& c = m_children[rank];
         return c.status ? c.took_part
-                        : m_session.entry(rank).state.load(std::memory_order_relaxed) != net::place_state::absent; // a snapshot
+                        : m_session.entry(rank).state.load(std::memory_order_relaxed) !=
+                              net::place_state::absent; // a snapshot
     }
     // A place that does not use Tulle, like place 0: it runs for itself.
-    [[nodiscard]] bool is_apart(unsigned rank) const noexcept { return !takes_part(rank) && !takes_part(0); }
+    [[nodiscard]] bool is_apart(unsigned rank) const noexcept {
+        return !takes_part(rank) && !takes_part(0);
+    }
 
     void kill_after(std::chrono::milliseconds time, int number) {
         m_kill_at = clock::now() + time;
@@ -254,7 +287,10 @@ private:
     void stop_late(unsigned rank, int number) {
         child& c = m_children[rank];
         if (c.status) return;
-        if (!c.is_stopped) std::fprintf(stderr, "tulle: run: place %u does not end after place 0 has ended; it is stopped\n", rank);
+        if (!c.is_stopped)
+            std::fprintf(
+                stderr,
+                "tulle: run: place %u does not end after place 0 has ended; it is stopped\n", rank);
         c.is_stopped = true;
         kill(c.process, number);
     }
@@ -274,10 +310,12 @@ private:
             if (o.is_open()) o.end();
     }
     [[nodiscard]] bool is_alive() const {
-        return std::any_of(m_children.begin(), m_children.end(), [](child const& c) { return !c.status; });
+        return std::any_of(m_children.begin(), m_children.end(),
+                           [](child const& c) { return !c.status; });
     }
     [[nodiscard]] bool has_output() const {
-        return std::any_of(m_outputs.begin(), m_outputs.end(), [](tagged_output const& o) { return o.is_open(); });
+        return std::any_of(m_outputs.begin(), m_outputs.end(),
+                           [](tagged_output const& o) { return o.is_open(); });
     }
 
     places_request const& m_request;

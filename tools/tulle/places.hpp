@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program at several places of this machine: starts its processes, passes on what they print, and sees to it that all of them end.
+// A program at several places of this machine: starts its processes, passes on what they print, and
+// sees to it that all of them end.
 #pragma once
 
 #include "process.hpp"
@@ -14,7 +15,8 @@ struct places_request {
     bool may_bind = true; // places to processors of their own
 };
 
-// The exit code: that of place 0; of the first other place that fails; 128 + signal for one that was ended by a signal.
+// The exit code: that of place 0; of the first other place that fails; 128 + signal for one that
+// was ended by a signal.
 // Throws failure: a place cannot be started.
 int run_places(places_request const& request);
 

@@ -50,7 +50,8 @@ std::vector<char*> to_argv(arguments const& words) {
 bool read_all(int input, std::string& text, clock::time_point end) {
     std::array<char, 4096> buffer{};
     while (true) {
-        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
+        auto const left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
         if (left <= 0) return false;
         pollfd wait{input, POLLIN, 0};
         if (poll(&wait, 1, static_cast<int>(left)) <= 0) continue;
@@ -91,8 +92,10 @@ std::optional<std::filesystem::path> find_program(std::string const& name) {
     char const* const path = std::getenv("PATH");
     std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
     for (std::string folder; std::getline(folders, folder, ':');) {
-        std::filesystem::path const candidate = std::filesystem::path(folder.empty() ? "." : folder) / name;
-        if (std::filesystem::is_regular_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
+        std::filesystem::path const candidate =
+            std::filesystem::path(folder.empty() ? "." : folder) / name;
+        if (std::filesystem::is_regular_file(candidate) && access(candidate.c_str(), X_OK) == 0)
+            return candidate;
     }
     return std::nullopt;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other programs: run one and collect what it prints, become one, find one in PATH, and what a running one was started by.
+// Other programs: run one and collect what it prints, become one, find one in PATH, and what a
+// running one was started by.
 #pragma once
 
 #include <chrono>
@@ -18,7 +19,8 @@ struct outcome {
     std::string output; // standard output; standard error goes where ours goes, or nowhere
 
     [[nodiscard]] bool ok() const { return !timed_out && status == 0; }
-    [[nodiscard]] std::string reason() const; // "exit code 3", "signal 11 (Segmentation fault)", "took longer than ..."
+    [[nodiscard]] std::string
+    reason() const; // "exit code 3", "signal 11 (Segmentation fault)", "took longer than ..."
 };
 
 struct limits {

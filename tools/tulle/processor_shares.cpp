@@ -19,7 +19,8 @@ namespace {
 std::vector<int> allowed_processors() {
     std::vector<int> all;
     cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {}; // more than it has bits for: each place looks for itself
+    // More than it has bits for: each place looks for itself.
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
         if (CPU_ISSET(cpu, &allowed)) all.push_back(cpu);
     return all;
@@ -27,9 +28,10 @@ std::vector<int> allowed_processors() {
 
 } // namespace
 
-// A processor that is kept for messages is the same one at all places, and counted among all: then nobody is bound. Nor where places share with
-// other programs, which bind them.
-processor_shares::processor_shares(unsigned places, bool may_bind) : m_places(places), m_allowed(allowed_processors()) {
+// A processor that is kept for messages is the same one at all places, and counted among all: then
+// nobody is bound. Nor where places share with other programs, which bind them.
+processor_shares::processor_shares(unsigned places, bool may_bind)
+    : m_places(places), m_allowed(allowed_processors()) {
     bool const keeps_one = read_options().number(base::option_id::reserve_cpu) != 0;
     bool const shares = read_options().number(base::option_id::share_cpus) != 0;
     unsigned const each = (count() - (keeps_one ? 1U : 0U)) / places;
@@ -42,7 +44,8 @@ void processor_shares::take(unsigned place) const noexcept {
     if (!m_binds) return;
     cpu_set_t own;
     CPU_ZERO(&own);
-    for (unsigned k = place * count() / m_places; k < (place + 1) * count() / m_places; ++k) CPU_SET(m_allowed[k], &own);
+    for (unsigned k = place * count() / m_places; k < (place + 1) * count() / m_places; ++k)
+        CPU_SET(m_allowed[k], &own);
     sched_setaffinity(0, sizeof own, &own);
 }
 

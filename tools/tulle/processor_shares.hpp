@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processors each place of this host runs on. If there is one for each worker, each place has its own: the kernel would keep places that wake
-// each other on the same processor, which costs each message a switch between processes. Otherwise all places run on all.
+// Which processors each place of this host runs on. If there is one for each worker, each place has
+// its own: the kernel would keep places that wake each other on the same processor, which costs
+// each message a switch between processes. Otherwise all places run on all.
 #pragma once
 
 #include <vector>
@@ -9,10 +10,14 @@ namespace tulle::tool {
 
 class processor_shares {
 public:
-    // Of those that this process may use. Puts the number of workers of a place into the environment, if it does not say how many.
+    // Of those that this process may use. Puts the number of workers of a place into the
+    // environment, if it does not say how many.
     processor_shares(unsigned places, bool may_bind);
 
-    [[nodiscard]] unsigned count() const noexcept { return static_cast<unsigned>(m_allowed.size()); } // all places together
+    // All places together.
+    [[nodiscard]] unsigned count() const noexcept {
+        return static_cast<unsigned>(m_allowed.size());
+    }
     // By the process that is to be a place. A refusal does no harm.
     void take(unsigned place) const noexcept;
 

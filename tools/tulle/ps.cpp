@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tulle ps`: which processes use the library, and what the threads of one of them are doing. The process writes that itself, into a
-// pipe of ours that it is told of with the signal (diag/report_request.hpp).
+// `tulle ps`: which processes use the library, and what the threads of one of them are doing. The
+// process writes that itself, into a pipe of ours that it is told of with the signal
+// (diag/report_request.hpp).
 #include "command.hpp"
 #include "process.hpp"
 
@@ -41,7 +42,8 @@ answers ask_map(int process) {
     std::ifstream maps(folder_of(process) + "/maps");
     if (!maps) return errno == ENOENT || errno == ESRCH ? answers::gone : answers::forbidden;
     for (std::string line; std::getline(maps, line);) {
-        if (line.find(std::string("/memfd:") + diag::k_answering_mark + ' ') != std::string::npos) return answers::yes;
+        if (line.find(std::string("/memfd:") + diag::k_answering_mark + ' ') != std::string::npos)
+            return answers::yes;
     }
     return answers::no;
 }
@@ -49,14 +51,16 @@ answers ask_map(int process) {
 std::optional<int> as_number(std::string const& text) {
     int number = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || number <= 0) return std::nullopt;
+    if (error != std::errc{} || end != text.data() + text.size() || number <= 0)
+        return std::nullopt;
     return number;
 }
 
 int list_processes() {
     for (auto const& entry : std::filesystem::directory_iterator("/proc")) {
         auto const process = as_number(entry.path().filename());
-        if (process && ask_map(*process) == answers::yes) std::printf("%8d  %s\n", *process, command_line(*process).c_str());
+        if (process && ask_map(*process) == answers::yes)
+            std::printf("%8d  %s\n", *process, command_line(*process).c_str());
     }
     return 0;
 }
@@ -64,7 +68,8 @@ int list_processes() {
 class answer_pipe {
 public:
     answer_pipe() {
-        if (::pipe2(m_ends.data(), O_CLOEXEC) != 0) throw failure(k_exit_failed, std::string("ps: pipe: ") + std::strerror(errno));
+        if (::pipe2(m_ends.data(), O_CLOEXEC) != 0)
+            throw failure(k_exit_failed, std::string("ps: pipe: ") + std::strerror(errno));
     }
     ~answer_pipe() {
         close_writing();
@@ -88,14 +93,16 @@ void send_request(int process, int descriptor) {
     sigval value{};
     value.sival_ptr = reinterpret_cast<void*>(diag::request_value(descriptor));
     if (::sigqueue(process, SIGQUIT, value) == 0) return;
-    throw failure(k_exit_failed, "ps: process " + std::to_string(process) + ": " + std::strerror(errno));
+    throw failure(k_exit_failed,
+                  "ps: process " + std::to_string(process) + ": " + std::strerror(errno));
 }
 
 // False: nothing came for so long.
 bool wait_for_text(int input, std::chrono::milliseconds patience) {
     auto const end = clock::now() + patience;
     while (true) {
-        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
+        auto const left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
         if (left <= 0) return false;
         pollfd wait{input, POLLIN, 0};
         if (::poll(&wait, 1, static_cast<int>(left)) > 0) return true;
@@ -105,7 +112,8 @@ bool wait_for_text(int input, std::chrono::milliseconds patience) {
 // Our end for writing stays open until the process has opened it, too.
 bool show_answer(answer_pipe& ends) {
     std::array<char, 4096> buffer{};
-    for (bool first = true; wait_for_text(ends.reading(), first ? k_answer_patience : k_most_silence); first = false) {
+    for (bool first = true;
+         wait_for_text(ends.reading(), first ? k_answer_patience : k_most_silence); first = false) {
         ssize_t const got = ::read(ends.reading(), buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return !first;
@@ -118,17 +126,21 @@ bool show_answer(answer_pipe& ends) {
 int show(int process) {
     std::string const who = "ps: process " + std::to_string(process);
     switch (ask_map(process)) {
-        case answers::gone: throw failure(k_exit_failed, "ps: there is no process " + std::to_string(process));
-        case answers::forbidden: throw failure(k_exit_failed, who + " belongs to another user, or may not be looked at");
+        case answers::gone:
+            throw failure(k_exit_failed, "ps: there is no process " + std::to_string(process));
+        case answers::forbidden:
+            throw failure(k_exit_failed, who + " belongs to another user, or may not be looked at");
         case answers::no:
             throw failure(k_exit_failed,
-                          who + " does not use Tulle, or has not used it yet, or handles SIGQUIT itself, or runs with TULLE_DEADLOCK=off");
+                          who + " does not use Tulle, or has not used it yet, or handles SIGQUIT "
+                                "itself, or runs with TULLE_DEADLOCK=off");
         case answers::yes: break;
     }
     answer_pipe ends;
     send_request(process, ends.writing());
     if (show_answer(ends)) return 0;
-    throw failure(k_exit_failed, who + " does not answer; if it belongs to another user, ask as that user");
+    throw failure(k_exit_failed,
+                  who + " does not answer; if it belongs to another user, ask as that user");
 }
 
 int run(std::string const& process) {
@@ -142,7 +154,8 @@ int run(std::string const& process) {
 
 command add_ps(CLI::App& program) {
     auto const process = std::make_shared<std::string>();
-    CLI::App* const app = program.add_subcommand("ps", "Show what the threads of a process are doing, or which processes use the library");
+    CLI::App* const app = program.add_subcommand(
+        "ps", "Show what the threads of a process are doing, or which processes use the library");
     app->add_option("PID", *process, "The process; none: list those that can be asked");
     return {app, [process] { return run(*process); }};
 }

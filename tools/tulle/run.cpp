@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tulle run`: checks the options, hands them to PROG in its environment, and becomes PROG, whose exit code is ours. With --explore it stays,
-// and runs PROG under many seeds.
+// `tulle run`: checks the options, hands them to PROG in its environment, and becomes PROG, whose
+// exit code is ours. With --explore it stays, and runs PROG under many seeds.
 #include "command.hpp"
 #include "explore.hpp"
 #include "hosts.hpp"
@@ -46,9 +46,11 @@ struct run_request {
 
 // Sets one option in the environment that PROG gets, if the library would take it.
 void hand_over(base::option_table& table, std::string const& assignment) {
-    if (auto const wrong = table.set_assignment(assignment, base::option_source::command_line)) throw failure(k_exit_usage, *wrong);
+    if (auto const wrong = table.set_assignment(assignment, base::option_source::command_line))
+        throw failure(k_exit_usage, *wrong);
     auto const equals = assignment.find('=');
-    setenv(variable_name(assignment.substr(0, equals)).c_str(), assignment.substr(equals + 1).c_str(), 1);
+    setenv(variable_name(assignment.substr(0, equals)).c_str(),
+           assignment.substr(equals + 1).c_str(), 1);
 }
 
 base::option_table hand_over_all(run_request const& request) {
@@ -75,7 +77,8 @@ std::string options_text(run_request const& request) {
     if (!request.stack_size.empty()) text += "--stack-size " + quoted(request.stack_size) + " ";
     if (request.stack_report) text += "--stack-report ";
     if (request.check) text += "--check ";
-    for (std::string const& assignment : request.assignments) text += "--set " + quoted(assignment) + " ";
+    for (std::string const& assignment : request.assignments)
+        text += "--set " + quoted(assignment) + " ";
     return text;
 }
 
@@ -89,17 +92,23 @@ void check_runs(arguments const& words) {
 
 int explore_seeds(run_request const& request, base::option_table const& table) {
     std::uint64_t const first = std::max<std::uint64_t>(table.number(base::option_id::seed), 1);
-    if (request.explore > UINT64_MAX - first) throw failure(k_exit_usage, "run: there are not so many seeds");
+    if (request.explore > UINT64_MAX - first)
+        throw failure(k_exit_usage, "run: there are not so many seeds");
     check_runs(request.words);
-    return explore({request.words, options_text(request), first, request.explore, std::chrono::seconds(request.time_limit)});
+    return explore({request.words, options_text(request), first, request.explore,
+                    std::chrono::seconds(request.time_limit)});
 }
 
-bool has_places(run_request const& request) { return request.places != 0 || !request.hosts.empty() || !request.place_of_job.empty(); }
+bool has_places(run_request const& request) {
+    return request.places != 0 || !request.hosts.empty() || !request.place_of_job.empty();
+}
 
 void check_places(run_request const& request, base::option_table const& table) {
-    if (!request.tags.empty() && !has_places(request)) throw failure(k_exit_usage, "run: --tags requires --places or --hosts");
+    if (!request.tags.empty() && !has_places(request))
+        throw failure(k_exit_usage, "run: --tags requires --places or --hosts");
     if (has_places(request) && (table.number(base::option_id::seed) != 0 || request.explore != 0))
-        throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed and --explore, or -n and --hosts");
+        throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed and "
+                                    "--explore, or -n and --hosts");
 }
 
 int run(run_request const& request) {
@@ -107,61 +116,89 @@ int run(run_request const& request) {
     check_places(request, table);
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty())
-        return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input, request.whole_lines);
+        return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input,
+                             request.whole_lines);
     if (!request.hosts.empty() || (request.places != 0 && has_allocation()))
-        return run_on_hosts({request.words, request.hosts, request.places, tagging_of(request.tags), request.mpi,
+        return run_on_hosts({request.words, request.hosts, request.places, tagging_of(request.tags),
+                             request.mpi,
                              std::chrono::seconds(table.number(base::option_id::start_timeout)),
                              std::chrono::seconds(table.number(base::option_id::host_timeout))});
-    if (request.places != 0) return run_places({request.words, request.places, tagging_of(request.tags), !request.no_bind});
+    if (request.places != 0)
+        return run_places(
+            {request.words, request.places, tagging_of(request.tags), !request.no_bind});
     become(request.words);
     refuse(request.words, errno);
 }
 
-CLI::Validator in_range(std::uint64_t least, std::uint64_t most) { return CLI::Range(least, most).description(""); }
+CLI::Validator in_range(std::uint64_t least, std::uint64_t most) {
+    return CLI::Range(least, most).description("");
+}
 
 } // namespace
 
 command add_run(CLI::App& program) {
     auto const request = std::make_shared<run_request>();
-    CLI::App* const app = program.add_subcommand("run", "Run a program with the given options of the library");
+    CLI::App* const app =
+        program.add_subcommand("run", "Run a program with the given options of the library");
     app->add_option("-n,--places", request->places,
-                    "Places: so many processes, one program (<tulle/place.hpp>), on this host without --hosts")
+                    "Places: so many processes, one program (<tulle/place.hpp>), on this host "
+                    "without --hosts")
         ->type_name("N")
         ->check(in_range(1, net::k_most_places));
     app->add_option("--tags", request->tags,
-                    "Whose lines begin with the number of their place: others (all but place 0), all, none [others]")
+                    "Whose lines begin with the number of their place: others (all but place 0), "
+                    "all, none [others]")
         ->type_name("WHOSE")
         ->check(CLI::IsMember({"others", "all", "none"}).description(""));
-    app->add_flag("--no-bind", request->no_bind, "Places of this host share all processors, also if there is one for each worker");
+    app->add_flag("--no-bind", request->no_bind,
+                  "Places of this host share all processors, also if there is one for each worker");
     app->add_option("--hosts", request->hosts,
-                    "Places on these hosts, by an MPI; a number of places may follow each; with -n that many in all, otherwise one on each")
+                    "Places on these hosts, by an MPI; a number of places may follow each; with -n "
+                    "that many in all, otherwise one on each")
         ->type_name("A,B:2,...");
-    app->add_option("--mpi", request->mpi, "Which MPI starts places on several hosts: openmpi, mpich [the first one that is there]")
+    app->add_option(
+           "--mpi", request->mpi,
+           "Which MPI starts places on several hosts: openmpi, mpich [the first one that is there]")
         ->type_name("MPI")
         ->check(CLI::IsMember({"openmpi", "mpich"}).description(""));
-    app->add_option("--place-of-job", request->place_of_job)->group(""); // by launchers of MPIs: hosts.cpp
-    app->add_flag("!--no-input", request->has_input)->group("");         // the same
-    app->add_flag("--whole-lines", request->whole_lines)->group("");     // the same
-    app->add_option("--workers", request->workers, "OS threads that run threads, at each place")->type_name("N");
-    app->add_option("--stack-size", request->stack_size, "Bytes of a thread's stack; K, M, G may follow")->type_name("S");
-    app->add_flag("--stack-report", request->stack_report, "At the end, how much of their stacks threads have used");
-    app->add_flag("--share-cpus", request->share_cpus, "Shares the processors with the user's other programs that do (`tulle cpus`)");
-    app->add_flag("--check", request->check, "Finds pointers that are sent to other places, where they mean nothing");
-    app->add_option("--seed", request->seed, "A deterministic run: one worker, and the seed decides the order of threads")->type_name("N");
-    app->add_option("--explore", request->explore, "Deterministic runs under N seeds, from 1 or --seed on, until one fails")
+    // By launchers of MPIs: hosts.cpp.
+    app->add_option("--place-of-job", request->place_of_job)->group("");
+    app->add_flag("!--no-input", request->has_input)->group("");     // the same
+    app->add_flag("--whole-lines", request->whole_lines)->group(""); // the same
+    app->add_option("--workers", request->workers, "OS threads that run threads, at each place")
+        ->type_name("N");
+    app->add_option("--stack-size", request->stack_size,
+                    "Bytes of a thread's stack; K, M, G may follow")
+        ->type_name("S");
+    app->add_flag("--stack-report", request->stack_report,
+                  "At the end, how much of their stacks threads have used");
+    app->add_flag("--share-cpus", request->share_cpus,
+                  "Shares the processors with the user's other programs that do (`tulle cpus`)");
+    app->add_flag("--check", request->check,
+                  "Finds pointers that are sent to other places, where they mean nothing");
+    app->add_option("--seed", request->seed,
+                    "A deterministic run: one worker, and the seed decides the order of threads")
+        ->type_name("N");
+    app->add_option("--explore", request->explore,
+                    "Deterministic runs under N seeds, from 1 or --seed on, until one fails")
         ->type_name("N")
         ->check(in_range(1, UINT32_MAX));
-    app->add_option("--time-limit", request->time_limit, "Of each run of --explore; one that takes longer has failed [60]")
+    app->add_option("--time-limit", request->time_limit,
+                    "Of each run of --explore; one that takes longer has failed [60]")
         ->type_name("SECONDS")
         ->check(in_range(1, 1'000'000));
     app->add_option("--set", request->assignments, "Any option of `tulle info`; may be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    app->add_option("PROG", request->words, "The program and its arguments; `--` may stand before it")->required();
+    app->add_option("PROG", request->words,
+                    "The program and its arguments; `--` may stand before it")
+        ->required();
     app->positionals_at_end(); // from PROG on, everything is PROG's
-    app->footer("The exit code is that of PROG; 2: wrong usage, 126: PROG cannot be run, 127: PROG was not found.\n"
+    app->footer("The exit code is that of PROG; 2: wrong usage, 126: PROG cannot be run, 127: PROG "
+                "was not found.\n"
                 "With --explore: 0: no seed failed, 1: one did.\n"
-                "With -n: that of place 0, or of the place that failed first; 128 + N for one that signal N has ended. Places share the "
+                "With -n: that of place 0, or of the place that failed first; 128 + N for one that "
+                "signal N has ended. Places share the "
                 "processors:\n"
                 "each has as many workers as fall to it.");
     return {app, [request] { return run(*request); }};

@@ -32,7 +32,9 @@ char const* word_of(tagging whose) noexcept {
     return whose == tagging::none ? "none" : "others";
 }
 
-bool is_tagged(tagging whose, unsigned place) noexcept { return whose == tagging::all || (whose == tagging::others && place != 0); }
+bool is_tagged(tagging whose, unsigned place) noexcept {
+    return whose == tagging::all || (whose == tagging::others && place != 0);
+}
 
 bool is_piped(tagging whose, unsigned place, int to) noexcept {
     return is_tagged(whose, place) || (whose != tagging::none && isatty(to) == 0);
@@ -46,7 +48,8 @@ void descriptor::reset() noexcept {
 
 pipe_ends make_pipe() {
     std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    if (pipe2(ends.data(), O_CLOEXEC) != 0)
+        throw std::system_error(errno, std::generic_category(), "pipe");
     return {descriptor(ends[0]), descriptor(ends[1])};
 }
 

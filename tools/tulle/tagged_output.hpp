@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a place prints, passed on line by line behind the tag of the place. Without a tag it is passed on as it is, also what is no line for a while.
+// What a place prints, passed on line by line behind the tag of the place. Without a tag it is
+// passed on as it is, also what is no line for a while.
 #pragma once
 
 #include <functional>
@@ -12,11 +13,13 @@ namespace tulle::tool {
 // Whose lines begin with "[place] "; others: all but those of place 0.
 enum class tagging { others, all, none };
 
-[[nodiscard]] tagging tagging_of(std::string_view word) noexcept; // whatever is none of these: others
+// Whatever is none of these: others.
+[[nodiscard]] tagging tagging_of(std::string_view word) noexcept;
 [[nodiscard]] char const* word_of(tagging whose) noexcept;
 [[nodiscard]] bool is_tagged(tagging whose, unsigned place) noexcept;
 [[nodiscard]] std::string tag_of(unsigned place);
-// Whether what a place prints into `to` goes through a pipe: with a tag, or beside lines of others that must not get into its own. A terminal gets lines.
+// Whether what a place prints into `to` goes through a pipe: with a tag, or beside lines of others
+// that must not get into its own. A terminal gets lines.
 [[nodiscard]] bool is_piped(tagging whose, unsigned place, int to) noexcept;
 
 // Closed when it ends.
@@ -56,7 +59,8 @@ public:
     tagged_output(std::string tag, descriptor from, writer pass_on)
         : m_tag(std::move(tag)), m_from(std::move(from)), m_pass_on(std::move(pass_on)) {}
     tagged_output(std::string tag, descriptor from, int to)
-        : tagged_output(std::move(tag), std::move(from), [to](std::string_view text) { write_all(to, text); }) {}
+        : tagged_output(std::move(tag), std::move(from),
+                        [to](std::string_view text) { write_all(to, text); }) {}
 
     [[nodiscard]] int from() const noexcept { return m_from.get(); }
     [[nodiscard]] bool is_open() const noexcept { return m_from.is_open(); }
@@ -68,7 +72,8 @@ public:
     static constexpr int k_patience_with_lines_ms = 50; // then beginnings are passed on
 
 private:
-    static constexpr std::size_t k_most_kept = std::size_t{1} << 20U; // of what is no line, without a tag
+    // Of what is no line, without a tag.
+    static constexpr std::size_t k_most_kept = std::size_t{1} << 20U;
 
     void take(std::string_view got);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What slabs of hpccg at the places of Tulle need of each other: a plane is pushed into the neighbour's inbox, and an i-let there tells the signal for
-// which the neighbour waits; sums are by a team of all places.
+// What slabs of hpccg at the places of Tulle need of each other: a plane is pushed into the
+// neighbour's inbox, and an i-let there tells the signal for which the neighbour waits; sums are by
+// a team of all places.
 #pragma once
 
 #include "hpccg_parts.hpp"
@@ -17,7 +18,8 @@
 
 namespace kernels {
 
-// One at each place, made by all at the same time. Between two exchanges is a sum, so that an inbox has been emptied when it is filled again.
+// One at each place, made by all at the same time. Between two exchanges is a sum, so that an inbox
+// has been emptied when it is filled again.
 class hpccg_places {
 public:
     explicit hpccg_places(std::size_t plane)
@@ -25,7 +27,8 @@ public:
           m_below(plane),
           m_above(plane),
           m_arrived(m_neighbours),
-          m_inboxes(m_team.all_gather(inboxes{address(m_below.data()), address(m_above.data()), address(&m_arrived)})) {}
+          m_inboxes(m_team.all_gather(
+              inboxes{address(m_below.data()), address(m_above.data()), address(&m_arrived)})) {}
     hpccg_places(hpccg_places const&) = delete;
     hpccg_places& operator=(hpccg_places const&) = delete;
 
@@ -48,14 +51,21 @@ private:
 
     static std::uint64_t address(void const* p) { return reinterpret_cast<std::uintptr_t>(p); }
     template <class T> static T* at(std::uint64_t address) {
-        return reinterpret_cast<T*>(address); // NOLINT(performance-no-int-to-ptr): as address() has it
+        return reinterpret_cast<T*>(
+            address); // NOLINT(performance-no-int-to-ptr): as address() has it
     }
-    static void tell(std::uint64_t signal, std::uint64_t /*unused*/) { at<tulle::signal>(signal)->notify(); }
-    [[nodiscard]] inboxes const& of(int rank) const { return m_inboxes[static_cast<std::size_t>(rank)]; }
+    static void tell(std::uint64_t signal, std::uint64_t /*unused*/) {
+        at<tulle::signal>(signal)->notify();
+    }
+    [[nodiscard]] inboxes const& of(int rank) const {
+        return m_inboxes[static_cast<std::size_t>(rank)];
+    }
 
     void push(int to, std::uint64_t inbox, hpccg_face const& face) const {
         tulle_ilet_t const then{&tell, of(to)[k_signal], 0};
-        if (tulle_push(to, at<void>(inbox), face.own, face.size * sizeof(double), nullptr, &then) != 0) throw std::bad_alloc();
+        if (tulle_push(to, at<void>(inbox), face.own, face.size * sizeof(double), nullptr, &then) !=
+            0)
+            throw std::bad_alloc();
     }
     static void take(std::vector<double> const& inbox, hpccg_face const& face) {
         if (face.size != 0) std::memcpy(face.theirs, inbox.data(), face.size * sizeof(double));
@@ -70,12 +80,16 @@ private:
 };
 
 // At all places at once; what came out at each.
-template <class Loops> std::vector<hpccg_outcome> hpccg_at_all_places(hpccg_domain const& whole, int iterations, int solutions) {
+template <class Loops>
+std::vector<hpccg_outcome> hpccg_at_all_places(hpccg_domain const& whole, int iterations,
+                                               int solutions) {
     constexpr auto k_here = [](hpccg_domain const& all, int most, int count) {
-        return hpccg_by_parts<Loops>(all, most, count, hpccg_places(hpccg_slab{all, 0, all.nz}.plane()));
+        return hpccg_by_parts<Loops>(all, most, count,
+                                     hpccg_places(hpccg_slab{all, 0, all.nz}.plane()));
     };
     std::vector<tulle::future<hpccg_outcome>> under_way;
-    for (tulle::place const p : tulle::places()) under_way.push_back(tulle::async_at(p, k_here, whole, iterations, solutions));
+    for (tulle::place const p : tulle::places())
+        under_way.push_back(tulle::async_at(p, k_here, whole, iterations, solutions));
     std::vector<hpccg_outcome> outcomes;
     for (auto& each : under_way) outcomes.push_back(each.get());
     return outcomes;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cache-oblivious matrix multiply, C += A * B, row-major doubles: halve the longest of the three dimensions until a block
-// fits a leaf. Halves of the rows or columns of C run side by side; halves of the inner dimension run one after the other.
+// Cache-oblivious matrix multiply, C += A * B, row-major doubles: halve the longest of the three
+// dimensions until a block fits a leaf. Halves of the rows or columns of C run side by side; halves
+// of the inner dimension run one after the other.
 // Source: Frigo et al., "Cache-Oblivious Algorithms", FOCS 1999, doi:10.1109/SFFCS.1999.814600.
-// The policy is described in fib.hpp. Deviation: halves are rounded to multiples of eight, so that only the last block of a
-// dimension needs the kernel's ragged edge.
+// The policy is described in fib.hpp. Deviation: halves are rounded to multiples of eight, so that
+// only the last block of a dimension needs the kernel's ragged edge.
 #pragma once
 
 #include <cmath>
@@ -16,7 +17,8 @@ namespace kernels {
 
 inline constexpr int k_matmul_leaf = 64;
 
-// One product of blocks: c[rows x columns] += a[rows x inner] * b[inner x columns], all with the same row stride.
+// One product of blocks: c[rows x columns] += a[rows x inner] * b[inner x columns], all with the
+// same row stride.
 struct matmul_block {
     double const* a;
     double const* b;
@@ -42,7 +44,8 @@ inline void add_pair(double* p, double_pair v) {
 }
 
 // 4 x 4 elements of C in registers over the whole inner dimension of the leaf.
-inline void matmul_tile(double const* a, double const* b, double* c, std::ptrdiff_t stride, int inner) {
+inline void matmul_tile(double const* a, double const* b, double* c, std::ptrdiff_t stride,
+                        int inner) {
     double_pair sum[4][2] = {};
     for (int k = 0; k < inner; ++k, b += stride) {
         double_pair const low = load_pair(b);
@@ -63,14 +66,16 @@ inline void matmul_tile(double const* a, double const* b, double* c, std::ptrdif
 inline void matmul_edge(matmul_block const& m, int row, int column) {
     for (int i = row; i < m.rows; ++i)
         for (int k = 0; k < m.inner; ++k)
-            for (int j = column; j < m.columns; ++j) m.c[i * m.stride + j] += m.a[i * m.stride + k] * m.b[k * m.stride + j];
+            for (int j = column; j < m.columns; ++j)
+                m.c[i * m.stride + j] += m.a[i * m.stride + k] * m.b[k * m.stride + j];
 }
 
 inline void matmul_leaf(matmul_block const& m) {
     int const rows = m.rows & ~3;
     int const columns = m.columns & ~3;
     for (int j = 0; j < columns; j += 4)
-        for (int i = 0; i < rows; i += 4) matmul_tile(m.a + i * m.stride, m.b + j, m.c + i * m.stride + j, m.stride, m.inner);
+        for (int i = 0; i < rows; i += 4)
+            matmul_tile(m.a + i * m.stride, m.b + j, m.c + i * m.stride + j, m.stride, m.inner);
     if (columns < m.columns) {
         matmul_block upper = m;
         upper.rows = rows;
@@ -105,7 +110,8 @@ inline matmul_block matmul_inner(matmul_block m, int first, int count) {
 template <class ForkJoin> void matmul(matmul_block const& m, int leaf = k_matmul_leaf);
 
 template <class ForkJoin> void matmul_both(matmul_block const& x, matmul_block const& y, int leaf) {
-    ForkJoin::invoke([&x, leaf] { matmul<ForkJoin>(x, leaf); }, [&y, leaf] { matmul<ForkJoin>(y, leaf); });
+    ForkJoin::invoke([&x, leaf] { matmul<ForkJoin>(x, leaf); },
+                     [&y, leaf] { matmul<ForkJoin>(y, leaf); });
 }
 
 // leaf >= 16: the longest side of a block that is not split further.
@@ -116,7 +122,8 @@ template <class ForkJoin> void matmul(matmul_block const& m, int leaf) {
         matmul_both<ForkJoin>(matmul_rows(m, 0, half), matmul_rows(m, half, m.rows - half), leaf);
     } else if (m.columns >= m.inner) {
         int const half = matmul_half(m.columns);
-        matmul_both<ForkJoin>(matmul_columns(m, 0, half), matmul_columns(m, half, m.columns - half), leaf);
+        matmul_both<ForkJoin>(matmul_columns(m, 0, half), matmul_columns(m, half, m.columns - half),
+                              leaf);
     } else {
         int const half = matmul_half(m.inner);
         matmul<ForkJoin>(matmul_inner(m, 0, half), leaf);
@@ -124,7 +131,8 @@ template <class ForkJoin> void matmul(matmul_block const& m, int leaf) {
     }
 }
 
-// A square problem with inputs that are the same for every library, small integers over 16: exact in a double.
+// A square problem with inputs that are the same for every library, small integers over 16: exact
+// in a double.
 struct matmul_problem {
     int n;
     std::vector<double> a;
@@ -138,19 +146,23 @@ struct matmul_problem {
         }
     }
 
-    [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
+    [[nodiscard]] std::size_t count() const {
+        return static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+    }
     [[nodiscard]] matmul_block whole() { return {a.data(), b.data(), c.data(), n, n, n, n}; }
     void clear() { c.assign(count(), 0.0); }
 };
 
-inline std::vector<double> matmul_times_vector(std::vector<double> const& m, std::vector<double> const& x) {
+inline std::vector<double> matmul_times_vector(std::vector<double> const& m,
+                                               std::vector<double> const& x) {
     std::vector<double> y(x.size());
     for (std::size_t i = 0; i < x.size(); ++i)
         for (std::size_t j = 0; j < x.size(); ++j) y[i] += m[i * x.size() + j] * x[j];
     return y;
 }
 
-// Freivalds' check: C x == A (B x) for a vector x of varied small integers. All sums are exact while n <= 2^20.
+// Freivalds' check: C x == A (B x) for a vector x of varied small integers. All sums are exact
+// while n <= 2^20.
 inline bool matmul_check(matmul_problem const& p) {
     std::vector<double> x(static_cast<std::size_t>(p.n));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>((i * i + 3 * i) % 17) - 8;

@@ -23,7 +23,9 @@ struct nqueens_board {
     }
 };
 
-inline nqueens_board nqueens_empty(int n) { return {(1U << static_cast<unsigned>(n)) - 1U, 0, 0, 0, n}; }
+inline nqueens_board nqueens_empty(int n) {
+    return {(1U << static_cast<unsigned>(n)) - 1U, 0, 0, 0, n};
+}
 
 inline std::uint64_t nqueens_serial(nqueens_board const& board) {
     if (board.rows == 0) return 1;
@@ -36,12 +38,14 @@ inline std::uint64_t nqueens_serial(nqueens_board const& board) {
 template <class ForkJoin> std::uint64_t nqueens(nqueens_board const& board, int serial_rows);
 
 // Tries the given squares of the next row: the lowest one beside all the others.
-template <class ForkJoin> std::uint64_t nqueens_row(nqueens_board const& board, std::uint32_t squares, int serial_rows) {
+template <class ForkJoin>
+std::uint64_t nqueens_row(nqueens_board const& board, std::uint32_t squares, int serial_rows) {
     std::uint32_t const first = squares & (0U - squares);
     std::uint32_t const rest = squares ^ first;
     if (rest == 0) return nqueens<ForkJoin>(board.place(first), serial_rows);
-    auto const [a, b] = ForkJoin::invoke([&board, first, serial_rows] { return nqueens<ForkJoin>(board.place(first), serial_rows); },
-                                         [&board, rest, serial_rows] { return nqueens_row<ForkJoin>(board, rest, serial_rows); });
+    auto const [a, b] = ForkJoin::invoke(
+        [&board, first, serial_rows] { return nqueens<ForkJoin>(board.place(first), serial_rows); },
+        [&board, rest, serial_rows] { return nqueens_row<ForkJoin>(board, rest, serial_rows); });
     return a + b;
 }
 
@@ -56,8 +60,9 @@ inline constexpr int k_nqueens_max = 18;
 
 // The published count, for the check. 1 <= n <= k_nqueens_max.
 inline std::uint64_t nqueens_expected(int n) {
-    constexpr std::uint64_t k_counts[k_nqueens_max + 1] = {1,   1,    0,     0,     2,      10,      4,        40,       92,       352,
-                                                           724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
+    constexpr std::uint64_t k_counts[k_nqueens_max + 1] = {
+        1,   1,    0,     0,     2,      10,      4,        40,       92,       352,
+        724, 2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624};
     return k_counts[n];
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quicksort of doubles: partition, then the two parts side by side. Ranges up to `grain` are sorted without forking.
-// The partition has no branch that depends on the data (a Lomuto scheme that always swaps and counts), the pivot is a
-// median of three or of nine, and equal elements of a pivot met before are set aside at once. After 2 log2(n) levels
-// a range is left to heapsort, so no input takes more than O(n log n).
+// Quicksort of doubles: partition, then the two parts side by side. Ranges up to `grain` are sorted
+// without forking.
+// The partition has no branch that depends on the data (a Lomuto scheme that always swaps and
+// counts), the pivot is a median of three or of nine, and equal elements of a pivot met before are
+// set aside at once. After 2 log2(n) levels a range is left to heapsort, so no input takes more
+// than O(n log n).
 // The policy is described in fib.hpp. NaNs have no order: there must be none.
 #pragma once
 
@@ -39,14 +41,17 @@ inline void insertion_sort(double* first, double* last) {
     }
 }
 
-inline double median(double a, double b, double c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
+inline double median(double a, double b, double c) {
+    return std::max(std::min(a, b), std::min(std::max(a, b), c));
+}
 
 inline double choose_pivot(double const* first, std::ptrdiff_t n) {
     double const* const middle = first + n / 2;
     double const* const last = first + n - 1;
     if (n < 200) return median(*first, *middle, *last);
     std::ptrdiff_t const step = n / 8;
-    return median(median(*first, first[step], first[2 * step]), median(middle[-step], *middle, middle[step]),
+    return median(median(*first, first[step], first[2 * step]),
+                  median(middle[-step], *middle, middle[step]),
                   median(last[-2 * step], last[-step], *last));
 }
 
@@ -61,15 +66,19 @@ struct quicksort_range {
     [[nodiscard]] std::ptrdiff_t size() const { return last - first; }
 };
 
-// Splits a range in two; elements that equal the smallest possible one are dropped, they are in place.
+// Splits a range in two; elements that equal the smallest possible one are dropped, they are in
+// place.
 inline std::pair<quicksort_range, quicksort_range> quicksort_split(quicksort_range const& r) {
     double const pivot = choose_pivot(r.first, r.size());
     if (r.has_floor && !(r.floor < pivot)) {
-        double* const rest = partition_branchless(r.first, r.last, [pivot](double x) { return !(pivot < x); });
+        double* const rest =
+            partition_branchless(r.first, r.last, [pivot](double x) { return !(pivot < x); });
         return {{r.first, r.first, r.floor, 0, true}, {rest, r.last, pivot, r.levels - 1, true}};
     }
-    double* const middle = partition_branchless(r.first, r.last, [pivot](double x) { return x < pivot; });
-    return {{r.first, middle, r.floor, r.levels - 1, r.has_floor}, {middle, r.last, pivot, r.levels - 1, true}};
+    double* const middle =
+        partition_branchless(r.first, r.last, [pivot](double x) { return x < pivot; });
+    return {{r.first, middle, r.floor, r.levels - 1, r.has_floor},
+            {middle, r.last, pivot, r.levels - 1, true}};
 }
 
 inline void heapsort(quicksort_range const& r) {
@@ -87,7 +96,8 @@ inline void quicksort_serial(quicksort_range r) {
     insertion_sort(r.first, r.last);
 }
 
-template <class ForkJoin> void quicksort_range_parallel(quicksort_range const& r, std::ptrdiff_t grain) {
+template <class ForkJoin>
+void quicksort_range_parallel(quicksort_range const& r, std::ptrdiff_t grain) {
     if (r.size() <= grain || r.levels == 0) return quicksort_serial(r);
     auto const parts = quicksort_split(r);
     ForkJoin::invoke([&parts, grain] { quicksort_range_parallel<ForkJoin>(parts.second, grain); },
@@ -99,13 +109,17 @@ inline quicksort_range quicksort_whole(double* first, double* last) {
     return {first, last, 0.0, 2 * static_cast<int>(std::bit_width(n)), false};
 }
 
-template <class ForkJoin> void quicksort(double* first, double* last, std::ptrdiff_t grain = k_quicksort_grain) {
+template <class ForkJoin>
+void quicksort(double* first, double* last, std::ptrdiff_t grain = k_quicksort_grain) {
     quicksort_range_parallel<ForkJoin>(quicksort_whole(first, last), grain);
 }
 
-inline void quicksort_serial(double* first, double* last) { quicksort_serial(quicksort_whole(first, last)); }
+inline void quicksort_serial(double* first, double* last) {
+    quicksort_serial(quicksort_whole(first, last));
+}
 
-// Element i of the input for a seed: uniform in [0, 1), the same for every library (the splitmix64 sequence).
+// Element i of the input for a seed: uniform in [0, 1), the same for every library (the splitmix64
+// sequence).
 inline double quicksort_element(std::uint64_t seed, std::uint64_t i) {
     std::uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15U;
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;

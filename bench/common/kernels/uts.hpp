@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unbalanced Tree Search: counts the nodes of a tree that nobody knows before walking it. A node is the state of a
-// splittable random stream; its number of children is drawn from that state, and child i has the state
-// SHA-1(state of the parent, i). The trees and their node counts are published, so a walk proves itself.
-// Source: Olivier et al., "UTS: An Unbalanced Tree Search Benchmark", LCPC 2006, doi:10.1007/978-3-540-72521-3_18.
-// The policy is described in fib.hpp. Deviation: the children of a node are forked by halving their range, so that a
-// policy with two branches is enough; T3 therefore nests about 4 * 1572 calls: give it 4 MiB of stack.
+// Unbalanced Tree Search: counts the nodes of a tree that nobody knows before walking it. A node is
+// the state of a splittable random stream; its number of children is drawn from that state, and
+// child i has the state SHA-1(state of the parent, i). The trees and their node counts are
+// published, so a walk proves itself.
+// Source: Olivier et al., "UTS: An Unbalanced Tree Search Benchmark", LCPC 2006,
+// doi:10.1007/978-3-540-72521-3_18.
+// The policy is described in fib.hpp. Deviation: the children of a node are forked by halving their
+// range, so that a policy with two branches is enough; T3 therefore nests about 4 * 1572 calls:
+// give it 4 MiB of stack.
 #pragma once
 
 #include "sha1.hpp"
@@ -22,16 +25,19 @@ struct uts_tree {
     char const* name;
     uts_shape shape;
     std::uint32_t seed;
-    double root_branching;     // expected (geometric) or exact (binomial) number of children of the root
-    int depth_limit;           // geometric: nodes at this depth are leaves
-    double branch_probability; // binomial: an inner node has branch_children children with this probability, else none
+    // expected (geometric) or exact (binomial) number of children of the root
+    double root_branching;
+    int depth_limit; // geometric: nodes at this depth are leaves
+    // binomial: an inner node has branch_children children with this probability, else none
+    double branch_probability;
     int branch_children;
     std::uint64_t nodes; // what is published
     int depth;
 };
 
 inline constexpr uts_tree k_uts_t1{"T1", uts_shape::geometric, 19, 4.0, 10, 0.0, 0, 4130071, 10};
-inline constexpr uts_tree k_uts_t3{"T3", uts_shape::binomial, 42, 2000.0, 0, 0.124875, 8, 4112897, 1572};
+inline constexpr uts_tree k_uts_t3{"T3", uts_shape::binomial, 42, 2000.0, 0, 0.124875, 8, 4112897,
+                                   1572};
 
 struct uts_totals {
     std::uint64_t nodes = 0;
@@ -49,10 +55,13 @@ public:
 
     [[nodiscard]] uts_node child(int index) const {
         auto const& s = m_state;
-        return {sha1<6>({s[0], s[1], s[2], s[3], s[4], static_cast<std::uint32_t>(index)}), m_depth + 1};
+        return {sha1<6>({s[0], s[1], s[2], s[3], s[4], static_cast<std::uint32_t>(index)}),
+                m_depth + 1};
     }
 
-    [[nodiscard]] int children(uts_tree const& tree) const { return tree.shape == uts_shape::geometric ? geometric(tree) : binomial(tree); }
+    [[nodiscard]] int children(uts_tree const& tree) const {
+        return tree.shape == uts_shape::geometric ? geometric(tree) : binomial(tree);
+    }
 
     [[nodiscard]] int depth() const { return m_depth; }
 
@@ -62,7 +71,9 @@ private:
     uts_node(sha1_digest const& state, int depth) : m_state(state), m_depth(depth) {}
 
     // Uniform in [0, 1): the low 31 bits of the state.
-    [[nodiscard]] double uniform() const { return static_cast<double>(m_state[4] & 0x7fffffffU) / 2147483648.0; }
+    [[nodiscard]] double uniform() const {
+        return static_cast<double>(m_state[4] & 0x7fffffffU) / 2147483648.0;
+    }
 
     [[nodiscard]] int geometric(uts_tree const& tree) const {
         if (m_depth >= tree.depth_limit) return 0;
@@ -83,11 +94,15 @@ private:
 template <class ForkJoin> uts_totals uts_visit(uts_tree const& tree, uts_node const& node);
 
 // Visits the children of parent with index in [low, high).
-template <class ForkJoin> uts_totals uts_children(uts_tree const& tree, uts_node const& parent, int low, int high) {
+template <class ForkJoin>
+uts_totals uts_children(uts_tree const& tree, uts_node const& parent, int low, int high) {
     if (high - low == 1) return uts_visit<ForkJoin>(tree, parent.child(low));
     int const middle = low + (high - low) / 2;
-    auto const [a, b] = ForkJoin::invoke([&tree, &parent, low, middle] { return uts_children<ForkJoin>(tree, parent, low, middle); },
-                                         [&tree, &parent, middle, high] { return uts_children<ForkJoin>(tree, parent, middle, high); });
+    auto const [a, b] = ForkJoin::invoke(
+        [&tree, &parent, low, middle] { return uts_children<ForkJoin>(tree, parent, low, middle); },
+        [&tree, &parent, middle, high] {
+            return uts_children<ForkJoin>(tree, parent, middle, high);
+        });
     return a + b;
 }
 
@@ -97,7 +112,9 @@ template <class ForkJoin> uts_totals uts_visit(uts_tree const& tree, uts_node co
     return uts_totals{1, 0, node.depth()} + uts_children<ForkJoin>(tree, node, 0, children);
 }
 
-template <class ForkJoin> uts_totals uts(uts_tree const& tree) { return uts_visit<ForkJoin>(tree, uts_node::root(tree)); }
+template <class ForkJoin> uts_totals uts(uts_tree const& tree) {
+    return uts_visit<ForkJoin>(tree, uts_node::root(tree));
+}
 
 inline uts_totals uts_serial_visit(uts_tree const& tree, uts_node const& node) {
     int const children = node.children(tree);
@@ -106,8 +123,12 @@ inline uts_totals uts_serial_visit(uts_tree const& tree, uts_node const& node) {
     return totals;
 }
 
-inline uts_totals uts_serial(uts_tree const& tree) { return uts_serial_visit(tree, uts_node::root(tree)); }
+inline uts_totals uts_serial(uts_tree const& tree) {
+    return uts_serial_visit(tree, uts_node::root(tree));
+}
 
-inline bool uts_check(uts_tree const& tree, uts_totals const& totals) { return totals.nodes == tree.nodes && totals.depth == tree.depth; }
+inline bool uts_check(uts_tree const& tree, uts_totals const& totals) {
+    return totals.nodes == tree.nodes && totals.depth == tree.depth;
+}
 
 } // namespace kernels

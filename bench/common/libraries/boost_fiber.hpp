@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Fiber, as the workloads see it (names: serial.hpp): launch::post, stacks of 16 KiB; round robin on one worker,
-// work stealing on several.
+// Boost.Fiber, as the workloads see it (names: serial.hpp): launch::post, stacks of 16 KiB; round
+// robin on one worker, work stealing on several.
 #pragma once
 
 #include "fork_join.hpp"
@@ -25,8 +25,11 @@ public:
 
     explicit boost_fiber_runtime(int workers) {
         auto const count = static_cast<std::uint32_t>(workers);
-        for (std::uint32_t i = 1; i < count; ++i) m_threads.emplace_back([this, count] { work(count); });
-        if (count > 1) boost::fibers::use_scheduling_algorithm<boost::fibers::algo::work_stealing>(count, true);
+        for (std::uint32_t i = 1; i < count; ++i)
+            m_threads.emplace_back([this, count] { work(count); });
+        if (count > 1)
+            boost::fibers::use_scheduling_algorithm<boost::fibers::algo::work_stealing>(count,
+                                                                                        true);
     }
 
     ~boost_fiber_runtime() {
@@ -98,7 +101,8 @@ public:
 
 private:
     template <class F> static boost::fibers::fiber start(F f) {
-        return {boost::fibers::launch::post, std::allocator_arg, boost::fibers::fixedsize_stack(k_stack_size), f};
+        return {boost::fibers::launch::post, std::allocator_arg,
+                boost::fibers::fixedsize_stack(k_stack_size), f};
     }
 
     void work(std::uint32_t count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells that are full or empty, as the workloads full-empty and pingpong see them:   write_ef(long)   long read_fe()   long read_ff()
-// A new one is empty.
+// Cells that are full or empty, as the workloads full-empty and pingpong see them:   write_ef(long)
+// long read_fe()   long read_ff() A new one is empty.
 #pragma once
 
 #include <tulle/feb.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One entry for functions with and without a result, as the kernels call it (kernels/fib.hpp): `invoke` on top of a
-// library's own `both` (a pair of results) and `both_void`.
+// One entry for functions with and without a result, as the kernels call it (kernels/fib.hpp):
+// `invoke` on top of a library's own `both` (a pair of results) and `both_void`.
 #pragma once
 
 #include <type_traits>

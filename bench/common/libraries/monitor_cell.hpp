@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people write who have no full/empty cells: a mutex and two condition variables (names: cells.hpp).
+// What people write who have no full/empty cells: a mutex and two condition variables (names:
+// cells.hpp).
 #pragma once
 
 #include <mutex>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP tasks, as the workloads see them (names: serial.hpp). The same source serves both compilers' run-time
-// libraries: gcc's (libgomp) is `omp`, clang's (libomp) is `omp_clang`. Tasks cannot block.
+// OpenMP tasks, as the workloads see them (names: serial.hpp). The same source serves both
+// compilers' run-time libraries: gcc's (libgomp) is `omp`, clang's (libomp) is `omp_clang`. Tasks
+// cannot block.
 #pragma once
 
 #include "fork_join.hpp"

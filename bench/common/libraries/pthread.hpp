@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the operating system, as the workloads see them (names: serial.hpp): stacks of 64 KiB; the number of
-// workers is the number of CPUs that the process may use, the lowest ones it is allowed.
+// Threads of the operating system, as the workloads see them (names: serial.hpp): stacks of 64 KiB;
+// the number of workers is the number of CPUs that the process may use, the lowest ones it is
+// allowed.
 #pragma once
 
 #include "fork_join.hpp"

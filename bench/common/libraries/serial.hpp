@@ -5,14 +5,16 @@
 //   k_name               what the JSON line calls it
 //   (constructor)        starts the library with so many workers; the destructor stops it
 //   run(f)               calls f inside the library and returns when f has
-//   invoke(f, g)         forks f, calls g, joins f, and returns the pair of their results if they have any
+//   invoke(f, g)         forks f, calls g, joins f, and returns the pair of their results if they
+//                        have any
 //   group                any number of children: spawn(f), wait()
 // and those whose threads may block also have
 //   detach(f)            starts f; nobody joins it
 //   yield()              lets another thread run
 //   mutex, event         event: wait() blocks until set()
 // and, if the thread that started the library is one of its workers,
-//   alongside(f)         calls f in a foreign thread; meanwhile the caller waits as a worker without work
+//   alongside(f)         calls f in a foreign thread; meanwhile the caller waits as a worker
+//                        without work
 #pragma once
 
 #include "fork_join.hpp"

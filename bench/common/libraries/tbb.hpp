@@ -18,7 +18,9 @@ public:
     static constexpr char const* k_name = "tbb";
 
     explicit tbb_runtime(int workers)
-        : m_limit(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers)), m_arena(workers) {}
+        : m_limit(oneapi::tbb::global_control::max_allowed_parallelism,
+                  static_cast<std::size_t>(workers)),
+          m_arena(workers) {}
 
     template <class F> void run(F&& f) {
         m_arena.execute([&f] { f(); });

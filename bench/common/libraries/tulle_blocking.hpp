@@ -30,7 +30,8 @@ struct tulle_blocking_runtime : tulle_runtime {
     using event = tulle_event;
 
     template <class F> static void detach(F f) {
-        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size, .child_first = true}, f);
+        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size, .child_first = true},
+                              f);
     }
 
     // Work for an idle program, from any thread.
@@ -56,7 +57,8 @@ struct tulle_compact_runtime : tulle_runtime {
     using event = tulle_event;
 
     template <class F> static void detach(F f) {
-        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size, .child_first = true}, f);
+        tulle::spawn_detached(tulle::attributes{.stack_size = k_stack_size, .child_first = true},
+                              f);
     }
 };
 

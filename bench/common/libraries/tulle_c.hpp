@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tulle through its C interface, as the workloads see it (names: serial.hpp): a function pointer and an argument, and
-// the library is entered by a call.
+// Tulle through its C interface, as the workloads see it (names: serial.hpp): a function pointer
+// and an argument, and the library is entered by a call.
 #pragma once
 
 #include "fork_join.hpp"
@@ -49,7 +49,8 @@ struct tulle_c_runtime : fork_join<tulle_c_runtime> {
     }
 
     template <class F, class G> static void both_void(F f, G g) {
-        tulle_child const child = tulle_fork([](void* argument) { (*static_cast<F*>(argument))(); }, &f);
+        tulle_child const child =
+            tulle_fork([](void* argument) { (*static_cast<F*>(argument))(); }, &f);
         g();
         tulle_join(child);
     }

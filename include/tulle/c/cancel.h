@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ending waits that are not wanted any longer, for C11 and C++20. A cancellation is requested once and for all, by a call, at a deadline, or
- * with another one that it is a part of. Each kind of wait has a function ..._within that takes a limit: a time-out in nanoseconds
- * (TULLE_FOREVER: none), a cancellation (null: none), or both. It returns -ETIMEDOUT or -ECANCELED when the limit was reached first; what has
+/* Ending waits that are not wanted any longer, for C11 and C++20. A cancellation is requested once
+ * and for all, by a call, at a deadline, or with another one that it is a part of. Each kind of
+ * wait has a function ..._within that takes a limit: a time-out in nanoseconds (TULLE_FOREVER:
+ * none), a cancellation (null: none), or both. It returns -ETIMEDOUT or -ECANCELED when the limit
+ * was reached first; what has
  * happened by then is nothing. A limit that has been reached before makes a try of the wait. */
 #ifndef TULLE_DETAIL_CANCEL_H
 #define TULLE_DETAIL_CANCEL_H
@@ -28,7 +30,8 @@ TULLE_API int tulle_cancellation_destroy(tulle_cancellation_t* cancellation);
 /* Ends the waits that it is given to, now and in future. -EALREADY: it was requested before. */
 TULLE_API int tulle_cancellation_request(tulle_cancellation_t* cancellation);
 /* The same at a later time, if it is not to be requested earlier already. */
-TULLE_API int tulle_cancellation_request_after(tulle_cancellation_t* cancellation, uint64_t time_ns);
+TULLE_API int tulle_cancellation_request_after(tulle_cancellation_t* cancellation,
+                                               uint64_t time_ns);
 /* 1 or 0. */
 TULLE_API int tulle_cancellation_is_requested(tulle_cancellation_t* cancellation);
 TULLE_API int tulle_cancellation_wait(tulle_cancellation_t* cancellation);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Global memory (<tulle/global_memory.hpp>) in C: addresses that mean the same at all places. For C11 and C++20; conventions as in <tulle/c/sync.h>.
- * -EINVAL: a null pointer, not aligned, no bytes where some are needed. -EFAULT: not in global memory, at both ends. Other values: it cannot be mapped. */
+/* Global memory (<tulle/global_memory.hpp>) in C: addresses that mean the same at all places. For
+ * C11 and C++20; conventions as in <tulle/c/sync.h>.
+ * -EINVAL: a null pointer, not aligned, no bytes where some are needed. -EFAULT: not in global
+ * memory, at both ends. Other values: it cannot be mapped. */
 #ifndef TULLE_DETAIL_GLOBAL_MEMORY_H
 #define TULLE_DETAIL_GLOBAL_MEMORY_H
 
@@ -13,7 +15,8 @@
 extern "C" {
 #endif
 
-/* `size` bytes, not initialised, in the caller's group of places or another one. -ENOMEM: no hole is large enough. */
+/* `size` bytes, not initialised, in the caller's group of places or another one. -ENOMEM: no hole
+ * is large enough. */
 TULLE_API int tulle_global_malloc(void** address, size_t size);
 /* In the segment of that place. -EINVAL: there is no such place. */
 TULLE_API int tulle_global_malloc_at(void** address, int place, size_t size);
@@ -44,7 +47,8 @@ typedef struct {
     size_t size;
     int owner; /* the place that has allocated it */
 } tulle_global_allocation_t;
-/* What is allocated, by all places: fills at most `most` entries, by address; returns how many there are. -ENOMEM. */
+/* What is allocated, by all places: fills at most `most` entries, by address; returns how many
+ * there are. -ENOMEM. */
 TULLE_API long tulle_global_allocations(tulle_global_allocation_t* entries, size_t most);
 
 #ifdef __cplusplus

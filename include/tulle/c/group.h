@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of <tulle.h> about groups of threads of which at most so many are alive. Included by it. */
+ * The part of <tulle.h> about groups of threads of which at most so many are alive. Included by it.
+ */
 #ifndef TULLE_DETAIL_GROUP_H
 #define TULLE_DETAIL_GROUP_H
 
@@ -17,25 +18,36 @@ extern "C" {
 typedef enum tulle_when_full {
     TULLE_RUN_INLINE, /* calls the function itself */
     TULLE_CREATE,     /* creates a thread or returns -EAGAIN; never waits */
-    TULLE_RECORD,     /* keeps it as a record, until a thread of the group ends; a thread of the group calls the function itself */
-    TULLE_BLOCK       /* waits until a place is free; a thread of the group lends its own to the new one until it has one again */
+    /* Keeps it as a record, until a thread of the group ends; a thread of the group calls the
+     * function itself. */
+    TULLE_RECORD,
+    /* Waits until a thread of the group ends; a thread of the group lends its own permit to the new
+     * one until it has one again. */
+    TULLE_BLOCK
 } tulle_when_full;
 
 typedef struct tulle_group tulle_group;
 
 /* -EINVAL: `most` is 0, or no such policy; -ENOMEM. */
 TULLE_API int tulle_group_create(tulle_group** out, size_t most, int policy);
-/* At most so many on each shepherd. Errors besides: those of tulle_init(), as it starts the run time if need be. */
+/* At most so many on each shepherd. Errors besides: those of tulle_init(), as it starts the run
+ * time if need be. */
 TULLE_API int tulle_group_create_per_shepherd(tulle_group** out, size_t most, int policy);
-/* -EAGAIN: TULLE_CREATE, and the group is full or there is no memory. Without memory the other policies call the function. */
+/* -EAGAIN: TULLE_CREATE, and the group is full or there is no memory. Without memory the other
+ * policies call the function. */
 TULLE_API int tulle_group_spawn(tulle_group* group, void (*function)(void*), void* argument);
-/* The same with a result: the word at `result` is empty from now on, and full when the thread has written what the function returned
- * (tulle_feb_read_ff() waits for that). `shepherd`: where it runs, -1: anywhere. The timed form waits for a place until the time is up, whatever the policy
- * is: -ETIMEDOUT, or -EBUSY with a time-out of 0, with nothing done. -EINVAL besides: no such shepherd; -ENOMEM, with nothing done. */
-TULLE_API int tulle_group_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*), void* argument, uint64_t* result);
-TULLE_API int tulle_group_timed_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*), void* argument, uint64_t* result,
-                                           uint64_t timeout_ns);
-/* Waits for all threads of the group, and the records; not by a thread of the group. The group can be used again.
+/* The same with a result: the word at `result` is empty from now on, and full when the thread has
+ * written what the function returned (tulle_feb_read_ff() waits for that). `shepherd`: where it
+ * runs, -1: anywhere. The timed form waits for a place until the time is up, whatever the policy
+ * is: -ETIMEDOUT, or -EBUSY with a time-out of 0, with nothing done. -EINVAL besides: no such
+ * shepherd; -ENOMEM, with nothing done. */
+TULLE_API int tulle_group_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*),
+                                     void* argument, uint64_t* result);
+TULLE_API int tulle_group_timed_spawn_into(tulle_group* group, int shepherd,
+                                           uint64_t (*function)(void*), void* argument,
+                                           uint64_t* result, uint64_t timeout_ns);
+/* Waits for all threads of the group, and the records; not by a thread of the group. The group can
+ * be used again.
  * Memory ordering: all that the threads did happens before the return. */
 TULLE_API int tulle_group_join(tulle_group* group);
 /* Joins and frees it. */

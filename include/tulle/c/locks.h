@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores, and locks other than the plain mutex, for C11 and C++20. As <tulle/c/sync.h> says: 0 or a negative errno; -EINVAL: a null
- * pointer or a value out of range; objects are not copied; time-outs in nanoseconds, -ETIMEDOUT; limits: <tulle/c/cancel.h>. */
+/* Semaphores, and locks other than the plain mutex, for C11 and C++20. As <tulle/c/sync.h> says: 0
+ * or a negative errno; -EINVAL: a null pointer or a value out of range; objects are not copied;
+ * time-outs in nanoseconds, -ETIMEDOUT; limits: <tulle/c/cancel.h>. */
 #ifndef TULLE_DETAIL_LOCKS_H
 #define TULLE_DETAIL_LOCKS_H
 
@@ -26,21 +27,21 @@ typedef struct {
     uint64_t tulle_opaque[1];
 } tulle_spin_t;
 
-#define TULLE_SEM_INIT(count)                                                                                                              \
-    {                                                                                                                                      \
-        { (uint64_t)(count) * 2 }                                                                                                          \
+#define TULLE_SEM_INIT(count)                                                                      \
+    {                                                                                              \
+        { (uint64_t)(count) * 2 }                                                                  \
     }
-#define TULLE_RWLOCK_INIT                                                                                                                  \
-    {                                                                                                                                      \
-        { 0 }                                                                                                                              \
+#define TULLE_RWLOCK_INIT                                                                          \
+    {                                                                                              \
+        { 0 }                                                                                      \
     }
-#define TULLE_RMUTEX_INIT                                                                                                                  \
-    {                                                                                                                                      \
-        { 0 }                                                                                                                              \
+#define TULLE_RMUTEX_INIT                                                                          \
+    {                                                                                              \
+        { 0 }                                                                                      \
     }
-#define TULLE_SPIN_INIT                                                                                                                    \
-    {                                                                                                                                      \
-        { 0 }                                                                                                                              \
+#define TULLE_SPIN_INIT                                                                            \
+    {                                                                                              \
+        { 0 }                                                                                      \
     }
 
 /* A unit that is posted goes to the thread that has waited longest. A count is at most 2^62. */
@@ -53,18 +54,21 @@ TULLE_API int tulle_sem_wait_within(tulle_sem_t* sem, const tulle_limit_t* limit
 TULLE_API int tulle_sem_post(tulle_sem_t* sem, uint64_t count); /* -EOVERFLOW */
 TULLE_API int tulle_sem_getvalue(tulle_sem_t* sem, uint64_t* count);
 
-/* One writer or any number of readers; writers and readers that wait take turns. Not recursive, for readers neither. */
+/* One writer or any number of readers; writers and readers that wait take turns. Not recursive, for
+ * readers neither. */
 TULLE_API int tulle_rwlock_init(tulle_rwlock_t* lock);
 TULLE_API int tulle_rwlock_destroy(tulle_rwlock_t* lock); /* -EBUSY: held */
 TULLE_API int tulle_rwlock_rdlock(tulle_rwlock_t* lock);
-TULLE_API int tulle_rwlock_tryrdlock(tulle_rwlock_t* lock); /* -EBUSY: a writer holds it, or waits */
+TULLE_API int
+tulle_rwlock_tryrdlock(tulle_rwlock_t* lock); /* -EBUSY: a writer holds it, or waits */
 TULLE_API int tulle_rwlock_timedrdlock(tulle_rwlock_t* lock, uint64_t timeout_ns);
 TULLE_API int tulle_rwlock_rdlock_within(tulle_rwlock_t* lock, const tulle_limit_t* limit);
 TULLE_API int tulle_rwlock_wrlock(tulle_rwlock_t* lock);
 TULLE_API int tulle_rwlock_trywrlock(tulle_rwlock_t* lock); /* -EBUSY: held */
 TULLE_API int tulle_rwlock_timedwrlock(tulle_rwlock_t* lock, uint64_t timeout_ns);
 TULLE_API int tulle_rwlock_wrlock_within(tulle_rwlock_t* lock, const tulle_limit_t* limit);
-TULLE_API int tulle_rwlock_unlock(tulle_rwlock_t* lock); /* of either kind. -EPERM: nobody holds it */
+TULLE_API int
+tulle_rwlock_unlock(tulle_rwlock_t* lock); /* of either kind. -EPERM: nobody holds it */
 
 /* Its holder may lock it again; free after as many unlocks. */
 TULLE_API int tulle_rmutex_init(tulle_rmutex_t* mutex);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places (<tulle/place.hpp>) in C: code that is started at another place with two words, signals of another place, transfers of memory. For C11
- * and C++20; conventions as in <tulle/c/sync.h>. With one place all of this works, too. main() of a C program runs at place 0 alone after its
- * first call of Tulle.
- * What says that it returns at once waits only while more than a thousand messages of this place have found no room yet.
+/* Places (<tulle/place.hpp>) in C: code that is started at another place with two words, signals of
+ * another place, transfers of memory. For C11 and C++20; conventions as in <tulle/c/sync.h>. With
+ * one place all of this works, too. main() of a C program runs at place 0 alone after its first
+ * call of Tulle.
+ * What says that it returns at once waits only while more than a thousand messages of this place
+ * have found no room yet.
  * -EINVAL: there is no such place; a null pointer. -EHOSTDOWN: it has died.
  * Source: the i-lets, signals and push transfers of OctoPOS (Mohr and others, ROSS 2015). */
 #ifndef TULLE_DETAIL_PLACE_H
@@ -20,30 +22,38 @@ extern "C" {
 
 TULLE_API int tulle_place_count(void);
 TULLE_API int tulle_here(void);
-/* 1: the caller's place knows that it has died. Otherwise 0; always, unless TULLE_ON_PLACE_DEATH=throw. What is sent to a place that dies then is lost,
- * and so are the calls that should come back. */
+/* 1: the caller's place knows that it has died. Otherwise 0; always, unless
+ * TULLE_ON_PLACE_DEATH=throw. What is sent to a place that dies then is lost, and so are the calls
+ * that should come back. */
 TULLE_API int tulle_place_is_dead(int place);
 
-/* Code and two words. `run` null: nothing. Functions are the same at all places; addresses of objects mean something only where these are. */
+/* Code and two words. `run` null: nothing. Functions are the same at all places; addresses of
+ * objects mean something only where these are. */
 typedef struct {
     void (*run)(uint64_t a, uint64_t b);
     uint64_t a;
     uint64_t b;
 } tulle_ilet_t;
 
-/* Starts it as a thread at that place, in one message; returns at once. -ENOENT: the function is in no program or library. */
+/* Starts it as a thread at that place, in one message; returns at once. -ENOENT: the function is in
+ * no program or library. */
 TULLE_API int tulle_start_at(int place, tulle_ilet_t what);
 
-/* tulle_signal_notify of a signal of that place, in one message; returns at once. An error there ends the program with a message. */
+/* tulle_signal_notify of a signal of that place, in one message; returns at once. An error there
+ * ends the program with a message. */
 TULLE_API int tulle_signal_notify_at(int place, tulle_signal_t* signal);
 
-/* Copies `size` bytes from here to `to`, an address at that place; returns at once. Then `then_there` runs there and, when `from` may be used
- * again, `then_here` here, each as a thread; either may be null.
- * Memory ordering: who runs in `then_there` sees the bytes, and what happened before the call. -ENOMEM. */
-TULLE_API int tulle_push(int place, void* to, const void* from, size_t size, const tulle_ilet_t* then_here, const tulle_ilet_t* then_there);
+/* Copies `size` bytes from here to `to`, an address at that place; returns at once. Then
+ * `then_there` runs there and, when `from` may be used again, `then_here` here, each as a thread;
+ * either may be null.
+ * Memory ordering: who runs in `then_there` sees the bytes, and what happened before the call.
+ * -ENOMEM. */
+TULLE_API int tulle_push(int place, void* to, const void* from, size_t size,
+                         const tulle_ilet_t* then_here, const tulle_ilet_t* then_there);
 
-/* Copies `size` bytes from an address at that place to `to`; returns when they are there. The other place has no part in it where the system lets
- * processes of one user read each other's memory; else it sends them. -EFAULT: there is no such memory. */
+/* Copies `size` bytes from an address at that place to `to`; returns when they are there. The other
+ * place has no part in it where the system lets processes of one user read each other's memory;
+ * else it sends them. -EFAULT: there is no such memory. */
 TULLE_API int tulle_pull(void* to, int place, const void* from, size_t size);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of <tulle.h> about where threads run. Included by it. Shepherds are numbered from 0 to tulle_shepherd_count() - 1; -EINVAL: another
+ * The part of <tulle.h> about where threads run. Included by it. Shepherds are numbered from 0 to
+ * tulle_shepherd_count() - 1; -EINVAL: another
  * number. Each function starts the run time if need be; errors besides: those of tulle_init(). */
 #ifndef TULLE_DETAIL_SHEPHERD_H
 #define TULLE_DETAIL_SHEPHERD_H
@@ -13,20 +14,25 @@
 extern "C" {
 #endif
 
-/* 0: the same shepherd. Otherwise as the firmware tells of their NUMA nodes: 10 in the same node, more for others. */
+/* 0: the same shepherd. Otherwise as the firmware tells of their NUMA nodes: 10 in the same node,
+ * more for others. */
 TULLE_API int tulle_shepherd_distance(int from, int to);
-/* Writes at most `capacity` of the other shepherds, the nearest first; how many others there are. */
+/* Writes at most `capacity` of the other shepherds, the nearest first; how many others there are.
+ */
 TULLE_API int tulle_nearest_shepherds(int from, int* out, size_t capacity);
-/* A shepherd on the NUMA node of the page of this address, for tulle_attr; -1: not known, or no worker runs there. */
+/* A shepherd on the NUMA node of the page of this address, for tulle_attr; -1: not known, or no
+ * worker runs there. */
 TULLE_API int tulle_shepherd_of(const void* address);
 
-/* From now on the caller runs on workers of this shepherd only, and does so at the return; -1: anywhere.
-   -EPERM: the caller is an OS thread, or runs on the one that initialised the run time. */
+/* From now on the caller runs on workers of this shepherd only, and does so at the return; -1:
+ * anywhere.
+ * -EPERM: the caller is an OS thread, or runs on the one that initialised the run time. */
 TULLE_API int tulle_migrate_to(int shepherd);
 
-/* A worker that is disabled finishes what it runs until that waits, ends, or yields a while, and sleeps until it is enabled; so do all workers of a
-   disabled shepherd, whose threads run elsewhere meanwhile. -EINVAL: none of that number; -EPERM: worker 0, or its shepherd; -EBUSY: the run time
-   is ending. */
+/* A worker that is disabled finishes what it runs until that waits, ends, or yields a while, and
+ * sleeps until it is enabled; so do all workers of a disabled shepherd, whose threads run elsewhere
+ * meanwhile. -EINVAL: none of that number; -EPERM: worker 0, or its shepherd; -EBUSY: the run time
+ * is ending. */
 TULLE_API int tulle_disable_worker(int index);
 TULLE_API int tulle_enable_worker(int index);
 TULLE_API int tulle_disable_shepherd(int index);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Synchronisation, for C11 and C++20. Usable from any thread of the process; a waiting thread of Tulle does not block its worker.
- * Each function returns 0 or a negative errno and prints nothing: -EINVAL: a null pointer or a count out of range.
- * Objects: static ones by TULLE_..._INIT, others by tulle_..._init; they must not be copied. destroy gives nothing back but an error
- * (-EBUSY) when threads wait. Time-outs are in nanoseconds from now; 0 only tries, TULLE_FOREVER never ends; -ETIMEDOUT: the time was up. */
+/* Synchronisation, for C11 and C++20. Usable from any thread of the process; a waiting thread of
+ * Tulle does not block its worker.
+ * Each function returns 0 or a negative errno and prints nothing: -EINVAL: a null pointer or a
+ * count out of range.
+ * Objects: static ones by TULLE_..._INIT, others by tulle_..._init; they must not be copied.
+ * destroy gives nothing back but an error
+ * (-EBUSY) when threads wait. Time-outs are in nanoseconds from now; 0 only tries, TULLE_FOREVER
+ * never ends; -ETIMEDOUT: the time was up. */
 #ifndef TULLE_DETAIL_SYNC_H
 #define TULLE_DETAIL_SYNC_H
 
@@ -36,29 +40,29 @@ typedef struct {
     uint64_t tulle_opaque[5];
 } tulle_once_t;
 
-#define TULLE_MUTEX_INIT                                                                                                                   \
-    {                                                                                                                                      \
-        { 0 }                                                                                                                              \
+#define TULLE_MUTEX_INIT                                                                           \
+    {                                                                                              \
+        { 0 }                                                                                      \
     }
-#define TULLE_COND_INIT                                                                                                                    \
-    {                                                                                                                                      \
-        { 0 }                                                                                                                              \
+#define TULLE_COND_INIT                                                                            \
+    {                                                                                              \
+        { 0 }                                                                                      \
     }
-#define TULLE_BARRIER_INIT(participants)                                                                                                   \
-    {                                                                                                                                      \
-        { (participants) }                                                                                                                 \
+#define TULLE_BARRIER_INIT(participants)                                                           \
+    {                                                                                              \
+        { (participants) }                                                                         \
     }
-#define TULLE_LATCH_INIT(count)                                                                                                            \
-    {                                                                                                                                      \
-        { (count) }                                                                                                                        \
+#define TULLE_LATCH_INIT(count)                                                                    \
+    {                                                                                              \
+        { (count) }                                                                                \
     }
-#define TULLE_SIGNAL_INIT(count)                                                                                                           \
-    {                                                                                                                                      \
-        { (count) }                                                                                                                        \
+#define TULLE_SIGNAL_INIT(count)                                                                   \
+    {                                                                                              \
+        { (count) }                                                                                \
     }
-#define TULLE_ONCE_INIT                                                                                                                    \
-    {                                                                                                                                      \
-        { 0 }                                                                                                                              \
+#define TULLE_ONCE_INIT                                                                            \
+    {                                                                                              \
+        { 0 }                                                                                      \
     }
 
 /* Not recursive. A mutex may be freed only when no unlock is in progress in another thread. */
@@ -70,12 +74,14 @@ TULLE_API int tulle_mutex_timedlock(tulle_mutex_t* mutex, uint64_t timeout_ns);
 TULLE_API int tulle_mutex_lock_within(tulle_mutex_t* mutex, const tulle_limit_t* limit);
 TULLE_API int tulle_mutex_unlock(tulle_mutex_t* mutex); /* -EPERM: nobody holds it */
 
-/* The mutex is held by the caller of a wait (-EPERM: nobody holds it), and again when it returns, whatever it returns. */
+/* The mutex is held by the caller of a wait (-EPERM: nobody holds it), and again when it returns,
+ * whatever it returns. */
 TULLE_API int tulle_cond_init(tulle_cond_t* cond);
 TULLE_API int tulle_cond_destroy(tulle_cond_t* cond);
 TULLE_API int tulle_cond_wait(tulle_cond_t* cond, tulle_mutex_t* mutex);
 TULLE_API int tulle_cond_timedwait(tulle_cond_t* cond, tulle_mutex_t* mutex, uint64_t timeout_ns);
-TULLE_API int tulle_cond_wait_within(tulle_cond_t* cond, tulle_mutex_t* mutex, const tulle_limit_t* limit);
+TULLE_API int tulle_cond_wait_within(tulle_cond_t* cond, tulle_mutex_t* mutex,
+                                     const tulle_limit_t* limit);
 TULLE_API int tulle_cond_signal(tulle_cond_t* cond);    /* wakes the one that has waited longest */
 TULLE_API int tulle_cond_broadcast(tulle_cond_t* cond); /* wakes all */
 

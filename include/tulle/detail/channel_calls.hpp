@@ -20,17 +20,20 @@ namespace detail {
 
 inline constexpr std::size_t k_unbounded = ~std::size_t{0};
 
-// How items are handled. Called under the channel's lock: none of these may wait, or use the channel.
+// How items are handled. Called under the channel's lock: none of these may wait, or use the
+// channel.
 struct item_type {
     std::size_t size;
     std::size_t alignment;
-    void (*move)(void* to, void* from, std::size_t size) noexcept; // makes an item of another, which stays to be destroyed
+    // Makes an item of another, which stays to be destroyed.
+    void (*move)(void* to, void* from, std::size_t size) noexcept;
     void (*destroy)(void* item, std::size_t size) noexcept;
 };
 
 struct channel_core; // src/sync/channel.cpp
 
-// One send or receive among those that a thread waits for. The item: the one to be sent, or storage for one.
+// One send or receive among those that a thread waits for. The item: the one to be sent, or storage
+// for one.
 struct channel_case {
     channel_core* channel = nullptr;
     void* item = nullptr;
@@ -39,12 +42,15 @@ struct channel_case {
     opaque<64> node;
 };
 
-TULLE_API channel_core* open_channel(item_type const& type, std::size_t capacity); // throws std::bad_alloc
+// Throws std::bad_alloc.
+TULLE_API channel_core* open_channel(item_type const& type, std::size_t capacity);
 TULLE_API void destroy_channel(channel_core* c) noexcept;
-// not_ready: the limit was reached. send throws std::bad_alloc if the channel is unbounded; nothing was done then.
+// not_ready: the limit was reached. send throws std::bad_alloc if the channel is unbounded; nothing
+// was done then.
 TULLE_API channel_status send(channel_core& c, void* item, limit until);
 TULLE_API channel_status receive(channel_core& c, void* item, limit until) noexcept;
-// Waits until one of them can go on, and does that one. Its index; `count`: the limit was reached. Throws as send does.
+// Waits until one of them can go on, and does that one. Its index; `count`: the limit was reached.
+// Throws as send does.
 TULLE_API std::size_t select(channel_case* const* cases, std::size_t count, limit until);
 TULLE_API bool close_channel(channel_core& c) noexcept; // false: it was closed already
 TULLE_API bool is_closed(channel_core const& c) noexcept;

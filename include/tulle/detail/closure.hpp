@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A callable and, later, its result in the same bytes. The callable is moved out before it runs, because the slot of a thread that runs
-// as a function call is free for the next fork.
+// A callable and, later, its result in the same bytes. The callable is moved out before it runs,
+// because the slot of a thread that runs as a function call is free for the next fork.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -38,7 +38,9 @@ template <class F> union closure {
     closure() {}
     ~closure() {}
 
-    template <class G> TULLE_INLINE void set(G&& g) { ::new (static_cast<void*>(&callable)) F(static_cast<G&&>(g)); }
+    template <class G> TULLE_INLINE void set(G&& g) {
+        ::new (static_cast<void*>(&callable)) F(static_cast<G&&>(g));
+    }
     TULLE_INLINE F take_callable() {
         F f(std::move(callable));
         callable.~F();
@@ -59,6 +61,8 @@ template <class F> union closure {
 };
 
 template <class F, std::size_t Size>
-inline constexpr bool fits_inline = sizeof(closure<F>) <= Size && alignof(closure<F>) <= 8 && std::is_nothrow_move_constructible_v<F>;
+inline constexpr bool
+    fits_inline = sizeof(closure<F>) <= Size &&
+                  alignof(closure<F>) <= 8 && std::is_nothrow_move_constructible_v<F>;
 
 } // namespace tulle::detail

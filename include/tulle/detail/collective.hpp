@@ -12,7 +12,8 @@
 
 namespace tulle::detail {
 
-// One message of a collective operation: which team, the how manieth operation of it, which step of that.
+// One message of a collective operation: which team, the how manieth operation of it, which step of
+// that.
 struct collective_message {
     std::uint64_t team = 0;
     std::uint64_t number = 0;
@@ -25,8 +26,9 @@ TULLE_API void post_collective(int to, collective_message const& what, wire_writ
 // Waits for it. Throws std::bad_alloc; dead_place.
 TULLE_API remote_result take_collective(int from, collective_message const& what);
 
-// One round of a barrier of all places: each meets those at multiples of a distance. Where they share memory, they see there how far the others have
-// come; the rest is told by messages. In sets of places, bit k is the one at k+1 times the distance.
+// One round of a barrier of all places: each meets those at multiples of a distance. Where they
+// share memory, they see there how far the others have come; the rest is told by messages. In sets
+// of places, bit k is the one at k+1 times the distance.
 struct barrier_round {
     static constexpr std::uint64_t k_most_rounds = 8;
     static constexpr unsigned k_most_others = 3;
@@ -37,7 +39,8 @@ struct barrier_round {
     std::uint32_t others = 0;
 };
 
-// The calling thread's place has come to it, or has failed before. Who after it is to be sent a message, before anything is waited for.
+// The calling thread's place has come to it, or has failed before. Who after it is to be sent a
+// message, before anything is waited for.
 [[nodiscard]] TULLE_API std::uint32_t come_to(barrier_round const& which, bool has_failed);
 // Returns when those before it have come, but for those from which a message is to be taken.
 [[nodiscard]] TULLE_API std::uint32_t wait_at(barrier_round const& which);
@@ -48,8 +51,10 @@ struct barrier_round {
 [[nodiscard]] TULLE_API std::uint64_t begin_collective(std::uint64_t team);
 
 // The calling thread's place has at most one object of a name.
-TULLE_API void set_local_object(std::uint64_t name, std::shared_ptr<void> object); // null: none any more; throws std::bad_alloc
-[[nodiscard]] TULLE_API std::shared_ptr<void> local_object(std::uint64_t name);    // null: there is none
+// null: none any more; throws std::bad_alloc
+TULLE_API void set_local_object(std::uint64_t name, std::shared_ptr<void> object);
+// null: there is none
+[[nodiscard]] TULLE_API std::shared_ptr<void> local_object(std::uint64_t name);
 
 // Throws dead_place for that place, which has died.
 [[noreturn]] TULLE_API void throw_dead_place(int index);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a spin loop. Spinning without it delays the store that is waited for, and starves a sibling thread of the core.
+// One step of a spin loop. Spinning without it delays the store that is waited for, and starves a
+// sibling thread of the core.
 #pragma once
 
 namespace tulle::detail {
@@ -8,13 +9,15 @@ inline void cpu_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    __asm__ __volatile__("isb"); // `yield` retires at once on most cores; isb waits tens of cycles, as pause does
+    // `yield` retires at once on most cores; isb waits tens of cycles, as pause does
+    __asm__ __volatile__("isb");
 #elif defined(__arm__)
     __asm__ __volatile__("yield");
 #elif defined(__powerpc__)
     __asm__ __volatile__("or 27,27,27");
 #elif defined(__riscv)
-    __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010"); // pause; a hint, and no operation where it is unknown
+    // pause; a hint, and no operation where it is unknown
+    __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010");
 #else
     __asm__ __volatile__("" ::: "memory");
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time-outs and points in time as the library takes them: nanoseconds of the monotonic clock, which is std::chrono::steady_clock.
+// Time-outs and points in time as the library takes them: nanoseconds of the monotonic clock, which
+// is std::chrono::steady_clock.
 #pragma once
 
 #include <tulle/detail/chrono.hpp>
@@ -15,20 +16,25 @@ inline constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};
 [[nodiscard]] TULLE_API std::uint64_t now_ns() noexcept;
 
 // A time-out of zero or less has passed already; one beyond the clock's range never passes.
-template <class Rep, class Period> [[nodiscard]] std::uint64_t deadline_after(std::chrono::duration<Rep, Period> const& timeout) {
+template <class Rep, class Period>
+[[nodiscard]] std::uint64_t deadline_after(std::chrono::duration<Rep, Period> const& timeout) {
     constexpr double k_longest_ns = 9e18; // 285 years
     if (!(timeout > timeout.zero())) return 0;
-    if (std::chrono::duration<double, std::nano>(timeout).count() >= k_longest_ns) return k_no_deadline;
+    if (std::chrono::duration<double, std::nano>(timeout).count() >= k_longest_ns)
+        return k_no_deadline;
     auto const ns = std::chrono::ceil<std::chrono::nanoseconds>(timeout).count();
     return now_ns() + static_cast<std::uint64_t>(ns);
 }
-template <class Clock, class Duration> [[nodiscard]] std::uint64_t deadline_at(std::chrono::time_point<Clock, Duration> const& point) {
+template <class Clock, class Duration>
+[[nodiscard]] std::uint64_t deadline_at(std::chrono::time_point<Clock, Duration> const& point) {
     using wide = std::chrono::duration<double>;
     if (point == std::chrono::time_point<Clock, Duration>::max()) return k_no_deadline;
     auto const now = Clock::now();
     if (point <= now) return 0;
-    if (point.time_since_epoch() > Duration::zero() && now.time_since_epoch() < Clock::duration::zero())
-        return deadline_after(wide(point.time_since_epoch()) - wide(now.time_since_epoch())); // the difference may not fit
+    if (point.time_since_epoch() > Duration::zero() &&
+        now.time_since_epoch() < Clock::duration::zero())
+        // The difference may not fit.
+        return deadline_after(wide(point.time_since_epoch()) - wide(now.time_since_epoch()));
     return deadline_after(point - now);
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner's side of the asymmetric split deque: what fork and join touch when nothing was stolen. No locked instruction, no fence.
+// The owner's side of the asymmetric split deque: what fork and join touch when nothing was stolen.
+// No locked instruction, no fence.
 // The other side, the proof and the papers: src/deque/README.md.
-//   publish   A1 store head; compiler barrier; A2 load limit     against a worker that goes to sleep (B1 limit, B2 head)
-//   retract   C1 store head; compiler barrier; C2 load split     against a thief                     (D1 split, D2 head)
-// Both partners put a membarrier(2) between their two accesses, which is a full fence on the owner's processor too.
+//   publish   A1 store head; compiler barrier; A2 load limit     against a worker that goes to
+//             sleep (B1 limit, B2 head)
+//   retract   C1 store head; compiler barrier; C2 load split     against a thief
+//             (D1 split, D2 head)
+// Both partners put a membarrier(2) between their two accesses, which is a full fence on the
+// owner's processor too.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -15,29 +19,42 @@ namespace tulle::detail {
 template <class Machine, class Slot> struct alignas(64) basic_deque_front {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
-    atomic<Slot*> head{nullptr};  // next free slot; written by the owner only
-    atomic<Slot*> limit{nullptr}; // publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping worker
-    atomic<Slot*> split{nullptr}; // slots below are shared with thieves; written under the deque's lock
+    atomic<Slot*> head{nullptr}; // next free slot; written by the owner only
+    // Publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping
+    // worker.
+    atomic<Slot*> limit{nullptr};
+    // Slots below are shared with thieves; written under the deque's lock.
+    atomic<Slot*> split{nullptr};
 
     // relaxed: only the owner writes head.
-    TULLE_INLINE Slot* top() const noexcept { return Machine::template load<std::memory_order_relaxed>(head); }
-
-    // Makes the slot at top() visible to thieves. False: call the cold path (alarm, or the array is full).
-    [[nodiscard]] TULLE_INLINE bool publish(Slot* slot) noexcept {
-        Machine::template store<std::memory_order_release>(head, slot + 1); // A1; pairs with the acquire of head in deque_thief::share
-        Machine::compiler_barrier();
-        return slot < Machine::template load<std::memory_order_relaxed>(limit); // A2; relaxed: ordered by the sleeper's membarrier
+    TULLE_INLINE Slot* top() const noexcept {
+        return Machine::template load<std::memory_order_relaxed>(head);
     }
 
-    // Takes the youngest slot back. False: it is not the youngest, or a thief may have it; call the cold path.
+    // Makes the slot at top() visible to thieves. False: call the cold path (alarm, or the array is
+    // full).
+    [[nodiscard]] TULLE_INLINE bool publish(Slot* slot) noexcept {
+        // A1; pairs with the acquire of head in deque_thief::share.
+        Machine::template store<std::memory_order_release>(head, slot + 1);
+        Machine::compiler_barrier();
+        // A2; relaxed: ordered by the sleeper's membarrier.
+        return slot < Machine::template load<std::memory_order_relaxed>(limit);
+    }
+
+    // Takes the youngest slot back. False: it is not the youngest, or a thief may have it; call the
+    // cold path.
     [[nodiscard]] TULLE_INLINE bool retract(Slot* slot) noexcept {
         Slot* own = slot;
-        __asm__("" : "+r"(own)); // so that slot + 1 is computed afresh, not kept in a register over all that ran since the fork
+        // So that slot + 1 is computed afresh, not kept in a register over all that ran since the
+        // fork.
+        __asm__("" : "+r"(own));
         if (TULLE_UNLIKELY(top() != own + 1)) return false;
-        // C1; release: a thief that reads this head (D2) must see the older records, and no release sequence reaches back to their publish.
+        // C1; release: a thief that reads this head (D2) must see the older records, and no release
+        // sequence reaches back to their publish.
         Machine::template store<std::memory_order_release>(head, slot);
         Machine::compiler_barrier();
-        return slot >= Machine::template load<std::memory_order_relaxed>(split); // C2; relaxed: ordered by the thief's membarrier
+        // C2; relaxed: ordered by the thief's membarrier.
+        return slot >= Machine::template load<std::memory_order_relaxed>(split);
     }
 };
 

@@ -11,14 +11,16 @@
 
 namespace tulle::detail {
 
-// Those that may empty a word throw std::bad_alloc, with nothing done, where the table has no memory left to note it.
+// Those that may empty a word throw std::bad_alloc, with nothing done, where the table has no
+// memory left to note it.
 template <class Word> struct feb_calls {
     [[nodiscard]] TULLE_API static Word read_ff(Word* word) noexcept;
     [[nodiscard]] TULLE_API static Word read_fe(Word* word);
     TULLE_API static void write_ef(Word* word, Word value) noexcept;
     TULLE_API static void fill(Word* word) noexcept;
     TULLE_API static void empty(Word* word);
-    // Any operation. False: the state was not the right one until the limit was reached; nothing was done.
+    // Any operation. False: the state was not the right one until the limit was reached; nothing
+    // was done.
     TULLE_API static bool apply(feb_operation what, Word* word, Word& value, limit until);
 };
 
@@ -29,6 +31,7 @@ extern template struct feb_calls<std::uint64_t>;
 
 [[nodiscard]] TULLE_API bool feb_is_full(void const* word) noexcept;
 // Writes the numbers of at most `capacity` waiting threads; how many wait.
-[[nodiscard]] TULLE_API std::size_t feb_waiting(void const* word, std::uint64_t* ids, std::size_t capacity) noexcept;
+[[nodiscard]] TULLE_API std::size_t feb_waiting(void const* word, std::uint64_t* ids,
+                                                std::size_t capacity) noexcept;
 
 } // namespace tulle::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a future and its promise share, without the value: whether there is one, who waits for it, what is to be done then, and how many know it.
+// What a future and its promise share, without the value: whether there is one, who waits for it,
+// what is to be done then, and how many know it.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -19,7 +20,8 @@ enum class future_fault { no_state, already_satisfied, already_retrieved };
 [[noreturn]] TULLE_API TULLE_COLD void throw_future_error(future_fault fault);
 [[nodiscard]] TULLE_API TULLE_COLD std::exception_ptr broken_promise() noexcept;
 
-// Run once, by the thread that makes the future ready: briefly, and without waiting. It may free itself.
+// Run once, by the thread that makes the future ready: briefly, and without waiting. It may free
+// itself.
 struct future_callback {
     void (*run)(future_callback*) noexcept = nullptr;
     future_callback* next = nullptr;
@@ -42,8 +44,10 @@ public:
     // False: it is ready, and the callback is the caller's business.
     [[nodiscard]] TULLE_API bool add(future_callback& c) noexcept;
 
-    // The thread that will make it ready, not detached; by whom nobody else knows this core yet. The handle is the core's now.
-    void set_runner(thread_core* t) noexcept { m_runner.store(t, std::memory_order_relaxed); } // relaxed: before it is shared
+    // The thread that will make it ready, not detached; by whom nobody else knows this core yet.
+    // The handle is the core's now.
+    // relaxed: before it is shared
+    void set_runner(thread_core* t) noexcept { m_runner.store(t, std::memory_order_relaxed); }
     // By that thread at its end, and by the destructor.
     TULLE_API void drop_runner() noexcept;
 
@@ -93,9 +97,11 @@ private:
     State* m_at = nullptr;
 };
 
-// Where a thread was started that the library starts later: the address that the caller returns to. For reports.
+// Where a thread was started that the library starts later: the address that the caller returns to.
+// For reports.
 [[nodiscard]] TULLE_API void const* call_site() noexcept;
 // Starts `body(argument)` as a detached thread, or calls it where there is no memory for one.
-TULLE_API void start_or_call(void (*body)(void*) noexcept, void* argument, void const* site) noexcept;
+TULLE_API void start_or_call(void (*body)(void*) noexcept, void* argument,
+                             void const* site) noexcept;
 
 } // namespace tulle::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that a future and its promise share, with the value; and the callbacks that work on states.
+// The state that a future and its promise share, with the value; and the callbacks that work on
+// states.
 #pragma once
 
 #include <tulle/detail/caught_exception.hpp>
@@ -117,7 +118,8 @@ template <class T> struct forwarding : future_callback {
     }
 };
 
-// When a state is ready, a thread calls a function with what it has; its result is that of another state.
+// When a state is ready, a thread calls a function with what it has; its result is that of another
+// state.
 template <class T, class F, class R> struct continuation : future_callback {
     using result = typename flattened<R>::type;
 
@@ -126,7 +128,8 @@ template <class T, class F, class R> struct continuation : future_callback {
     F function;
     void const* site;
 
-    continuation(future_state_pointer<T> source, future_state_pointer<result> target, F f, void const* where)
+    continuation(future_state_pointer<T> source, future_state_pointer<result> target, F f,
+                 void const* where)
         : from(std::move(source)), to(std::move(target)), function(std::move(f)), site(where) {
         this->run = &fire;
     }

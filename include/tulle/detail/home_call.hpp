@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that may wait, on an object of another place: they run there, in a thread that waits as any thread of that place does, and the caller waits for the
-// answer. A limit is watched where it was given: when it is reached, home is told to end the wait, and its answer says which was first. So clocks need
-// not agree, and nothing that has been done is reported as not done.
-// What home keeps of such waits, and why nothing is lost with a caller that dies: src/team/home_waits.hpp.
+// Operations that may wait, on an object of another place: they run there, in a thread that waits
+// as any thread of that place does, and the caller waits for the answer. A limit is watched where
+// it was given: when it is reached, home is told to end the wait, and its answer says which was
+// first. So clocks need not agree, and nothing that has been done is reported as not done.
+// What home keeps of such waits, and why nothing is lost with a caller that dies:
+// src/team/home_waits.hpp.
 #pragma once
 
 #include <tulle/cancellation.hpp>
@@ -31,18 +33,20 @@ struct home_request {
     std::uint32_t waits; // 1; 0: it only tries
 };
 
-// A wait at the calling thread's place, known there until it is over. It ends early when its limit is reached, when the place that asked has died, and when
-// the one that held the object has.
+// A wait at the calling thread's place, known there until it is over. It ends early when its limit
+// is reached, when the place that asked has died, and when the one that held the object has.
 class home_wait {
 public:
-    // `object`: that somebody may hold; 0: none. `whole`: a limit that was given here. Throws std::bad_alloc.
+    // `object`: that somebody may hold; 0: none. `whole`: a limit that was given here. Throws
+    // std::bad_alloc.
     TULLE_API home_wait(home_request const& by, std::uint64_t object, limit whole);
     home_wait(home_wait const&) = delete;
     home_wait& operator=(home_wait const&) = delete;
     TULLE_API ~home_wait();
 
     [[nodiscard]] limit get() const noexcept { return {m_deadline, m_over.get()}; }
-    // Of a wait that is over, in vain: throws dead_place if it is because the place has died that held the object.
+    // Of a wait that is over, in vain: throws dead_place if it is because the place has died that
+    // held the object.
     TULLE_API void check_holder() const;
 
 private:
@@ -57,7 +61,8 @@ private:
     home_wait* m_before = nullptr;
 };
 
-// Who holds an object of the calling thread's place, if one place at a time does. Begins; throws dead_place: that place has died, std::bad_alloc.
+// Who holds an object of the calling thread's place, if one place at a time does. Begins; throws
+// dead_place: that place has died, std::bad_alloc.
 TULLE_API void hold_object(std::uint64_t object, int place);
 // Ends. Throws std::logic_error: that place does not hold it, nor has one died that did.
 TULLE_API void let_object_go(std::uint64_t object, int place);
@@ -65,34 +70,43 @@ TULLE_API void let_object_go(std::uint64_t object, int place);
 TULLE_API void check_object(std::uint64_t object);
 
 // call_at with a request of that number in it, and a limit that is watched meanwhile.
-TULLE_API remote_result call_within(int place, remote_code code, wire_writer& arguments, std::uint64_t number, limit until);
+TULLE_API remote_result call_within(int place, remote_code code, wire_writer& arguments,
+                                    std::uint64_t number, limit until);
 
-// Where the object lies that has so many bytes at a global address. Throws as global memory does; std::invalid_argument, too: at two places.
-[[nodiscard]] TULLE_API int home_of_object(std::uint64_t address, std::size_t bytes, std::size_t alignment);
+// Where the object lies that has so many bytes at a global address. Throws as global memory does;
+// std::invalid_argument, too: at two places.
+[[nodiscard]] TULLE_API int home_of_object(std::uint64_t address, std::size_t bytes,
+                                           std::size_t alignment);
 
 // Where an object is, as its home takes it.
 template <class T> class location {
 public:
     location(std::uint64_t at, bool global) noexcept : is_global(global ? 1 : 0), m_address(~at) {}
-    std::uint64_t is_global; // 1; 0: of private memory. A word, so that nothing lies between the two
+    // 1; 0: of private memory. A word, so that nothing lies between the two
+    std::uint64_t is_global;
 
     [[nodiscard]] std::uint64_t address() const noexcept { return ~m_address; }
-    // At its home, which may not have used global memory so far. Throws std::system_error: it cannot be mapped.
+    // At its home, which may not have used global memory so far. Throws std::system_error: it
+    // cannot be mapped.
     [[nodiscard]] T& object() const {
-        void* const there = is_global ? reach_global(address(), sizeof(T), 1) : reinterpret_cast<void*>(address()); // NOLINT: of this place
+        void* const there = is_global ? reach_global(address(), sizeof(T), 1)
+                                      : reinterpret_cast<void*>(address()); // NOLINT: of this place
         return *static_cast<T*>(there);
     }
 
 private:
-    std::uint64_t m_address; // its complement: the option `check` looks for addresses that travel by mistake
+    // Its complement: the option `check` looks for addresses that travel by mistake.
+    std::uint64_t m_address;
 };
 
 // The first of A is the location of the object there. F is a class of static functions:
-//   R run(home_request const& by, limit until, A&...)  where !R means that the limit was reached; it throws what it throws
-//   void undo(R& done, A&...)                          nobody will learn that it was done
-//   bool k_is_held                                     the object may be held by another place
+//   R run(home_request const& by, limit until, A&...)  where !R means that the limit was reached;
+//   it throws what it throws void undo(R& done, A&...)                          nobody will learn
+//   that it was done bool k_is_held                                     the object may be held by
+//   another place
 template <class F, class... A> struct home_call {
-    using result = decltype(F::run(std::declval<home_request const&>(), limit(), std::declval<A&>()...));
+    using result =
+        decltype(F::run(std::declval<home_request const&>(), limit(), std::declval<A&>()...));
 
     static void run(wire_reader& from, wire_writer& to) {
         auto const by = from.get<home_request>();
@@ -123,7 +137,9 @@ private:
         if (done) F::undo(done, arguments...);
         done = result();
     }
-    static std::uint64_t address_of(auto const& object, auto const&... /*others*/) noexcept { return object.address(); }
+    static std::uint64_t address_of(auto const& object, auto const&... /*others*/) noexcept {
+        return object.address();
+    }
 };
 
 template <class F, class... A> auto call_home(int home, limit until, A... arguments) {

@@ -15,7 +15,9 @@ struct limit {
     cancellation* token = nullptr;          // null: none
 
     constexpr limit() noexcept = default;
-    constexpr limit(std::uint64_t until, cancellation* with = nullptr) noexcept // NOLINT(google-explicit-constructor): a deadline is one
+    constexpr limit(std::uint64_t until,
+                    cancellation* with =
+                        nullptr) noexcept // NOLINT(google-explicit-constructor): a deadline is one
         : deadline(until), token(with) {}
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of iterations cut into blocks whose bounds depend on their number only, never on workers or chance: what reductions and scans
-// combine in the order of the blocks has the same result in every run.
+// A range of iterations cut into blocks whose bounds depend on their number only, never on workers
+// or chance: what reductions and scans combine in the order of the blocks has the same result in
+// every run.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -15,13 +16,19 @@ namespace tulle::detail {
 class loop_blocks {
 public:
     constexpr loop_blocks(std::uint64_t count, std::uint64_t blocks) noexcept
-        : m_blocks(std::max<std::uint64_t>(blocks, 1)), m_size(count / m_blocks), m_larger(count % m_blocks) {}
+        : m_blocks(std::max<std::uint64_t>(blocks, 1)),
+          m_size(count / m_blocks),
+          m_larger(count % m_blocks) {}
 
     [[nodiscard]] constexpr std::uint64_t count() const noexcept { return m_blocks; }
     [[nodiscard]] constexpr std::uint64_t least() const noexcept { return m_size; } // in a block
     // The first `m_larger` have one more.
-    [[nodiscard]] constexpr std::uint64_t begin(std::uint64_t block) const noexcept { return m_size * block + std::min(block, m_larger); }
-    [[nodiscard]] constexpr std::uint64_t end(std::uint64_t block) const noexcept { return begin(block + 1); }
+    [[nodiscard]] constexpr std::uint64_t begin(std::uint64_t block) const noexcept {
+        return m_size * block + std::min(block, m_larger);
+    }
+    [[nodiscard]] constexpr std::uint64_t end(std::uint64_t block) const noexcept {
+        return begin(block + 1);
+    }
 
 private:
     std::uint64_t m_blocks;
@@ -29,13 +36,15 @@ private:
     std::uint64_t m_larger;
 };
 
-// Numbers are reduced and scanned in so many places side by side, as each addition would wait for the one before.
+// Numbers are reduced and scanned in so many places side by side, as each addition would wait for
+// the one before.
 inline constexpr std::uint64_t k_lanes = 4;
 inline constexpr std::uint64_t k_least_in_lanes = 64;
 template <class T> inline constexpr bool runs_in_lanes = std::is_arithmetic_v<T>;
 
 template <class T, class Map, class Combine>
-TULLE_INLINE T reduce_serial(std::uint64_t begin, std::uint64_t end, Map const& map, Combine const& combine) {
+TULLE_INLINE T reduce_serial(std::uint64_t begin, std::uint64_t end, Map const& map,
+                             Combine const& combine) {
     T value = map(begin);
     for (std::uint64_t i = begin + 1; i != end; ++i) value = combine(std::move(value), map(i));
     return value;
@@ -57,7 +66,8 @@ T reduce_in_lanes(std::uint64_t begin, std::uint64_t end, Map const& map, Combin
     return value;
 }
 
-// map(begin) + map(begin + 1) + ..., in an order that depends on the length of the block only; the operands are never exchanged.
+// map(begin) + map(begin + 1) + ..., in an order that depends on the length of the block only; the
+// operands are never exchanged.
 template <class T, class Map, class Combine>
 T reduce_block(std::uint64_t begin, std::uint64_t end, Map const& map, Combine const& combine) {
     if constexpr (runs_in_lanes<T>) {

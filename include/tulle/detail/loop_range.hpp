@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner's side of a range of iterations: what a loop touches for each one while nobody steals. No locked instruction, no fence.
+// The owner's side of a range of iterations: what a loop touches for each one while nobody steals.
+// No locked instruction, no fence.
 // The other side, the invariants and the reasons: src/loop/loop_range.hpp, docs/protocols/loop.md.
-//   take   C1 store position; compiler barrier; C2 load border     against a thief   (D1 border, membarrier, D2 position)
+//   take   C1 store position; compiler barrier; C2 load border     against a thief   (D1 border,
+//          membarrier, D2 position)
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -14,15 +16,19 @@ namespace tulle::detail {
 template <class Machine> struct alignas(64) basic_loop_front {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
-    atomic<std::uint64_t> position{0}; // the first iteration that the owner has not begun; written by the owner only
-    atomic<std::uint64_t> border{0};   // the owner begins what is below without asking; written under the range's lock
+    // The first iteration that the owner has not begun; written by the owner only.
+    atomic<std::uint64_t> position{0};
+    // The owner begins what is below without asking; written under the range's lock.
+    atomic<std::uint64_t> border{0};
 
-    // By the owner, who has begun all below `first`: begins [first, first + count). False: not all of that is its own; ask loop_range::take_cold.
+    // By the owner, who has begun all below `first`: begins [first, first + count). False: not all
+    // of that is its own; ask loop_range::take_cold.
     // relaxed, both: iterations carry no data; what they read was published with the loop.
     [[nodiscard]] TULLE_INLINE bool take(std::uint64_t first, std::uint64_t count) noexcept {
         position.store(first + count, std::memory_order_relaxed); // C1
         Machine::compiler_barrier();
-        return first + count <= border.load(std::memory_order_relaxed); // C2; ordered by the thief's membarrier
+        // C2; ordered by the thief's membarrier.
+        return first + count <= border.load(std::memory_order_relaxed);
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mergesort: halves side by side, and each merge cut in two where both sequences divide at one value (Cormen and others, "Introduction to
-// Algorithms", multithreaded merging). Elements go to and fro between the sequence and a buffer of the same size.
+// Mergesort: halves side by side, and each merge cut in two where both sequences divide at one
+// value (Cormen and others, "Introduction to Algorithms", multithreaded merging). Elements go to
+// and fro between the sequence and a buffer of the same size.
 #pragma once
 
 #include <tulle/detail/quicksort.hpp>
@@ -22,7 +23,8 @@ public:
     // Made of what is there, which gets its elements back.
     template <class It>
     merge_buffer(It first, std::size_t count)
-        : m_elements(std::move_iterator(first), std::move_iterator(first + static_cast<std::iter_difference_t<It>>(count))) {
+        : m_elements(std::move_iterator(first),
+                     std::move_iterator(first + static_cast<std::iter_difference_t<It>>(count))) {
         std::move(m_elements.begin(), m_elements.end(), first);
     }
     [[nodiscard]] T* data() noexcept { return m_elements.data(); }
@@ -33,7 +35,9 @@ private:
 // Of elements that need no constructor; they are written before they are read.
 template <class T> class merge_buffer<T, true> {
 public:
-    template <class It> merge_buffer(It, std::size_t count) : m_count(count), m_data(std::allocator<T>().allocate(count)) {}
+    template <class It>
+    merge_buffer(It, std::size_t count)
+        : m_count(count), m_data(std::allocator<T>().allocate(count)) {}
     merge_buffer(merge_buffer const&) = delete;
     merge_buffer& operator=(merge_buffer const&) = delete;
     ~merge_buffer() { std::allocator<T>().deallocate(m_data, m_count); }
@@ -45,7 +49,8 @@ private:
 };
 
 // Of two sorted sequences; of equal elements those of `a` come first.
-template <class A, class Out, class Less> void merge_serial(A a, A a_end, A b, A b_end, Out out, Less const& less) {
+template <class A, class Out, class Less>
+void merge_serial(A a, A a_end, A b, A b_end, Out out, Less const& less) {
     if constexpr (is_small<std::iter_value_t<A>>) {
         while (a != a_end && b != b_end) { // without a branch that depends on them
             bool const from_b = less(*b, *a);
@@ -59,21 +64,26 @@ template <class A, class Out, class Less> void merge_serial(A a, A a_end, A b, A
     std::move(b, b_end, std::move(a, a_end, out));
 }
 
-template <class A, class Out, class Less> void merge_parallel(A a, A a_end, A b, A b_end, Out out, Less const& less) {
-    if (a_end - a + (b_end - b) <= k_serial_merge) return merge_serial(a, a_end, b, b_end, out, less);
+template <class A, class Out, class Less>
+void merge_parallel(A a, A a_end, A b, A b_end, Out out, Less const& less) {
+    if (a_end - a + (b_end - b) <= k_serial_merge)
+        return merge_serial(a, a_end, b, b_end, out, less);
     A a_cut = a + (a_end - a) / 2;
     A b_cut = b + (b_end - b) / 2;
     if (a_end - a >= b_end - b)
         b_cut = std::lower_bound(b, b_end, *a_cut, less); // equal ones of b come behind a_cut
     else
         a_cut = std::upper_bound(a, a_end, *b_cut, less);
-    auto upper = fork([&, out_cut = out + (a_cut - a) + (b_cut - b)] { merge_parallel(a_cut, a_end, b_cut, b_end, out_cut, less); });
+    auto upper = fork([&, out_cut = out + (a_cut - a) + (b_cut - b)] {
+        merge_parallel(a_cut, a_end, b_cut, b_end, out_cut, less);
+    });
     merge_parallel(a, a_cut, b, b_cut, out, less);
     upper.join();
 }
 
 // Sorts the n elements at `at`; the result is there, or at `spare` if `to_spare`.
-template <class At, class Spare, class Less> void merge_sort(At at, Spare spare, std::ptrdiff_t n, bool to_spare, Less const& less) {
+template <class At, class Spare, class Less>
+void merge_sort(At at, Spare spare, std::ptrdiff_t n, bool to_spare, Less const& less) {
     if (n <= k_insertion_length) {
         insertion_sort(at, at + n, less);
         if (to_spare) std::move(at, at + n, spare);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storage of a type that only the library knows. All bytes zero is that type's initial state, so objects can be static and constant
-// initialised.
+// Storage of a type that only the library knows. All bytes zero is that type's initial state, so
+// objects can be static and constant initialised.
 #pragma once
 
 #include <cstddef>

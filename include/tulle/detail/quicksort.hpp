@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quicksort: partition by all workers while there are more workers than parts, then the parts side by side. The pivot, a median of
-// three or of nine, stays in the sequence, so elements need not be copied. Elements equal to a pivot that was met before are set aside at once,
-// so that few different values are fast. After 2 log2(n) levels a part is left to heapsort: no input takes more than O(n log n).
+// Quicksort: partition by all workers while there are more workers than parts, then the parts side
+// by side. The pivot, a median of three or of nine, stays in the sequence, so elements need not be
+// copied. Elements equal to a pivot that was met before are set aside at once, so that few
+// different values are fast. After 2 log2(n) levels a part is left to heapsort: no input takes more
+// than O(n log n).
 #pragma once
 
 #include <tulle/detail/invoke.hpp>
@@ -32,12 +34,18 @@ template <class It, class Less> void insertion_sort(It first, It last, Less cons
 template <class It, class Less> class quicksort {
 public:
     quicksort(It first, It last, Less const& less, std::uint64_t width)
-        : m_begin(first), m_less(less), m_serial_part(static_cast<std::uint64_t>(last - first) / width) {}
+        : m_begin(first),
+          m_less(less),
+          m_serial_part(static_cast<std::uint64_t>(last - first) / width) {}
 
-    void sort(It first, It last) { sort(first, last, 2 * static_cast<int>(std::bit_width(static_cast<std::uint64_t>(last - first)))); }
+    void sort(It first, It last) {
+        sort(first, last,
+             2 * static_cast<int>(std::bit_width(static_cast<std::uint64_t>(last - first))));
+    }
 
 private:
-    // The part below the pivot, and that behind it, which begins behind all that equals it where the pivot was met before.
+    // The part below the pivot, and that behind it, which begins behind all that equals it where
+    // the pivot was met before.
     struct split {
         It low_end;
         It high_begin;
@@ -79,15 +87,18 @@ private:
         It const middle = first + n / 2;
         if (n < k_least_for_nine) return median(first, middle, last - 1);
         auto const step = n / 8;
-        return median(median(first, first + step, first + 2 * step), median(middle - step, middle, middle + step),
+        return median(median(first, first + step, first + 2 * step),
+                      median(middle - step, middle, middle + step),
                       median(last - 1 - 2 * step, last - 1 - step, last - 1));
     }
 
     template <class Pred> It divide(It first, It last, Pred const& pred) const {
         bool const is_large = static_cast<std::uint64_t>(last - first) > m_serial_part;
-        return is_large ? partition_elements(first, last, pred) : partition_serial(first, last, pred);
+        return is_large ? partition_elements(first, last, pred)
+                        : partition_serial(first, last, pred);
     }
-    // What is before `first` is a pivot, or not larger than one, that is not larger than any element here.
+    // What is before `first` is a pivot, or not larger than one, that is not larger than any
+    // element here.
     split partition(It first, It last) const {
         std::iter_swap(first, choose_pivot(first, last));
         if constexpr (is_small<std::iter_value_t<It>>) {
@@ -99,7 +110,8 @@ private:
     }
     template <class T> split partition_by(It first, It last, T const& pivot) const {
         if (first != m_begin && !m_less(first[-1], pivot)) {
-            return {first, divide(first + 1, last, [&](auto const& x) { return !m_less(pivot, x); })};
+            return {first,
+                    divide(first + 1, last, [&](auto const& x) { return !m_less(pivot, x); })};
         }
         It const middle = divide(first + 1, last, [&](auto const& x) { return m_less(x, pivot); });
         std::iter_swap(first, middle - 1);

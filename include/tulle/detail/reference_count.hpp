@@ -7,14 +7,20 @@
 namespace tulle::detail {
 
 // relaxed: the caller has a reference, so the object stays.
-template <class Count> void add_reference(Count& count) noexcept { count.fetch_add(1, std::memory_order_relaxed); }
+template <class Count> void add_reference(Count& count) noexcept {
+    count.fetch_add(1, std::memory_order_relaxed);
+}
 
-// True: it was the last one. acq_rel, which pairs with those of the others: what all have done with the object happens before its end.
+// True: it was the last one. acq_rel, which pairs with those of the others: what all have done with
+// the object happens before its end.
 template <class Count> [[nodiscard]] bool drop_reference(Count& count) noexcept {
     return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// True for the first who comes. relaxed: it decides only who; what that one needs comes by another way.
-template <class Flag> [[nodiscard]] bool claim(Flag& claimed) noexcept { return !claimed.exchange(true, std::memory_order_relaxed); }
+// True for the first who comes. relaxed: it decides only who; what that one needs comes by another
+// way.
+template <class Flag> [[nodiscard]] bool claim(Flag& claimed) noexcept {
+    return !claimed.exchange(true, std::memory_order_relaxed);
+}
 
 } // namespace tulle::detail

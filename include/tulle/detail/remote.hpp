@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that is called at another place, and the library calls under <tulle/place.hpp> and <tulle/finish.hpp>.
+// Code that is called at another place, and the library calls under <tulle/place.hpp> and
+// <tulle/finish.hpp>.
 #pragma once
 
 #include <tulle/detail/invoke.hpp>
@@ -16,18 +17,23 @@
 
 namespace tulle::detail {
 
-// What runs at the other place: reads a callable and its arguments, calls it, writes the result. It may throw what the callable throws. Its
-// address travels as an offset in the program or library that it is in, so it means the same wherever these are loaded.
+// What runs at the other place: reads a callable and its arguments, calls it, writes the result. It
+// may throw what the callable throws. Its address travels as an offset in the program or library
+// that it is in, so it means the same wherever these are loaded.
 using remote_code = void (*)(wire_reader& arguments, wire_writer& result);
 
 // Bytes that have come: a copy, or where the sender has put them, to be given back.
 class remote_result {
 public:
     remote_result() noexcept = default;
-    explicit remote_result(std::size_t size) : m_bytes(room_for(k_no_reader, size)), m_size(size) {} // std::bad_alloc
-    remote_result(payload_bytes bytes, std::size_t size) noexcept : m_bytes(std::move(bytes)), m_size(size) {}
+    // std::bad_alloc
+    explicit remote_result(std::size_t size) : m_bytes(room_for(k_no_reader, size)), m_size(size) {}
+    remote_result(payload_bytes bytes, std::size_t size) noexcept
+        : m_bytes(std::move(bytes)), m_size(size) {}
     [[nodiscard]] std::byte* data() noexcept { return m_bytes.get(); } // of a copy
-    [[nodiscard]] std::span<std::byte const> bytes() const noexcept { return {m_bytes.get(), m_size}; }
+    [[nodiscard]] std::span<std::byte const> bytes() const noexcept {
+        return {m_bytes.get(), m_size};
+    }
 
 private:
     payload_bytes m_bytes;
@@ -38,15 +44,16 @@ private:
 template <class F> inline constexpr bool travels = is_nothing<F> || is_bytes<F>;
 
 template <class F, class... A> struct remote_call {
-    static_assert(!std::is_pointer_v<F>, "a function pointer does not travel: wrap the call in a lambda");
-    static_assert(
-        travels<F>,
-        "a callable travels to another place if it has no captures, or such as can be copied byte by byte: pass everything else as an "
-        "argument");
+    static_assert(!std::is_pointer_v<F>,
+                  "a function pointer does not travel: wrap the call in a lambda");
+    static_assert(travels<F>, "a callable travels to another place if it has no captures, or such "
+                              "as can be copied byte by byte: pass everything else as an "
+                              "argument");
     using result = std::invoke_result_t<F&, A...>;
     static_assert(!std::is_reference_v<result> && !std::is_pointer_v<result>,
                   "a reference or pointer means nothing at the place that it is returned to");
-    static_assert(!is_view<std::remove_cv_t<result>>, "a view is gone when the call has returned: return a container");
+    static_assert(!is_view<std::remove_cv_t<result>>,
+                  "a view is gone when the call has returned: return a container");
 
     static void put(wire_writer& to, F const& f, A const&... arguments) {
         to.put(f);
@@ -55,7 +62,9 @@ template <class F, class... A> struct remote_call {
     static void run(wire_reader& from, wire_writer& to) {
         F f = from.get<F>();
         std::tuple<A...> arguments{from.get<A>()...};
-        auto const call = [&f](A&... each) -> result { return detail::invoke(f, std::move(each)...); };
+        auto const call = [&f](A&... each) -> result {
+            return detail::invoke(f, std::move(each)...);
+        };
         if constexpr (std::is_void_v<result>)
             std::apply(call, arguments);
         else
@@ -68,11 +77,13 @@ template <class F, class... A> struct remote_call {
     }
 };
 
-// Code by a name that means the same at all places; 0: it is in no program or library. And back; null: this place does not have it.
+// Code by a name that means the same at all places; 0: it is in no program or library. And back;
+// null: this place does not have it.
 [[nodiscard]] TULLE_API std::uint64_t name_of_code(void const* code) noexcept;
 [[nodiscard]] TULLE_API void* code_of_name(std::uint64_t name) noexcept;
 
-// Whether `tulle run` or an MPI's launcher has started this process as a place, which it has not become yet.
+// Whether `tulle run` or an MPI's launcher has started this process as a place, which it has not
+// become yet.
 [[nodiscard]] TULLE_API bool is_asked_to_join() noexcept;
 
 TULLE_API int here_index();
@@ -84,12 +95,13 @@ TULLE_API void check_place(int index);
 // Runs `code` there and waits. Throws what it throws, or remote_error; std::bad_alloc.
 TULLE_API remote_result call_at(int place, remote_code code, wire_writer& arguments);
 
-// A finish, as the place where it is or one that takes part sees it. The current one is that of the activity which the caller
-// is in; null: it is in none.
+// A finish, as the place where it is or one that takes part sees it. The current one is that of the
+// activity which the caller is in; null: it is in none.
 struct finish_scope;
 [[nodiscard]] TULLE_API finish_scope* current_finish_scope() noexcept;
 
-// Where the calling thread is, and which finish scope it belongs to; in its frame (src/finish/finish_scope.hpp).
+// Where the calling thread is, and which finish scope it belongs to; in its frame
+// (src/finish/finish_scope.hpp).
 struct standing_frame {
     void* at;
     finish_scope* of;
@@ -99,7 +111,8 @@ struct standing_frame {
 // A finish begins in a frame, and the caller's thread belongs to it, until it ends.
 class finish_frame {
 public:
-    // `until`: it can be cancelled, and is when this is reached; null: only with what it is a part of.
+    // `until`: it can be cancelled, and is when this is reached; null: only with what it is a part
+    // of.
     TULLE_API explicit finish_frame(limit const* until); // std::bad_alloc
     finish_frame(finish_frame const&) = delete;
     finish_frame& operator=(finish_frame const&) = delete;
@@ -117,13 +130,15 @@ private:
 
 // What the finish scope's activities see at its place; null: they cannot be cancelled.
 [[nodiscard]] TULLE_API cancellation* stop_of(finish_scope const& of) noexcept;
-// Cancels them all. False: they are already. Throws std::bad_alloc, std::logic_error: they cannot be.
+// Cancels them all. False: they are already. Throws std::bad_alloc, std::logic_error: they cannot
+// be.
 TULLE_API bool request_stop(finish_scope& of);
 
 // Starts an activity at another place. Throws std::bad_alloc.
 TULLE_API void start_at(finish_scope& of, int place, remote_code code, wire_writer& arguments);
 
-// One here: begin_local, start a thread, and in it run the body while a local_activity exists. If the thread cannot be started: cancel_local.
+// One here: begin_local, start a thread, and in it run the body while a local_activity exists. If
+// the thread cannot be started: cancel_local.
 TULLE_API void begin_local(finish_scope& of) noexcept;
 TULLE_API void cancel_local(finish_scope& of) noexcept;
 
@@ -137,7 +152,8 @@ struct any_activity {
     remote_code code;
     wire_writer arguments;
 };
-TULLE_API void start_anywhere(std::unique_ptr<any_activity> what); // std::invalid_argument: it holds an address, and is checked
+// std::invalid_argument: it holds an address, and is checked
+TULLE_API void start_anywhere(std::unique_ptr<any_activity> what);
 
 class local_activity {
 public:

@@ -17,9 +17,15 @@ template <class Machine> struct basic_spin_front {
     atomic<std::uint32_t> starving{0}; // threads that have waited for long: others stand back
 
     // relaxed: a hint; a newcomer that misses it overtakes once.
-    [[nodiscard]] TULLE_INLINE bool try_lock() noexcept { return starving.load(std::memory_order_relaxed) == 0 && take(); }
-    [[nodiscard]] TULLE_INLINE bool take() noexcept { return held.exchange(1, std::memory_order_acquire) == 0; } // pairs with unlock
-    TULLE_INLINE void unlock() noexcept { held.store(0, std::memory_order_release); }                            // pairs with take
+    [[nodiscard]] TULLE_INLINE bool try_lock() noexcept {
+        return starving.load(std::memory_order_relaxed) == 0 && take();
+    }
+    // Pairs with unlock.
+    [[nodiscard]] TULLE_INLINE bool take() noexcept {
+        return held.exchange(1, std::memory_order_acquire) == 0;
+    }
+    // Pairs with take.
+    TULLE_INLINE void unlock() noexcept { held.store(0, std::memory_order_release); }
 };
 
 using spin_front = basic_spin_front<native_machine>;

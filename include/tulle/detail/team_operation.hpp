@@ -29,8 +29,9 @@ public:
 
 namespace detail {
 
-// A message begins with whether it is the value or why there is none. A message that is waited for is always
-// sent: who has failed goes on and sends that in all that are left, and throws at the end.
+// A message begins with whether it is the value or why there is none. A message that is waited for
+// is always sent: who has failed goes on and sends that in all that are left, and throws at the
+// end.
 class team_operation {
 public:
     using step_number = std::uint64_t; // tells messages of one member to another from each other
@@ -42,7 +43,9 @@ public:
     [[nodiscard]] int rank() const noexcept { return m_mine; }
     [[nodiscard]] int size() const noexcept { return static_cast<int>(m_members.size()); }
     [[nodiscard]] int after(int distance) const noexcept { return (m_mine + distance) % size(); }
-    [[nodiscard]] int before(int distance) const noexcept { return (m_mine - distance + size()) % size(); }
+    [[nodiscard]] int before(int distance) const noexcept {
+        return (m_mine - distance + size()) % size();
+    }
 
     template <class F> void attempt(F action) {
         if (!has_failed()) note_failure(action);
@@ -93,12 +96,13 @@ public:
         return value;
     }
 
-    // --- parts of operations; all members call them ---------------------------------------------------------------------
+    // --- parts of operations; all members call them ----------------------------------------------
 
     // A binomial tree: who has the value hands it on, over half of the distance each time.
     template <class T> void spread(T& value, int root, step_number step) {
         int const mine = before(root); // as if the root had number 0
-        int distance = mine != 0 ? mine & -mine : static_cast<int>(std::bit_ceil(static_cast<unsigned>(size())));
+        int distance = mine != 0 ? mine & -mine
+                                 : static_cast<int>(std::bit_ceil(static_cast<unsigned>(size())));
         if (mine != 0) {
             std::optional<T> got = receive<T>(before(distance), step);
             if (got) value = *std::move(got);
@@ -106,16 +110,21 @@ public:
         for (distance /= 2; distance != 0; distance /= 2)
             if (mine + distance < size()) send(after(distance), step, value);
     }
-    // A binomial tree towards rank 0, in which whoever receives has all ranks below those of who sends.
+    // A binomial tree towards rank 0, in which whoever receives has all ranks below those of who
+    // sends.
     template <class T, class Op> void combine_at_zero(T& value, Op& op) {
         for (int distance = 1; distance < size(); distance *= 2) {
-            if ((m_mine & distance) != 0) return send(m_mine - distance, static_cast<step_number>(distance), value);
+            if ((m_mine & distance) != 0)
+                return send(m_mine - distance, static_cast<step_number>(distance), value);
             if (m_mine + distance >= size()) continue;
-            std::optional<T> theirs = receive<T>(m_mine + distance, static_cast<step_number>(distance));
-            if (theirs) attempt([&] { value = detail::invoke(op, std::move(value), *std::move(theirs)); });
+            std::optional<T> theirs =
+                receive<T>(m_mine + distance, static_cast<step_number>(distance));
+            if (theirs)
+                attempt([&] { value = detail::invoke(op, std::move(value), *std::move(theirs)); });
         }
     }
-    // Each exchanges with a partner what it has by then; for sizes that are powers of two. Half of the steps of a tree there and back.
+    // Each exchanges with a partner what it has by then; for sizes that are powers of two. Half of
+    // the steps of a tree there and back.
     template <class T, class Op> void combine_everywhere(T& value, Op& op) {
         for (int distance = 1; distance < size(); distance *= 2) {
             int const partner = m_mine ^ distance;
@@ -129,13 +138,16 @@ public:
         }
     }
 
-    // A round of a barrier: tells the members at multiples of `distance` below `end` after this one, and hears from those before it.
+    // A round of a barrier: tells the members at multiples of `distance` below `end` after this
+    // one, and hears from those before it.
     TULLE_API void meet(unsigned round, int distance, int end);
 
     // To each other member its own value, the nearest first; their number has been checked.
     template <class T> void send_each(std::vector<T> const& values) {
         for (int distance = 1; distance < size(); ++distance)
-            send_result(after(distance), 0, [&]() -> T const& { return values[static_cast<std::size_t>(after(distance))]; });
+            send_result(after(distance), 0, [&]() -> T const& {
+                return values[static_cast<std::size_t>(after(distance))];
+            });
     }
     // One value of each, by ranks; that of this member is given. Fewer when something has failed.
     template <class T> [[nodiscard]] std::vector<T> receive_all(std::optional<T> mine) {
@@ -148,7 +160,9 @@ public:
     }
 
 private:
-    [[nodiscard]] int place_of(int rank) const noexcept { return m_members[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] int place_of(int rank) const noexcept {
+        return m_members[static_cast<std::size_t>(rank)];
+    }
     [[nodiscard]] bool has_failed() const noexcept { return !m_why.empty(); }
     template <class F> void note_failure(F action) noexcept {
         TULLE_TRY { action(); }

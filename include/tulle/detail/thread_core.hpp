@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a thread's record that the typed handles in <tulle/thread.hpp> share with the library, and
-// the library calls under them.
+// The part of a thread's record that the typed handles in <tulle/thread.hpp> share with the
+// library, and the library calls under them.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -14,13 +14,16 @@
 namespace tulle {
 
 // How a thread is started. Zero-initialised: like any other.
-// Compact stacks have 1024 bytes in huge pages and no guard: for many threads that only wait. They need a
-// program linked with `-z now`, as the CMake package and pkg-config do, and an optimised library;
+// Compact stacks have 1024 bytes in huge pages and no guard: for many threads that only wait. They
+// need a program linked with `-z now`, as the CMake package and pkg-config do, and an optimised
+// library;
 // otherwise the thread gets 16384 bytes.
 struct attributes {
-    std::size_t stack_size = 0; // bytes, rounded up to a power of two from 16384; 1024: compact; 0: the default
-    int shepherd = -1;          // runs only on workers of this shepherd; -1: anywhere
-    bool child_first = false;   // runs at once; the spawner goes on later, perhaps on another worker
+    // bytes, rounded up to a power of two from 16384; 1024: compact; 0: the default
+    std::size_t stack_size = 0;
+    int shepherd = -1; // runs only on workers of this shepherd; -1: anywhere
+    // Runs at once; the spawner goes on later, perhaps on another worker.
+    bool child_first = false;
     char const* name = nullptr; // copied; shown by tools. Null: none
 };
 
@@ -32,8 +35,9 @@ inline constexpr std::size_t k_thread_body_size = 32;
 
 // The states of a thread, and what each field tells of them, are in sched/thread_record.hpp.
 struct thread_core {
-    void (*run)(thread_core*) = nullptr;     // runs the body and keeps its result; may throw
-    void (*close)(thread_core*) = nullptr;   // by the last reference: destroys the result that nobody took; null when it was taken
+    void (*run)(thread_core*) = nullptr; // runs the body and keeps its result; may throw
+    // By the last reference: destroys the result that nobody took; null when it was taken.
+    void (*close)(thread_core*) = nullptr;
     std::atomic<std::uintptr_t> word{0};     // sched/join_word.hpp
     std::exception_ptr exception;            // set by the runner, taken by the joiner
     std::atomic<bool> claimed{false};        // somebody runs it, or has run it
@@ -44,20 +48,25 @@ struct thread_core {
     bool detached = false; // from the start: `run` retires the record before the body runs
     std::int16_t shepherd = -1;
     thread_id id = 0;
-    void const* site = nullptr; // return address of the call that spawned it, for reports and debuggers
+    // Return address of the call that spawned it, for reports and debuggers.
+    void const* site = nullptr;
     alignas(8) std::byte body[k_thread_body_size]{};
 };
 
-// A record, not started; its site is where the caller is returned to, so what calls this is inlined up to
-// the user's function. Throws std::system_error: the attributes are wrong (EINVAL), or no memory (ENOMEM).
+// A record, not started; its site is where the caller is returned to, so what calls this is inlined
+// up to the user's function. Throws std::system_error: the attributes are wrong (EINVAL), or no
+// memory (ENOMEM).
 TULLE_API thread_core* new_thread(attributes const& how);
-TULLE_API void discard_thread(thread_core* t) noexcept; // of new_thread, when the closure could not be built
+// Of new_thread, when the closure could not be built.
+TULLE_API void discard_thread(thread_core* t) noexcept;
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;
-TULLE_API void wait_thread(thread_core* t) noexcept;                    // returns when it has run, perhaps by running it
+// Returns when it has run, perhaps by running it.
+TULLE_API void wait_thread(thread_core* t) noexcept;
 TULLE_API bool wait_thread_until(thread_core* t, limit until) noexcept; // false: not finished
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle
-TULLE_API void retire_thread(thread_core* t) noexcept;  // a detached thread's body has been moved out: its record is free
+// A detached thread's body has been moved out: its record is free.
+TULLE_API void retire_thread(thread_core* t) noexcept;
 TULLE_API TULLE_COLD void rethrow_thread(thread_core* t);
 
 } // namespace detail

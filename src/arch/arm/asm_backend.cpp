@@ -5,8 +5,9 @@
 
 #include "base/sanitize.hpp"
 
-// The first code of every context, entered as a resume address is, in Arm state. The tables for exceptions say that nothing is to be unwound
-// beyond it. Unwinders look up the instruction before the one they stopped at, hence the nop.
+// The first code of every context, entered as a resume address is, in Arm state. The tables for
+// exceptions say that nothing is to be unwound beyond it. Unwinders look up the instruction before
+// the one they stopped at, hence the nop.
 asm(R"(
     .syntax unified
     .arm
@@ -33,7 +34,8 @@ extern "C" void tulle_context_entry();
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first four fields are those of any suspended context.
+/// What the stack of a context holds before it runs; the first four fields are those of any
+/// suspended context.
 struct first_frame {
     void* r7;
     void* r11;
@@ -43,11 +45,13 @@ struct first_frame {
     void* argument;
 };
 
-static_assert(offsetof(first_frame, resume) == 8 && offsetof(first_frame, entry) == 16 && sizeof(first_frame) == 24);
+static_assert(offsetof(first_frame, resume) == 8 && offsetof(first_frame, entry) == 16 &&
+              sizeof(first_frame) == 24);
 
 } // namespace
 
-void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
+void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                       void* argument) noexcept {
     constexpr std::uintptr_t k_alignment = 8;
     auto const top = (reinterpret_cast<std::uintptr_t>(stack_low) + size) & ~(k_alignment - 1);
     auto* const frame = reinterpret_cast<first_frame*>(top - sizeof(first_frame));

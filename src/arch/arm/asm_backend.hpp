@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Context switch for 32-bit Arm with hardware floating point, Procedure Call Standard for the Arm Architecture (AAPCS, sections 6.1 and 7.1), as
-// inline assembly, for Arm and for Thumb-2 code.
+// Context switch for 32-bit Arm with hardware floating point, Procedure Call Standard for the Arm
+// Architecture (AAPCS, sections 6.1 and 7.1), as inline assembly, for Arm and for Thumb-2 code.
 //
-// Inlined into its caller and left by an indirect jump, as on x86-64 (x86_64/asm_backend.hpp says why). What a called function would save (r4 to
-// r10, d8 to d15) is declared clobbered, but for the two registers that compilers use as frame pointer. A suspended context is one word, the stack
+// Inlined into its caller and left by an indirect jump, as on x86-64 (x86_64/asm_backend.hpp says
+// why). What a called function would save (r4 to r10, d8 to d15) is declared clobbered, but for the
+// two registers that compilers use as frame pointer. A suspended context is one word, the stack
 // pointer:
 //
 //     sp + 0    r7                     sp + 8    resume address (bit 0: Thumb code)
@@ -20,8 +21,9 @@ namespace tulle::arch {
 #define TULLE_CONTEXT_MARK_THUMB
 #endif
 #if defined(__ARM_NEON)
-#define TULLE_CONTEXT_CLOBBERS_WIDE                                                                                                        \
-    , "d16", "d17", "d18", "d19", "d20", "d21", "d22", "d23", "d24", "d25", "d26", "d27", "d28", "d29", "d30", "d31"
+#define TULLE_CONTEXT_CLOBBERS_WIDE                                                                \
+    , "d16", "d17", "d18", "d19", "d20", "d21", "d22", "d23", "d24", "d25", "d26", "d27", "d28",   \
+        "d29", "d30", "d31"
 #else
 #define TULLE_CONTEXT_CLOBBERS_WIDE
 #endif
@@ -49,8 +51,9 @@ inline void asm_backend::switch_to(context& from, context const& to) noexcept {
                  "1:"
                  : [save] "+r"(save), [load] "+r"(load)
                  :
-                 : "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12", "lr", "memory", "cc", "d0", "d1", "d2", "d3", "d4", "d5", "d6",
-                   "d7", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15" TULLE_CONTEXT_CLOBBERS_WIDE);
+                 : "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12", "lr", "memory", "cc",
+                   "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12",
+                   "d13", "d14", "d15" TULLE_CONTEXT_CLOBBERS_WIDE);
 }
 
 #undef TULLE_CONTEXT_MARK_THUMB

@@ -5,8 +5,9 @@
 
 #include "base/sanitize.hpp"
 
-// The first code of every context, entered as a resume address is. The return address is undefined for the unwinder: the call chain ends
-// here, and for a walk by frame pointers with ebp = 0. Unwinders look up the instruction before the one they stopped at, hence the nop.
+// The first code of every context, entered as a resume address is. The return address is undefined
+// for the unwinder: the call chain ends here, and for a walk by frame pointers with ebp = 0.
+// Unwinders look up the instruction before the one they stopped at, hence the nop.
 asm(R"(
     .text
     .p2align 4
@@ -31,7 +32,8 @@ extern "C" void tulle_context_entry();
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first four fields are those of any suspended context.
+/// What the stack of a context holds before it runs; the first four fields are those of any
+/// suspended context.
 struct first_frame {
     void (*resume)();
     void* ebp;
@@ -39,16 +41,20 @@ struct first_frame {
     std::uint16_t x87_control;
     std::uint16_t padding;
     void (*entry)(void*);
-    void* argument; ///< at the call in the trampoline the stack pointer is its address, which the ABI wants aligned
+    // /< at the call in the trampoline the stack pointer is its address, which the ABI wants
+    // aligned
+    void* argument;
     void* end[3];
 };
 
-static_assert(offsetof(first_frame, mxcsr) == 8 && offsetof(first_frame, x87_control) == 12 && offsetof(first_frame, entry) == 16);
+static_assert(offsetof(first_frame, mxcsr) == 8 && offsetof(first_frame, x87_control) == 12 &&
+              offsetof(first_frame, entry) == 16);
 static_assert((sizeof(first_frame) - offsetof(first_frame, argument)) % 16 == 0);
 
 } // namespace
 
-void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
+void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                       void* argument) noexcept {
     constexpr std::uintptr_t k_alignment = 16;
     auto const top = (reinterpret_cast<std::uintptr_t>(stack_low) + size) & ~(k_alignment - 1);
     auto* const frame = reinterpret_cast<first_frame*>(top - sizeof(first_frame));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Context switch for i386, System V ABI, Intel386 Architecture Processor Supplement (chapter 3), as inline assembly. Wants SSE (Pentium III).
+// Context switch for i386, System V ABI, Intel386 Architecture Processor Supplement (chapter 3), as
+// inline assembly. Wants SSE (Pentium III).
 //
-// Inlined into its caller and left by an indirect jump, as on x86-64 (x86_64/asm_backend.hpp says why). What a called function would save (ebx,
-// esi, edi) is declared clobbered, so the compiler keeps only what is live. A suspended context is one word, the stack pointer:
+// Inlined into its caller and left by an indirect jump, as on x86-64 (x86_64/asm_backend.hpp says
+// why). What a called function would save (ebx, esi, edi) is declared clobbered, so the compiler
+// keeps only what is live. A suspended context is one word, the stack pointer:
 //
 //     sp + 0    resume address         sp + 8    MXCSR (4 bytes)
 //     sp + 4    ebp                    sp + 12   x87 control word (2 bytes)
@@ -50,8 +52,8 @@ inline void asm_backend::switch_to(context& from, context const& to) noexcept {
                  "leal 8(%%esp), %%esp"
                  : [save] "+c"(save), [load] "+d"(load)
                  :
-                 : "eax", "ebx", "esi", "edi", "memory", "cc", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)",
-                   "st(7)" TULLE_CONTEXT_CLOBBERS_WIDE);
+                 : "eax", "ebx", "esi", "edi", "memory", "cc", "st", "st(1)", "st(2)", "st(3)",
+                   "st(4)", "st(5)", "st(6)", "st(7)" TULLE_CONTEXT_CLOBBERS_WIDE);
 }
 
 #undef TULLE_CONTEXT_CLOBBERS_WIDE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 64-bit Power as an unwinder sees it: DWARF numbers of the registers (64-Bit ELF V2 ABI, section 2.4), and what signal frames and ucontexts hold.
+// 64-bit Power as an unwinder sees it: DWARF numbers of the registers (64-Bit ELF V2 ABI, section
+// 2.4), and what signal frames and ucontexts hold.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +24,23 @@ inline constexpr std::size_t k_stack_pointer = 1;
 }
 
 /// What the caller's frame looks like at this code point.
-[[gnu::always_inline]] inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp, std::uintptr_t& fp) noexcept {
-    asm volatile("mr %2, 31\n\tmr %1, 1\n\tbcl 20, 31, 4f\n4:\n\tmflr %0" : "=r"(pc), "=r"(sp), "=r"(fp) : : "lr");
+[[gnu::always_inline]] inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp,
+                                                   std::uintptr_t& fp) noexcept {
+    asm volatile("mr %2, 31\n\tmr %1, 1\n\tbcl 20, 31, 4f\n4:\n\tmflr %0"
+                 : "=r"(pc), "=r"(sp), "=r"(fp)
+                 :
+                 : "lr");
 }
 
-[[nodiscard]] inline std::uintptr_t code_address(std::uintptr_t return_address) noexcept { return return_address; }
+[[nodiscard]] inline std::uintptr_t code_address(std::uintptr_t return_address) noexcept {
+    return return_address;
+}
 
-/// The kernel's order: behind r0 to r31 the address of the next instruction, machine state, r3 of the system call, ctr, lr.
-[[nodiscard]] inline std::uintptr_t pc_of(ucontext_t const& saved) noexcept { return saved.uc_mcontext.gp_regs[32]; }
+/// The kernel's order: behind r0 to r31 the address of the next instruction, machine state, r3 of
+/// the system call, ctr, lr.
+[[nodiscard]] inline std::uintptr_t pc_of(ucontext_t const& saved) noexcept {
+    return saved.uc_mcontext.gp_regs[32];
+}
 
 template <class Visit> void visit_registers(ucontext_t const& saved, Visit const& visit) noexcept {
     constexpr std::size_t k_link_register = 36;

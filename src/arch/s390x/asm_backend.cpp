@@ -5,8 +5,9 @@
 
 #include "base/sanitize.hpp"
 
-// The first code of every context, entered as a resume address is. The return address is undefined for the unwinder: the call chain ends
-// here, and for a walk by back chains with a word of 0. Unwinders look up the instruction before the one they stopped at, hence the nop.
+// The first code of every context, entered as a resume address is. The return address is undefined
+// for the unwinder: the call chain ends here, and for a walk by back chains with a word of 0.
+// Unwinders look up the instruction before the one they stopped at, hence the nop.
 asm(R"(
     .text
     .p2align 4
@@ -32,7 +33,8 @@ extern "C" void tulle_context_entry();
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first five fields are those of any suspended context.
+/// What the stack of a context holds before it runs; the first five fields are those of any
+/// suspended context.
 struct first_frame {
     void (*resume)();
     void* r11_to_r13[3];
@@ -47,7 +49,8 @@ static_assert(offsetof(first_frame, fpc) == 32 && offsetof(first_frame, save_are
 
 } // namespace
 
-void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
+void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                       void* argument) noexcept {
     constexpr std::uintptr_t k_alignment = 8;
     auto const top = (reinterpret_cast<std::uintptr_t>(stack_low) + size) & ~(k_alignment - 1);
     auto* const frame = reinterpret_cast<first_frame*>(top - sizeof(first_frame));

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Context switch for z/Architecture, ELF Application Binary Interface s390x Supplement (sections 1.2 and 1.3), as inline assembly.
+// Context switch for z/Architecture, ELF Application Binary Interface s390x Supplement (sections
+// 1.2 and 1.3), as inline assembly.
 //
-// Inlined into its caller and left by an indirect jump, as on x86-64 (x86_64/asm_backend.hpp says why). What a called function would save (r6 to
-// r10, f8 to f15) is declared clobbered, but for r11 to r13, which compilers use as frame, GOT and literal pool pointers. A suspended context is
-// one word, the stack pointer:
+// Inlined into its caller and left by an indirect jump, as on x86-64 (x86_64/asm_backend.hpp says
+// why). What a called function would save (r6 to r10, f8 to f15) is declared clobbered, but for r11
+// to r13, which compilers use as frame, GOT and literal pool pointers. A suspended context is one
+// word, the stack pointer:
 //
 //     sp + 0    resume address         sp + 8    r11, r12, r13
 //     sp + 32   floating-point control register (4 bytes)
-//     the interrupted function's own stack pointer is sp + 40; below it nothing is in use, above it lies the save area of its callees
+//     the interrupted function's own stack pointer is sp + 40; below it nothing is in use, above it
+//     lies the save area of its callees
 //
 // The access registers a0 and a1, which hold the thread pointer, are left alone.
 #pragma once
@@ -16,8 +19,9 @@
 namespace tulle::arch {
 
 #if defined(__VX__)
-#define TULLE_CONTEXT_CLOBBERS_WIDE                                                                                                        \
-    , "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"
+#define TULLE_CONTEXT_CLOBBERS_WIDE                                                                \
+    , "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28",   \
+        "v29", "v30", "v31"
 #else
 #define TULLE_CONTEXT_CLOBBERS_WIDE
 #endif
@@ -45,8 +49,9 @@ inline void asm_backend::switch_to(context& from, context const& to) noexcept {
                  "aghi %%r15, 40"
                  : [save] "+a"(save), [load] "+a"(load)
                  :
-                 : "r0", "r1", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r14", "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9",
-                   "f10", "f11", "f12", "f13", "f14", "f15", "memory", "cc" TULLE_CONTEXT_CLOBBERS_WIDE);
+                 : "r0", "r1", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r14", "f0", "f1", "f2",
+                   "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "f13", "f14",
+                   "f15", "memory", "cc" TULLE_CONTEXT_CLOBBERS_WIDE);
 }
 
 #undef TULLE_CONTEXT_CLOBBERS_WIDE

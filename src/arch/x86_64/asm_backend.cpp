@@ -5,9 +5,10 @@
 
 #include "base/sanitize.hpp"
 
-// The first code of every context. The stack pointer stands one word above the resume address (see the layout in the
-// header), at the dead rbp. The return address is undefined for the unwinder: the call chain ends here. Unwinders look up
-// the instruction before the one they stopped at, hence the nop in front of the label.
+// The first code of every context. The stack pointer stands one word above the resume address (see
+// the layout in the header), at the dead rbp. The return address is undefined for the unwinder: the
+// call chain ends here. Unwinders look up the instruction before the one they stopped at, hence the
+// nop in front of the label.
 asm(R"(
     .text
     .p2align 4
@@ -34,7 +35,8 @@ extern "C" void tulle_context_entry();
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first three fields are those of any suspended context.
+/// What the stack of a context holds before it runs; the first three fields are those of any
+/// suspended context.
 struct first_frame {
     void (*resume)();
     void* rbp;
@@ -48,15 +50,19 @@ struct first_frame {
 };
 
 static_assert(offsetof(first_frame, mxcsr) == 16 && offsetof(first_frame, x87_control) == 20);
-static_assert(offsetof(first_frame, end_of_chain) == 40, "the trampoline drops 32 bytes after the resume address");
+static_assert(offsetof(first_frame, end_of_chain) == 40,
+              "the trampoline drops 32 bytes after the resume address");
 
 } // namespace
 
-void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*), void* argument) noexcept {
+void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
+                       void* argument) noexcept {
     constexpr std::uintptr_t k_alignment = 16;
     auto const top = (reinterpret_cast<std::uintptr_t>(stack_low) + size) & ~(k_alignment - 1);
-    // At the call in the trampoline the stack pointer is the address of end_of_chain, which the ABI wants aligned.
-    auto const address = ((top - sizeof(first_frame)) & ~(k_alignment - 1)) - offsetof(first_frame, end_of_chain) % 16;
+    // At the call in the trampoline the stack pointer is the address of end_of_chain, which the ABI
+    // wants aligned.
+    auto const address = ((top - sizeof(first_frame)) & ~(k_alignment - 1)) -
+                         offsetof(first_frame, end_of_chain) % 16;
     auto* const frame = reinterpret_cast<first_frame*>(address);
     *frame = first_frame{};
     frame->resume = &tulle_context_entry;
@@ -70,7 +76,8 @@ TULLE_NO_SANITIZE registers asm_backend::saved_registers(context const& suspende
     auto const* const words = static_cast<std::uintptr_t const*>(suspended.sp);
     auto const sp = reinterpret_cast<std::uintptr_t>(words);
     bool const is_fresh = words[0] == reinterpret_cast<std::uintptr_t>(&tulle_context_entry);
-    return registers_of(code_point{words[0], sp + (is_fresh ? sizeof(void*) : k_saved_bytes), words[1]});
+    return registers_of(
+        code_point{words[0], sp + (is_fresh ? sizeof(void*) : k_saved_bytes), words[1]});
 }
 
 } // namespace tulle::arch

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Code made with -fstack-clash-protection touches each page of a large frame before it uses it. Both compilers keep the place where the
-// stack pointer is going in r11 and touch `(%rsp)` on the way: gcc by `orq $0`, clang by `movq $0`.
+// Code made with -fstack-clash-protection touches each page of a large frame before it uses it.
+// Both compilers keep the place where the stack pointer is going in r11 and touch `(%rsp)` on the
+// way: gcc by `orq $0`, clang by `movq $0`.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,8 @@ namespace tulle::arch {
     auto const* const code = reinterpret_cast<std::uint8_t const*>(registers[REG_RIP]);
     auto const here = static_cast<std::uintptr_t>(registers[REG_RSP]);
     auto const target = static_cast<std::uintptr_t>(registers[REG_R11]);
-    bool const is_probe = std::equal(k_or.begin(), k_or.end(), code) || std::equal(k_move.begin(), k_move.end(), code);
+    bool const is_probe = std::equal(k_or.begin(), k_or.end(), code) ||
+                          std::equal(k_move.begin(), k_move.end(), code);
     return is_probe && target < here && (here - target) % k_probe_interval == 0 ? target : 0;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before main: the program begins again, once, as processes that have it at the same address. Addresses of variables mean the same in all of them then, also if it
-// is position-independent. If nobody has started it as places, `tulle run` does, with one for each processor. What the system
-// refuses is told by MAIN_INITENV or CREATE. Then the processes become places, so that main runs in one of them only.
+// Before main: the program begins again, once, as processes that have it at the same address.
+// Addresses of variables mean the same in all of them then, also if it is position-independent. If
+// nobody has started it as places, `tulle run` does, with one for each processor. What the system
+// refuses is told by MAIN_INITENV or CREATE. Then the processes become places, so that main runs in
+// one of them only.
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/program_data.hpp"
 
@@ -30,9 +32,11 @@ namespace tulle::parmacs {
 namespace {
 
 constexpr unsigned long k_ask = 0xFFFFFFFF;
-constexpr std::uint64_t k_memory = std::uint64_t{1} << 32U; // of addresses; pages take memory when they are used
+// Of addresses; pages take memory when they are used.
+constexpr std::uint64_t k_memory = std::uint64_t{1} << 32U;
 
-// Run by the dynamic linker as its argument, or with another user's rights: then it is not ours to start.
+// Run by the dynamic linker as its argument, or with another user's rights: then it is not ours to
+// start.
 bool may_begin_again() noexcept { return getauxval(AT_SECURE) == 0 && getauxval(AT_BASE) != 0; }
 
 std::string path_of_program() {
@@ -54,12 +58,14 @@ std::string path_of_tulle() {
 
 std::string places_of_machine() {
     cpu_set_t allowed;
-    int const processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 2;
+    int const processors =
+        sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 2;
     return std::to_string(std::max(processors, 2)); // main and a created one
 }
 
 void run_places(std::string const& program, char* const* arguments) {
-    std::vector<std::string> words{path_of_tulle(), "run", "--tags", "none", "-n", places_of_machine(), "--", program};
+    std::vector<std::string> words{path_of_tulle(),     "run", "--tags", "none", "-n",
+                                   places_of_machine(), "--",  program};
     std::vector<char*> list;
     for (std::string& each : words) list.push_back(each.data());
     if (*arguments != nullptr)
@@ -83,16 +89,20 @@ void begin_again(char* const* arguments) {
 }
 
 void choose(char const* name, std::string const& value) {
-    if (int const error = tulle_set_option(name, value.c_str())) fail("start: option %s: %s", name, std::strerror(-error));
+    if (int const error = tulle_set_option(name, value.c_str()))
+        fail("start: option %s: %s", name, std::strerror(-error));
 }
 
-// A process has one thread, that of main or of what was created; it stays on one OS thread. Whoever dies ends the program. Returns at place 0.
+// A process has one thread, that of main or of what was created; it stays on one OS thread. Whoever
+// dies ends the program. Returns at place 0.
 void become_place() {
     choose("workers", "1");
     choose("max_substitutes", "off"); // nor does it go on elsewhere when its worker is stuck
     choose("on_place_death", "end");
-    if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr) choose("global_memory", std::to_string(k_memory));
-    if (int const error = tulle_init(nullptr)) fail("start: Tulle does not start: %s", std::strerror(-error));
+    if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr)
+        choose("global_memory", std::to_string(k_memory));
+    if (int const error = tulle_init(nullptr))
+        fail("start: Tulle does not start: %s", std::strerror(-error));
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CREATE and WAIT_FOR_END. A place takes the variables of its creator, and then runs the function in a thread of its own.
+// CREATE and WAIT_FOR_END. A place takes the variables of its creator, and then runs the function
+// in a thread of its own.
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/program_data.hpp"
 #include "compat/parmacs/world.hpp"
@@ -43,7 +44,9 @@ void end_process() noexcept {
     world& all = world_for("CREATE");
     std::fflush(nullptr);
     std::int64_t const left = own_slot(all).created;
-    if (left != 0) fail("a created process has ended without WAIT_FOR_END for %lld that it has created", static_cast<long long>(left));
+    if (left != 0)
+        fail("a created process has ended without WAIT_FOR_END for %lld that it has created",
+             static_cast<long long>(left));
     shared_value& ended = all.slots[s_created.creator].ended;
     {
         std::lock_guard const held(all.lock);
@@ -78,8 +81,11 @@ ranges ranges_of(values const& sent) {
 
 // At the place that becomes the process. 0, or a negative errno value.
 int begin_here(std::uint64_t code, int creator, values const& touched, values const& links) {
-    if (int const error = program_data::of_process().replace(creator, ranges_of(touched), complements(links))) return error;
-    s_created = {reinterpret_cast<function>(detail::code_of_name(code)), creator}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    if (int const error =
+            program_data::of_process().replace(creator, ranges_of(touched), complements(links)))
+        return error;
+    s_created = {reinterpret_cast<function>(detail::code_of_name(code)),
+                 creator}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     tulle_attr const attributes{stack_size(), -1, 0, nullptr};
     return tulle_spawn(nullptr, &attributes, &run, nullptr);
 }
@@ -97,20 +103,26 @@ int take_place(world& all) noexcept {
 }
 
 void create(world& all, function body) {
-    std::uint64_t const code =
-        program_data::of_process().has(reinterpret_cast<void const*>(body)) ? detail::name_of_code(reinterpret_cast<void const*>(body)) : 0;
+    std::uint64_t const code = program_data::of_process().has(reinterpret_cast<void const*>(body))
+                                   ? detail::name_of_code(reinterpret_cast<void const*>(body))
+                                   : 0;
     if (code == 0) fail("CREATE: the function is not in the program itself");
     int const place = take_place(all);
     if (place < 0)
-        fail("CREATE: all %d processes of the program run already: start it with more, tulle run -n %d PROG", tulle_place_count(),
-             tulle_place_count() + 1);
+        fail("CREATE: all %d processes of the program run already: start it with more, tulle run "
+             "-n %d PROG",
+             tulle_place_count(), tulle_place_count() + 1);
     std::fflush(stdout); // lines of before come before those of the new process
     program_data const& own = program_data::of_process();
     int const error = at(
         tulle::place(place),
-        [](std::uint64_t c, int by, values const& touched, values const& links) { return begin_here(c, by, touched, links); }, code,
-        tulle_here(), complements(own.touched()), complements(own.links_at_start()));
-    if (error != 0) fail("CREATE: place %d cannot take the variables of place %d: %s", place, tulle_here(), std::strerror(-error));
+        [](std::uint64_t c, int by, values const& touched, values const& links) {
+            return begin_here(c, by, touched, links);
+        },
+        code, tulle_here(), complements(own.touched()), complements(own.links_at_start()));
+    if (error != 0)
+        fail("CREATE: place %d cannot take the variables of place %d: %s", place, tulle_here(),
+             std::strerror(-error));
     ++own_slot(all).created;
 }
 
@@ -131,7 +143,8 @@ void tulle_parmacs_wait_for_end(int processes) {
     world& all = world_for("WAIT_FOR_END");
     process_slot& own = own_slot(all);
     if (processes < 0 || processes > own.created)
-        fail("WAIT_FOR_END: of %d processes, but %lld were created and not waited for", processes, static_cast<long long>(own.created));
+        fail("WAIT_FOR_END: of %d processes, but %lld were created and not waited for", processes,
+             static_cast<long long>(own.created));
     own.ended.wait(wish::to_take, processes);
     own.created -= processes;
     if (all.started_at != 0) all.timed_us = tulle_parmacs_clock() - all.started_at;

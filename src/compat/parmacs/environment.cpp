@@ -23,25 +23,30 @@ namespace {
 
 world* s_world = nullptr;
 
-// Variables of such code lie among the program's, and would be overwritten by those of another process.
+// Variables of such code lie among the program's, and would be overwritten by those of another
+// process.
 void refuse_foreign_variables() {
-    constexpr std::array<char const*, 4> k_names{"tulle_init", "tulle_parmacs_begin", "malloc", "__sanitizer_print_stack_trace"};
+    constexpr std::array<char const*, 4> k_names{"tulle_init", "tulle_parmacs_begin", "malloc",
+                                                 "__sanitizer_print_stack_trace"};
     for (char const* const name : k_names) {
         void const* const code = dlsym(RTLD_DEFAULT, name);
         if (code != nullptr && program_data::of_process().has(code))
-            fail("MAIN_INITENV: the program has %s in itself, linked statically, and CREATE would overwrite its variables: link shared "
+            fail("MAIN_INITENV: the program has %s in itself, linked statically, and CREATE would "
+                 "overwrite its variables: link shared "
                  "libraries instead",
                  name);
     }
     if (program_data::of_process().has(reinterpret_cast<void const*>(&refuse_foreign_variables)))
-        fail("MAIN_INITENV: the program is linked with static libraries of Tulle, and CREATE would overwrite their variables: link the "
+        fail("MAIN_INITENV: the program is linked with static libraries of Tulle, and CREATE would "
+             "overwrite their variables: link the "
              "shared ones instead");
 }
 
 world& make_world() {
     void* memory = nullptr;
     auto const places = static_cast<std::size_t>(tulle_place_count());
-    int const error = tulle_global_calloc(&memory, 1, sizeof(world) + places * sizeof(process_slot));
+    int const error =
+        tulle_global_calloc(&memory, 1, sizeof(world) + places * sizeof(process_slot));
     if (error != 0) fail("MAIN_INITENV: no global memory: %s", std::strerror(-error));
     auto* const made = ::new (memory) world;
     made->slots = reinterpret_cast<process_slot*>(made + 1);
@@ -50,7 +55,8 @@ world& make_world() {
     return *made;
 }
 
-// What a place finds when it joins: where its program is, 0 if it does not reach the memory. Addresses travel as complements (<tulle/place.hpp>).
+// What a place finds when it joins: where its program is, 0 if it does not reach the memory.
+// Addresses travel as complements (<tulle/place.hpp>).
 std::uint64_t join_here(std::uint64_t where) {
     auto* const memory = reinterpret_cast<world*>(~where); // NOLINT(performance-no-int-to-ptr)
     if (tulle_global_local(memory, sizeof *memory) == nullptr) return 0;
@@ -61,16 +67,18 @@ std::uint64_t join_here(std::uint64_t where) {
 void take_in(int place, world& shared) {
     std::uint64_t const base = program_data::of_process().base();
     std::uint64_t const found = at(
-        tulle::place(place), [](std::uint64_t where) { return join_here(where); }, ~reinterpret_cast<std::uintptr_t>(&shared));
+        tulle::place(place), [](std::uint64_t where) { return join_here(where); },
+        ~reinterpret_cast<std::uintptr_t>(&shared));
     if (found == 0)
-        fail("MAIN_INITENV: place %d does not reach the memory of place 0: processes on several hosts cannot share memory of G_MALLOC; "
+        fail("MAIN_INITENV: place %d does not reach the memory of place 0: processes on several "
+             "hosts cannot share memory of G_MALLOC; "
              "start all of them on one host",
              place);
     if (~found != base)
-        fail(
-            "MAIN_INITENV: the program is at address %#llx in place 0 and at %#llx in place %d, so that addresses of its variables differ, "
-            "and the system does not let programs choose: link it with -no-pie",
-            static_cast<unsigned long long>(base), static_cast<unsigned long long>(~found), place);
+        fail("MAIN_INITENV: the program is at address %#llx in place 0 and at %#llx in place %d, "
+             "so that addresses of its variables differ, "
+             "and the system does not let programs choose: link it with -no-pie",
+             static_cast<unsigned long long>(base), static_cast<unsigned long long>(~found), place);
 }
 
 } // namespace
@@ -101,13 +109,16 @@ void tulle_parmacs_begin(void) try {
 
 void tulle_parmacs_end(void) {
     world& all = world_for("MAIN_END");
-    if (tulle_here() != 0) fail("MAIN_END: only main may end the program, and this is process %d", tulle_here());
+    if (tulle_here() != 0)
+        fail("MAIN_END: only main may end the program, and this is process %d", tulle_here());
     if (own_slot(all).created != 0)
         fail("MAIN_END: nobody has waited for %lld created processes: WAIT_FOR_END is missing",
              static_cast<long long>(own_slot(all).created));
-    if (all.started_at != 0) std::printf("Parallel section: %llu us\n", static_cast<unsigned long long>(all.timed_us));
+    if (all.started_at != 0)
+        std::printf("Parallel section: %llu us\n", static_cast<unsigned long long>(all.timed_us));
     set_world(nullptr);
-    if (int const error = tulle_finalize()) fail("MAIN_END: Tulle does not end: %s", std::strerror(-error));
+    if (int const error = tulle_finalize())
+        fail("MAIN_END: Tulle does not end: %s", std::strerror(-error));
 }
 
 unsigned long tulle_parmacs_clock(void) {
@@ -115,7 +126,8 @@ unsigned long tulle_parmacs_clock(void) {
     constexpr unsigned long k_ns_per_us = 1'000;
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<unsigned long>(now.tv_sec) * k_us_per_second + static_cast<unsigned long>(now.tv_nsec) / k_ns_per_us;
+    return static_cast<unsigned long>(now.tv_sec) * k_us_per_second +
+           static_cast<unsigned long>(now.tv_nsec) / k_ns_per_us;
 }
 
 void tulle_parmacs_start_time(int number, int processes) {

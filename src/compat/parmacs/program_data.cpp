@@ -26,20 +26,23 @@ template <class T> T* at_address(std::uint64_t address) noexcept {
     return reinterpret_cast<T*>(address); // NOLINT(performance-no-int-to-ptr)
 }
 
-// Variables have gaps between them that a sanitizer guards, so neither it nor a function that it knows sees these writes. `from` null: zeros; else as far
-// from the beginning of a word as `to`.
+// Variables have gaps between them that a sanitizer guards, so neither it nor a function that it
+// knows sees these writes. `from` null: zeros; else as far from the beginning of a word as `to`.
 TULLE_NO_SANITIZE void fill(std::uint64_t to, std::byte const* from, std::size_t bytes) noexcept {
     std::size_t at = 0;
     for (; at < bytes && (to + at) % k_word != 0; ++at)
         *at_address<std::byte volatile>(to + at) = from != nullptr ? from[at] : std::byte{0};
     for (; at + k_word <= bytes; at += k_word)
-        *at_address<std::uint64_t volatile>(to + at) = from != nullptr ? *reinterpret_cast<std::uint64_t const*>(from + at) : 0;
-    for (; at < bytes; ++at) *at_address<std::byte volatile>(to + at) = from != nullptr ? from[at] : std::byte{0};
+        *at_address<std::uint64_t volatile>(to + at) =
+            from != nullptr ? *reinterpret_cast<std::uint64_t const*>(from + at) : 0;
+    for (; at < bytes; ++at)
+        *at_address<std::byte volatile>(to + at) = from != nullptr ? from[at] : std::byte{0};
 }
 
 int fetch(int place, range const& wanted, std::vector<std::uint64_t>& buffer) noexcept {
     for (std::uint64_t at = wanted.begin; at < wanted.end;) {
-        std::size_t const bytes = std::min<std::uint64_t>((buffer.size() - 1) * k_word, wanted.end - at);
+        std::size_t const bytes =
+            std::min<std::uint64_t>((buffer.size() - 1) * k_word, wanted.end - at);
         std::byte* const copy = reinterpret_cast<std::byte*>(buffer.data()) + at % k_word;
         if (int const error = tulle_pull(copy, place, at_address<void>(at), bytes)) return error;
         fill(at, copy, bytes);
@@ -72,7 +75,8 @@ ranges touched_pages(std::uint64_t low, std::uint64_t high) {
     page_list list;
     list.page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     std::uint64_t const end = (high + list.page - 1) / list.page * list.page;
-    if (low < end) os::for_each_touched_page(at_address<std::byte>(low), end - low, &add_page, &list);
+    if (low < end)
+        os::for_each_touched_page(at_address<std::byte>(low), end - low, &add_page, &list);
     if (!list.is_complete) throw std::bad_alloc();
     if (!list.found.empty()) list.found.back().end = std::min(list.found.back().end, high);
     return list.found;
@@ -92,7 +96,8 @@ program_data const& program_data::of_process() {
 
 bool program_data::has(void const* address) const noexcept {
     auto const at = reinterpret_cast<std::uintptr_t>(address);
-    return std::any_of(m_program.begin(), m_program.end(), [at](range const& r) { return r.begin <= at && at < r.end; });
+    return std::any_of(m_program.begin(), m_program.end(),
+                       [at](range const& r) { return r.begin <= at && at < r.end; });
 }
 
 ranges program_data::touched() const {
@@ -106,7 +111,8 @@ ranges program_data::touched() const {
     return without(joined(std::move(all)), m_kept);
 }
 
-int program_data::replace(int place, ranges const& sent, std::vector<std::uint64_t> const& links) const {
+int program_data::replace(int place, ranges const& sent,
+                          std::vector<std::uint64_t> const& links) const {
     if (links.size() != m_links.size()) return -EINVAL;
     ranges const left_over = without(touched(), sent);
     for (range const& r : left_over) fill(r.begin, nullptr, r.end - r.begin);
@@ -115,7 +121,8 @@ int program_data::replace(int place, ranges const& sent, std::vector<std::uint64
         if (int const error = fetch(place, r, buffer)) return error;
     for (std::size_t k = 0; k < links.size(); ++k) {
         auto const* const word = at_address<std::byte>(m_links[k]);
-        if (std::memcmp(word, &links[k], k_word) == 0) fill(m_links[k], reinterpret_cast<std::byte const*>(&m_links_at_start[k]), k_word);
+        if (std::memcmp(word, &links[k], k_word) == 0)
+            fill(m_links[k], reinterpret_cast<std::byte const*>(&m_links_at_start[k]), k_word);
     }
     return 0;
 }

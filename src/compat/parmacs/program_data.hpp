@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables of the program (.data, .bss): what a created process gets of its creator. They travel as they are, so all processes must have the
-// program at the same address. What the dynamic linker has written into them stays each process's own:
-//   kept    its tables, and objects of libraries that the program holds (copy relocations, as of stdout);
-//   links   words of the program that hold addresses of other objects. A link that the program has not changed becomes the receiver's.
+// The variables of the program (.data, .bss): what a created process gets of its creator. They
+// travel as they are, so all processes must have the program at the same address. What the dynamic
+// linker has written into them stays each process's own:
+//   kept    its tables, and objects of libraries that the program holds (copy relocations, as of
+//           stdout);
+//   links   words of the program that hold addresses of other objects. A link that the program has
+//           not changed becomes the receiver's.
 // Variables of threads, of shared libraries, and the heap do not travel.
 #pragma once
 
@@ -22,12 +25,16 @@ public:
     [[nodiscard]] std::uint64_t base() const noexcept { return m_base; }
     // Whether that address is in the program, rather than in a library.
     [[nodiscard]] bool has(void const* address) const noexcept;
-    [[nodiscard]] std::vector<std::uint64_t> const& links_at_start() const noexcept { return m_links_at_start; }
+    [[nodiscard]] std::vector<std::uint64_t> const& links_at_start() const noexcept {
+        return m_links_at_start;
+    }
     // What may differ from the zeros that memory begins with. std::bad_alloc.
     [[nodiscard]] ranges touched() const;
-    // Takes the variables of the process at that place, which waits meanwhile, and whose touched() and links_at_start() these are. 0, or a negative
-    // errno value: then the variables are a mixture. std::bad_alloc.
-    [[nodiscard]] int replace(int place, ranges const& sent, std::vector<std::uint64_t> const& links) const;
+    // Takes the variables of the process at that place, which waits meanwhile, and whose touched()
+    // and links_at_start() these are. 0, or a negative errno value: then the variables are a
+    // mixture. std::bad_alloc.
+    [[nodiscard]] int replace(int place, ranges const& sent,
+                              std::vector<std::uint64_t> const& links) const;
 
 private:
     friend class program_reader;

@@ -48,10 +48,12 @@ void program_reader::read_segment(ElfW(Phdr) const& header) {
     switch (header.p_type) {
         case PT_LOAD:
             m_found.m_program.push_back({low, low + header.p_memsz});
-            if ((header.p_flags & PF_W) != 0) m_found.m_writable.push_back({{low, low + header.p_memsz}, low + header.p_filesz});
+            if ((header.p_flags & PF_W) != 0)
+                m_found.m_writable.push_back({{low, low + header.p_memsz}, low + header.p_filesz});
             break;
         case PT_DYNAMIC: m_dynamic = at_address<ElfW(Dyn)>(low); [[fallthrough]];
-        case PT_GNU_RELRO: keep(low, header.p_memsz); break; // written before main, and not writable since
+        // Written before main, and not writable since.
+        case PT_GNU_RELRO: keep(low, header.p_memsz); break;
         default: break;
     }
 }
@@ -71,11 +73,13 @@ std::uint64_t program_reader::address(std::int64_t tag) const noexcept {
 void program_reader::read_relocations() {
     read_table(address(DT_RELA), value(DT_RELASZ), sizeof(ElfW(Rela)), false);
     read_table(address(DT_REL), value(DT_RELSZ), sizeof(ElfW(Rel)), false);
-    read_table(address(DT_JMPREL), value(DT_PLTRELSZ), value(DT_PLTREL) == DT_RELA ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel)), true);
+    read_table(address(DT_JMPREL), value(DT_PLTRELSZ),
+               value(DT_PLTREL) == DT_RELA ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel)), true);
     if (std::uint64_t const table = address(DT_PLTGOT)) keep(table, os::k_relocations.reserved);
 }
 
-void program_reader::read_table(std::uint64_t address, std::uint64_t bytes, std::size_t entry, bool has_slots) {
+void program_reader::read_table(std::uint64_t address, std::uint64_t bytes, std::size_t entry,
+                                bool has_slots) {
     if (address == 0) return;
     for (std::uint64_t at = address; at + entry <= address + bytes; at += entry) {
         auto const& relocation = *at_address<ElfW(Rel)>(at); // with an addend behind it, or without
@@ -98,7 +102,8 @@ void program_reader::finish() {
     m_found.m_kept = joined(std::move(m_found.m_kept));
     auto const is_kept = [this](std::uint64_t at) {
         auto const& kept = m_found.m_kept;
-        return std::any_of(kept.begin(), kept.end(), [at](range const& r) { return r.begin <= at && at < r.end; });
+        return std::any_of(kept.begin(), kept.end(),
+                           [at](range const& r) { return r.begin <= at && at < r.end; });
     };
     std::erase_if(m_found.m_links, is_kept);
     for (std::uint64_t const at : m_found.m_links) m_found.m_links_at_start.push_back(word_at(at));

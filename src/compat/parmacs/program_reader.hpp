@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds in the headers of the loaded program where its variables are and what in them is the dynamic linker's.
+// Finds in the headers of the loaded program where its variables are and what in them is the
+// dynamic linker's.
 #pragma once
 
 #include "compat/parmacs/program_data.hpp"
@@ -22,9 +23,12 @@ private:
     void read_relocations();
     void read_table(std::uint64_t address, std::uint64_t bytes, std::size_t entry, bool has_slots);
     void note(ElfW(Rel) const& relocation);
-    void keep(std::uint64_t address, std::uint64_t bytes) { m_found.m_kept.push_back({address, address + bytes}); }
+    void keep(std::uint64_t address, std::uint64_t bytes) {
+        m_found.m_kept.push_back({address, address + bytes});
+    }
     void finish();
-    [[nodiscard]] std::uint64_t value(std::int64_t tag) const noexcept;   // of the dynamic section; 0: it has none
+    // Of the dynamic section; 0: it has none.
+    [[nodiscard]] std::uint64_t value(std::int64_t tag) const noexcept;
     [[nodiscard]] std::uint64_t address(std::int64_t tag) const noexcept; // likewise
 
     dl_phdr_info const& m_info;

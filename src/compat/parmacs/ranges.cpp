@@ -6,7 +6,8 @@
 namespace tulle::parmacs {
 
 ranges joined(ranges any) {
-    std::sort(any.begin(), any.end(), [](range const& a, range const& b) { return a.begin < b.begin; });
+    std::sort(any.begin(), any.end(),
+              [](range const& a, range const& b) { return a.begin < b.begin; });
     ranges made;
     for (range const& r : any) {
         if (r.begin >= r.end) continue;

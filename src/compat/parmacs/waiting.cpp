@@ -25,7 +25,8 @@ std::uint64_t now_ns() noexcept {
     constexpr std::uint64_t k_second_ns = 1'000'000'000;
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * k_second_ns + static_cast<std::uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(now.tv_sec) * k_second_ns +
+           static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 // Of this process: lines that nobody has had, and waiters that nobody uses.
@@ -41,7 +42,8 @@ std::byte* take_line() noexcept {
     return std::exchange(s_next_line, s_next_line + k_line);
 }
 
-// `memory` has one line more than are kept, as it need not begin with one. False: another thread was as quick.
+// `memory` has one line more than are kept, as it need not begin with one. False: another thread
+// was as quick.
 bool keep_lines(std::byte* memory) noexcept {
     std::lock_guard const held(s_lock);
     if (s_lines != 0) return false;
@@ -53,7 +55,8 @@ bool keep_lines(std::byte* memory) noexcept {
 void take_more_lines() noexcept {
     void* made = nullptr;
     int const error = tulle_global_calloc(&made, k_lines_at_once + 1, k_line);
-    if (error == -ENOMEM) fail("no global memory is left for locks, barriers and events: set TULLE_GLOBAL_MEMORY");
+    if (error == -ENOMEM)
+        fail("no global memory is left for locks, barriers and events: set TULLE_GLOBAL_MEMORY");
     if (error != 0) fail("no global memory: %s", std::strerror(-error));
     if (!keep_lines(static_cast<std::byte*>(made))) static_cast<void>(tulle_global_free(made));
 }
@@ -89,13 +92,15 @@ void* new_line() noexcept {
     return found;
 }
 
-wait_entry::wait_entry(wish what, std::int64_t amount) noexcept : m_waiter(take_waiter()), m_signal(TULLE_SIGNAL_INIT(1)) {
+wait_entry::wait_entry(wish what, std::int64_t amount) noexcept
+    : m_waiter(take_waiter()), m_signal(TULLE_SIGNAL_INIT(1)) {
     *m_waiter = {nullptr, &m_signal, tulle_here(), what, amount};
 }
 wait_entry::~wait_entry() { give_back(*m_waiter); }
 
 void wait_entry::wait() noexcept {
-    if (int const error = tulle_signal_wait(&m_signal)) fail("a wait has failed: %s", std::strerror(-error));
+    if (int const error = tulle_signal_wait(&m_signal))
+        fail("a wait has failed: %s", std::strerror(-error));
 }
 
 bool shared_value::grant(wish what, std::int64_t amount) noexcept {

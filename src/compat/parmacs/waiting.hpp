@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects in global memory on which processes wait. Each is a few words and a list of who waits, behind a spin lock; who may go on is taken off the list by
-// whoever makes that so, and told by a message. So nothing needs a worker of another place, and what need not wait sends nothing. Global memory lies
-// at the same address in all processes; of what it holds only `signal` means something to one alone.
+// Objects in global memory on which processes wait. Each is a few words and a list of who waits,
+// behind a spin lock; who may go on is taken off the list by whoever makes that so, and told by a
+// message. So nothing needs a worker of another place, and what need not wait sends nothing. Global
+// memory lies at the same address in all processes; of what it holds only `signal` means something
+// to one alone.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -30,7 +32,8 @@ struct waiter {
     std::int64_t amount = 0;
 };
 
-// So many bytes of a cache line of its own in global memory, of zeros; it is not given back. Ends the program if there is none.
+// So many bytes of a cache line of its own in global memory, of zeros; it is not given back. Ends
+// the program if there is none.
 inline constexpr std::size_t k_line = 64;
 [[nodiscard]] void* new_line() noexcept;
 template <class T> [[nodiscard]] T* new_shared() noexcept {
@@ -56,7 +59,8 @@ private:
     tulle_signal_t m_signal;
 };
 
-// A value, and who waits for it to change. Zero bytes are a valid one of value 0. Any thread of any process.
+// A value, and who waits for it to change. Zero bytes are a valid one of value 0. Any thread of any
+// process.
 // Nobody is in the list whose wish could be granted, so that who comes later overtakes no one.
 class shared_value {
 public:
@@ -76,7 +80,8 @@ private:
     waiter* m_first = nullptr;
 };
 
-// A barrier of as many as each call says, and the subscripts of a loop that ends with one. Zero bytes are a valid one.
+// A barrier of as many as each call says, and the subscripts of a loop that ends with one. Zero
+// bytes are a valid one.
 class shared_barrier {
 public:
     void wait(std::int64_t processes) noexcept;

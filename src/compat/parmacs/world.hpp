@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all processes of the program share from MAIN_INITENV on, in global memory. A place is one process at a time, since each process has variables of its own; place 0 is main's.
+// What all processes of the program share from MAIN_INITENV on, in global memory. A place is one
+// process at a time, since each process has variables of its own; place 0 is main's.
 #pragma once
 
 #include "base/spin_lock.hpp"

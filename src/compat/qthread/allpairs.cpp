@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All pairs, in tiles of neighbouring units of both arrays that fit into a cache, by a loop of Tulle.
+// All pairs, in tiles of neighbouring units of both arrays that fit into a cache, by a loop of
+// Tulle.
 #include "compat/qthread/segments.hpp"
 
 #include <qthread/allpairs.h>
@@ -19,10 +20,13 @@ constexpr std::size_t k_most_in_tile = 64; // units of each array
 class unit_blocks {
 public:
     explicit unit_blocks(qarray const& a)
-        : m_array(a), m_length(std::min(k_most_in_tile, a.segment_size)), m_in_segment((a.segment_size + m_length - 1) / m_length) {}
+        : m_array(a),
+          m_length(std::min(k_most_in_tile, a.segment_size)),
+          m_in_segment((a.segment_size + m_length - 1) / m_length) {}
     [[nodiscard]] std::size_t count() const noexcept {
         std::size_t const whole = m_array.count / m_array.segment_size;
-        return whole * m_in_segment + (m_array.count % m_array.segment_size + m_length - 1) / m_length;
+        return whole * m_in_segment +
+               (m_array.count % m_array.segment_size + m_length - 1) / m_length;
     }
     [[nodiscard]] std::size_t begin(std::size_t block) const noexcept {
         return block / m_in_segment * m_array.segment_size + block % m_in_segment * m_length;
@@ -40,13 +44,14 @@ private:
 
 // f(i, unit i, j, unit j) for the pairs of two blocks.
 template <class F>
-void visit_tile(qarray const& a, qarray const& b, unit_blocks const& as, std::size_t ka, unit_blocks const& bs, std::size_t kb,
-                F const& f) {
+void visit_tile(qarray const& a, qarray const& b, unit_blocks const& as, std::size_t ka,
+                unit_blocks const& bs, std::size_t kb, F const& f) {
     auto const* const first_b = static_cast<char const*>(qarray_elem_nomigrate(&b, bs.begin(kb)));
     auto const* unit_a = static_cast<char const*>(qarray_elem_nomigrate(&a, as.begin(ka)));
     for (std::size_t i = as.begin(ka); i != as.end(ka); ++i, unit_a += a.unit_size) {
         auto const* unit_b = first_b;
-        for (std::size_t j = bs.begin(kb); j != bs.end(kb); ++j, unit_b += b.unit_size) f(i, unit_a, j, unit_b);
+        for (std::size_t j = bs.begin(kb); j != bs.end(kb); ++j, unit_b += b.unit_size)
+            f(i, unit_a, j, unit_b);
     }
 }
 
@@ -54,17 +59,20 @@ template <class F> void all_pairs(qarray const* a, qarray const* b, F const& f) 
     if (a == nullptr || b == nullptr) return;
     unit_blocks const as(*a), bs(*b);
     std::size_t const across = bs.count();
-    parallel_for(std::size_t{0}, as.count() * across, [&](std::size_t k) { visit_tile(*a, *b, as, k / across, bs, k % across, f); });
+    parallel_for(std::size_t{0}, as.count() * across,
+                 [&](std::size_t k) { visit_tile(*a, *b, as, k / across, bs, k % across, f); });
 }
 
 } // namespace
 
 void qt_allpairs(qarray const* array1, qarray const* array2, dist_f distfunc) {
     if (distfunc == nullptr) return;
-    all_pairs(array1, array2, [=](std::size_t, void const* a, std::size_t, void const* b) { distfunc(a, b); });
+    all_pairs(array1, array2,
+              [=](std::size_t, void const* a, std::size_t, void const* b) { distfunc(a, b); });
 }
 
-void qt_allpairs_output(qarray const* array1, qarray const* array2, dist_out_f distfunc, void* restrict* restrict output, size_t outsize) {
+void qt_allpairs_output(qarray const* array1, qarray const* array2, dist_out_f distfunc,
+                        void* restrict* restrict output, size_t outsize) {
     if (distfunc == nullptr) return;
     all_pairs(array1, array2, [=](std::size_t i, void const* a, std::size_t j, void const* b) {
         distfunc(a, b, output != nullptr ? static_cast<char*>(output[i]) + j * outsize : nullptr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers under their two names: the native one, made anew when the number of participants changes.
+// Barriers under their two names: the native one, made anew when the number of participants
+// changes.
 #include <qthread/barrier.h>
 #include <qthread/feb_barrier.h>
 
@@ -14,7 +15,9 @@
 #include <new>
 
 struct qt_barrier_s {
-    explicit qt_barrier_s(size_t size) : participants(size), gate(std::make_unique<tulle::barrier>(static_cast<std::int64_t>(size))) {}
+    explicit qt_barrier_s(size_t size)
+        : participants(size),
+          gate(std::make_unique<tulle::barrier>(static_cast<std::int64_t>(size))) {}
 
     void enter() {
         entered.fetch_add(1, std::memory_order_relaxed); // relaxed: for people
@@ -49,14 +52,17 @@ void resize(qt_barrier_s* b, size_t size) {
 
 } // namespace
 
-qt_barrier_t* qt_barrier_create(size_t size, qt_barrier_btype /*type*/) { return create<qt_barrier_s>(size); }
+qt_barrier_t* qt_barrier_create(size_t size, qt_barrier_btype /*type*/) {
+    return create<qt_barrier_s>(size);
+}
 void qt_barrier_enter(qt_barrier_t* b) { b->enter(); }
 void qt_barrier_enter_id(qt_barrier_t* b, size_t /*id*/) { b->enter(); }
 void qt_barrier_destroy(qt_barrier_t* b) { delete b; }
 void qt_barrier_resize(qt_barrier_t* b, size_t size) { resize(b, size); }
 void qt_barrier_dump(qt_barrier_t* b, qt_barrier_dtype /*dt*/) {
     size_t const entered = b->entered.load(std::memory_order_relaxed); // relaxed: a snapshot
-    std::printf("barrier %p: %zu participants, entered %zu times\n", static_cast<void*>(b), b->participants, entered);
+    std::printf("barrier %p: %zu participants, entered %zu times\n", static_cast<void*>(b),
+                b->participants, entered);
 }
 
 qt_barrier_t* qt_get_barrier() {
@@ -67,7 +73,9 @@ void qt_set_barrier(qt_barrier_t* b) {
     if (task* const me = self()) me->barrier = b;
 }
 
-qt_feb_barrier_t* qt_feb_barrier_create(size_t max_threads) { return create<qt_feb_barrier_s>(max_threads); }
+qt_feb_barrier_t* qt_feb_barrier_create(size_t max_threads) {
+    return create<qt_feb_barrier_s>(max_threads);
+}
 void qt_feb_barrier_enter(qt_feb_barrier_t* b) { b->enter(); }
 void qt_feb_barrier_resize(qt_feb_barrier_t* b, size_t new_size) { resize(b, new_size); }
 void qt_feb_barrier_destroy(qt_feb_barrier_t* b) { delete b; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that block an OS thread. Those of qt_syscalls.h are made by OS threads of their own (io_workers.cpp). Between qt_begin_blocking_action() and
-// qt_end_blocking_action() a qthread blocks its worker, and a native worker that otherwise stands by takes its place (blocking_action.cpp).
+// Calls that block an OS thread. Those of qt_syscalls.h are made by OS threads of their own
+// (io_workers.cpp). Between qt_begin_blocking_action() and qt_end_blocking_action() a qthread
+// blocks its worker, and a native worker that otherwise stands by takes its place
+// (blocking_action.cpp).
 #pragma once
 
 #include <cerrno>

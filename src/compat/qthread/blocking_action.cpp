@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// There is one native worker for each shepherd besides those that the program knows, made at the first blocking action and disabled when there is none.
+// There is one native worker for each shepherd besides those that the program knows, made at the
+// first blocking action and disabled when there is none.
 // Those of a shepherd's workers that are blocked have it in common.
 #include "compat/qthread/blocking.hpp"
 #include "compat/qthread/library.hpp"
@@ -74,7 +75,8 @@ using namespace tulle::compat;
 
 namespace {
 
-// Of a qthread that is not on a deputy, nor on an OS thread that is no worker; else -1. Who blocks a deputy blocks that and nothing else happens.
+// Of a qthread that is not on a deputy, nor on an OS thread that is no worker; else -1. Who blocks
+// a deputy blocks that and nothing else happens.
 int blockable_worker() {
     int const worker = tulle::this_thread::worker_index();
     return worker >= 0 && static_cast<std::size_t>(worker) < own_workers() ? worker : -1;
@@ -95,7 +97,8 @@ void qt_begin_blocking_action() {
     }
 }
 
-// The qthread is on the worker where it began, since it has not waited in a way that Tulle knows of.
+// The qthread is on the worker where it began, since it has not waited in a way that Tulle knows
+// of.
 void qt_end_blocking_action() {
     task* const me = self();
     if (me == nullptr || !me->blocks) return;

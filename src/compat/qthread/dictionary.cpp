@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table in segments with a mutex each (dictionary_segment.hpp). Entries that are deleted are kept while there are iterators.
+// A hash table in segments with a mutex each (dictionary_segment.hpp). Entries that are deleted are
+// kept while there are iterators.
 #include "compat/qthread/dictionary_segment.hpp"
 
 #include <qthread/dictionary.h>
@@ -29,16 +30,22 @@ struct qt_dictionary {
     std::atomic<std::size_t> iterators{0}; // counted with no lock, asked with that of a segment
     std::array<dictionary_segment, k_segments> segments;
 
-    qt_dictionary(qt_dict_key_equals_f eq, qt_dict_hash_f h, qt_dict_cleanup_f c) : equals(eq), hash(h), cleanup(c) {}
+    qt_dictionary(qt_dict_key_equals_f eq, qt_dict_hash_f h, qt_dict_cleanup_f c)
+        : equals(eq), hash(h), cleanup(c) {}
     [[nodiscard]] std::uint64_t mixed_hash(void* key) const {
         return qt_hash64(static_cast<std::uint64_t>(static_cast<std::int64_t>(hash(key))));
     }
-    [[nodiscard]] dictionary_segment& segment_of(std::uint64_t mixed) noexcept { return segments[mixed % k_segments]; }
+    [[nodiscard]] dictionary_segment& segment_of(std::uint64_t mixed) noexcept {
+        return segments[mixed % k_segments];
+    }
     [[nodiscard]] auto find(dictionary_segment& s, std::uint64_t mixed, void* key) {
         return s.find(mixed, [this, key](list_entry const& e) { return equals(e.key, key) != 0; });
     }
-    // Whoever holds an entry got it with the lock of its segment, and was counted before. acquire pairs with the end of an iterator.
-    [[nodiscard]] bool is_visited() const noexcept { return iterators.load(std::memory_order_acquire) != 0; }
+    // Whoever holds an entry got it with the lock of its segment, and was counted before. acquire
+    // pairs with the end of an iterator.
+    [[nodiscard]] bool is_visited() const noexcept {
+        return iterators.load(std::memory_order_acquire) != 0;
+    }
 };
 
 struct qt_dictionary_iterator {
@@ -50,7 +57,8 @@ struct qt_dictionary_iterator {
     list_entry* current = nullptr;
 
     // relaxed: the lock of a segment publishes the count.
-    qt_dictionary_iterator(qt_dictionary* d, state s) : dict(d), where(s), segment(s == state::end ? k_segments : 0) {
+    qt_dictionary_iterator(qt_dictionary* d, state s)
+        : dict(d), where(s), segment(s == state::end ? k_segments : 0) {
         dict->iterators.fetch_add(1, std::memory_order_relaxed);
     }
     qt_dictionary_iterator(qt_dictionary_iterator const& other)
@@ -59,7 +67,8 @@ struct qt_dictionary_iterator {
     }
     qt_dictionary_iterator& operator=(qt_dictionary_iterator const&) = delete;
     ~qt_dictionary_iterator() {
-        // release pairs with is_visited(): what this iterator has read. acquire: what the others have.
+        // release pairs with is_visited(): what this iterator has read. acquire: what the others
+        // have.
         if (dict->iterators.fetch_sub(1, std::memory_order_acq_rel) == 1) free_deleted();
     }
     list_entry* advance() {
@@ -108,7 +117,8 @@ template <class T> T* error() { return static_cast<T*>(ERROR); }
 
 } // namespace
 
-qt_dictionary* qt_dictionary_create(qt_dict_key_equals_f eq, qt_dict_hash_f hash, qt_dict_cleanup_f cleanup) try {
+qt_dictionary* qt_dictionary_create(qt_dict_key_equals_f eq, qt_dict_hash_f hash,
+                                    qt_dict_cleanup_f cleanup) try {
     return eq != nullptr && hash != nullptr ? new qt_dictionary(eq, hash, cleanup) : nullptr;
 } catch (std::bad_alloc const&) {
     return nullptr;
@@ -128,8 +138,12 @@ void qt_dictionary_destroy(qt_dictionary* d) {
     delete d;
 }
 
-void* qt_dictionary_put(qt_dictionary* dict, void* key, void* value) { return put(dict, key, value, if_present::replace); }
-void* qt_dictionary_put_if_absent(qt_dictionary* dict, void* key, void* value) { return put(dict, key, value, if_present::keep); }
+void* qt_dictionary_put(qt_dictionary* dict, void* key, void* value) {
+    return put(dict, key, value, if_present::replace);
+}
+void* qt_dictionary_put_if_absent(qt_dictionary* dict, void* key, void* value) {
+    return put(dict, key, value, if_present::keep);
+}
 
 void* qt_dictionary_get(qt_dictionary* dict, void* key) {
     if (dict == nullptr) return nullptr;
@@ -161,7 +175,10 @@ void* qt_dictionary_delete(qt_dictionary* dict, void* key) {
 }
 
 qt_dictionary_iterator* qt_dictionary_iterator_create(qt_dictionary* dict) {
-    auto* const it = dict != nullptr ? new (std::nothrow) qt_dictionary_iterator(dict, qt_dictionary_iterator::state::fresh) : nullptr;
+    auto* const it = dict != nullptr
+                         ? new (std::nothrow)
+                               qt_dictionary_iterator(dict, qt_dictionary_iterator::state::fresh)
+                         : nullptr;
     return it != nullptr ? it : error<qt_dictionary_iterator>();
 }
 void qt_dictionary_iterator_destroy(qt_dictionary_iterator* it) {
@@ -174,7 +191,9 @@ list_entry* qt_dictionary_iterator_get(qt_dictionary_iterator const* it) {
     return it != nullptr && it != ERROR ? it->current : error<list_entry>();
 }
 qt_dictionary_iterator* qt_dictionary_end(qt_dictionary* dict) {
-    return dict != nullptr ? new (std::nothrow) qt_dictionary_iterator(dict, qt_dictionary_iterator::state::end) : nullptr;
+    return dict != nullptr ? new (std::nothrow)
+                                 qt_dictionary_iterator(dict, qt_dictionary_iterator::state::end)
+                           : nullptr;
 }
 int qt_dictionary_iterator_equals(qt_dictionary_iterator* a, qt_dictionary_iterator* b) {
     if (a == nullptr || b == nullptr) return a == b ? 1 : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a dictionary: entries of which the low bits of the hash are alike. The high bits choose the bucket, and a bucket is sorted by
-// hash: so the entries have one order, whatever the number of buckets, and an iterator goes on where it was after the table has grown.
+// A part of a dictionary: entries of which the low bits of the hash are alike. The high bits choose
+// the bucket, and a bucket is sorted by hash: so the entries have one order, whatever the number of
+// buckets, and an iterator goes on where it was after the table has grown.
 // All but the constructor: with the lock.
 #pragma once
 
@@ -32,10 +33,14 @@ struct alignas(64) dictionary_segment {
     std::vector<list_entry*> buckets = std::vector<list_entry*>(k_first_buckets);
     dictionary_entry* deleted = nullptr; // that an iterator may look at
 
-    [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const noexcept { return hash >> shift(); }
+    [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const noexcept {
+        return hash >> shift();
+    }
 
-    // The link to the entry for the key, or to where it belongs: equals(entry) compares entries of the same hash.
-    template <class Equals> [[nodiscard]] std::pair<list_entry**, bool> find(std::uint64_t hash, Equals const& equals) {
+    // The link to the entry for the key, or to where it belongs: equals(entry) compares entries of
+    // the same hash.
+    template <class Equals>
+    [[nodiscard]] std::pair<list_entry**, bool> find(std::uint64_t hash, Equals const& equals) {
         list_entry** link = &buckets[bucket_of(hash)];
         for (; *link != nullptr && (*link)->hashed_key <= hash; link = &(*link)->next)
             if ((*link)->hashed_key == hash && equals(**link)) return {link, true};
@@ -68,14 +73,18 @@ struct alignas(64) dictionary_segment {
     }
 
 private:
-    [[nodiscard]] int shift() const noexcept { return 65 - static_cast<int>(std::bit_width(buckets.size())); }
-    // An entry that is deleted has left no trace of its place among entries with the same hash: those that came behind it are left out.
+    [[nodiscard]] int shift() const noexcept {
+        return 65 - static_cast<int>(std::bit_width(buckets.size()));
+    }
+    // An entry that is deleted has left no trace of its place among entries with the same hash:
+    // those that came behind it are left out.
     [[nodiscard]] list_entry* first_above(std::uint64_t hash) const noexcept {
         list_entry* e = buckets[bucket_of(hash)];
         while (e != nullptr && e->hashed_key <= hash) e = e->next;
         return e != nullptr ? e : first_from(bucket_of(hash) + 1);
     }
-    // A sorted bucket becomes two, cut where the next bit of the hash changes. Without memory for that the table serves as it is.
+    // A sorted bucket becomes two, cut where the next bit of the hash changes. Without memory for
+    // that the table serves as it is.
     void grow() noexcept try {
         std::vector<list_entry*> wider(2 * buckets.size());
         std::uint64_t const bit = std::uint64_t{1} << (shift() - 1);

@@ -22,11 +22,15 @@ bool parse(char const* text, std::size_t& number) {
     return rest != text && *rest == '\0';
 }
 
-void complain(char const* name, char const* text) { std::fprintf(stderr, "qthreads: %s: '%s' makes no sense\n", name, text); }
+void complain(char const* name, char const* text) {
+    std::fprintf(stderr, "qthreads: %s: '%s' makes no sense\n", name, text);
+}
 
 std::size_t quotient(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-bool native_options_are_set() { return std::getenv("TULLE_WORKERS") != nullptr || std::getenv("TULLE_SHEPHERDS") != nullptr; }
+bool native_options_are_set() {
+    return std::getenv("TULLE_WORKERS") != nullptr || std::getenv("TULLE_SHEPHERDS") != nullptr;
+}
 
 } // namespace
 
@@ -68,7 +72,9 @@ shape wanted_shape(std::size_t usable) {
         if (native_options_are_set()) return {};
         all = usable;
     }
-    if (shepherds == 0) shepherds = std::max<std::size_t>(1, (all != 0 ? all : usable) / std::max<std::size_t>(1, each));
+    if (shepherds == 0)
+        shepherds =
+            std::max<std::size_t>(1, (all != 0 ? all : usable) / std::max<std::size_t>(1, each));
     if (all == 0) all = shepherds * std::max<std::size_t>(1, each);
     shepherds = std::min(shepherds, all);
     each = quotient(all, shepherds);

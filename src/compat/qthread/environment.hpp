@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment says: variables QT_NAME, and QTHREAD_NAME where that is not set or empty. Values that make no sense are told on the standard
-// error, and do not count.
+// What the environment says: variables QT_NAME, and QTHREAD_NAME where that is not set or empty.
+// Values that make no sense are told on the standard error, and do not count.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ struct shape {
     std::size_t most = 0;
 };
 
-// From NUM_SHEPHERDS, NUM_WORKERS_PER_SHEPHERD and HWPAR. Of none of them, nor of native options, one shepherd for each of `usable` processors.
+// From NUM_SHEPHERDS, NUM_WORKERS_PER_SHEPHERD and HWPAR. Of none of them, nor of native options,
+// one shepherd for each of `usable` processors.
 [[nodiscard]] shape wanted_shape(std::size_t usable);
 
 } // namespace tulle::compat

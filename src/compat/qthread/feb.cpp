@@ -41,7 +41,9 @@ bool store(aligned_t* to, aligned_t const& from, std::optional<aligned_t> const&
 using namespace tulle::compat;
 namespace feb = tulle::feb;
 
-int qthread_feb_status(aligned_t const* addr) { return addr != nullptr && feb::is_full(*addr) ? 1 : 0; }
+int qthread_feb_status(aligned_t const* addr) {
+    return addr != nullptr && feb::is_full(*addr) ? 1 : 0;
+}
 int qthread_empty(aligned_t const* dest) {
     return with(dest, [](aligned_t& w) { feb::empty(w); });
 }
@@ -49,31 +51,43 @@ int qthread_fill(aligned_t const* dest) {
     return with(dest, [](aligned_t& w) { feb::fill(w); });
 }
 
-int qthread_writeEF(aligned_t* restrict dest, aligned_t const* restrict src) { return qthread_writeEF_const(dest, *src); }
+int qthread_writeEF(aligned_t* restrict dest, aligned_t const* restrict src) {
+    return qthread_writeEF_const(dest, *src);
+}
 int qthread_writeEF_const(aligned_t* dest, aligned_t const src) {
     return with(dest, [src](aligned_t& w) { feb::write_ef(w, src); });
 }
-int qthread_writeEF_nb(aligned_t* restrict dest, aligned_t const* restrict src) { return qthread_writeEF_const_nb(dest, *src); }
+int qthread_writeEF_nb(aligned_t* restrict dest, aligned_t const* restrict src) {
+    return qthread_writeEF_const_nb(dest, *src);
+}
 int qthread_writeEF_const_nb(aligned_t* dest, aligned_t const src) {
     return attempt(dest, [src](aligned_t& w) { return feb::try_write_ef(w, src); });
 }
 
-int qthread_writeF(aligned_t* dest, aligned_t const* src) { return qthread_writeF_const(dest, *src); }
+int qthread_writeF(aligned_t* dest, aligned_t const* src) {
+    return qthread_writeF_const(dest, *src);
+}
 int qthread_writeF_const(aligned_t* dest, aligned_t src) {
     return with(dest, [src](aligned_t& w) { feb::write_f(w, src); });
 }
 
 int qthread_purge(aligned_t* dest) { return qthread_purge_to_const(dest, 0); }
-int qthread_purge_to(aligned_t* restrict dest, aligned_t const* restrict src) { return qthread_purge_to_const(dest, *src); }
+int qthread_purge_to(aligned_t* restrict dest, aligned_t const* restrict src) {
+    return qthread_purge_to_const(dest, *src);
+}
 int qthread_purge_to_const(aligned_t* dest, aligned_t purgeVal) {
     return with(dest, [purgeVal](aligned_t& w) { feb::purge(w, purgeVal); });
 }
 
-int qthread_writeFF(aligned_t* restrict dest, aligned_t const* restrict src) { return qthread_writeFF_const(dest, *src); }
+int qthread_writeFF(aligned_t* restrict dest, aligned_t const* restrict src) {
+    return qthread_writeFF_const(dest, *src);
+}
 int qthread_writeFF_const(aligned_t* dest, aligned_t src) {
     return with(dest, [src](aligned_t& w) { feb::write_ff(w, src); });
 }
-int qthread_writeFF_nb(aligned_t* restrict dest, aligned_t const* restrict src) { return qthread_writeFF_const_nb(dest, *src); }
+int qthread_writeFF_nb(aligned_t* restrict dest, aligned_t const* restrict src) {
+    return qthread_writeFF_const_nb(dest, *src);
+}
 int qthread_writeFF_const_nb(aligned_t* dest, aligned_t src) {
     return attempt(dest, [src](aligned_t& w) { return feb::try_write_ff(w, src); });
 }

@@ -10,7 +10,8 @@ namespace tulle::compat {
 
 namespace {
 
-// An array of the number and the addresses, which the task frees; null: there are none. A negative number: the next argument is an array.
+// An array of the number and the addresses, which the task frees; null: there are none. A negative
+// number: the next argument is an array.
 struct preconditions {
     aligned_t** list = nullptr;
     bool is_complete = true; // else there was no memory
@@ -47,37 +48,45 @@ using namespace tulle::compat;
 
 #define TULLE_SITE __builtin_return_address(0)
 
-int qthread_spawn(qthread_f f, void const* arg, size_t arg_size, void* ret, size_t npreconds, void* preconds,
-                  qthread_shepherd_id_t target_shep, unsigned int feature_flag) {
+int qthread_spawn(qthread_f f, void const* arg, size_t arg_size, void* ret, size_t npreconds,
+                  void* preconds, qthread_shepherd_id_t target_shep, unsigned int feature_flag) {
     auto** const list = npreconds != 0 ? static_cast<aligned_t**>(preconds) : nullptr;
-    return tulle::compat::fork({f, arg, arg_size, ret, list, target_shep, feature_flag}, TULLE_SITE);
+    return tulle::compat::fork({f, arg, arg_size, ret, list, target_shep, feature_flag},
+                               TULLE_SITE);
 }
 
 int qthread_fork(qthread_f f, void const* arg, aligned_t* ret) {
     return tulle::compat::fork({f, arg, 0, ret, nullptr, NO_SHEPHERD, 0}, TULLE_SITE);
 }
 int qthread_fork_net(qthread_f f, void const* arg, aligned_t* ret) {
-    return tulle::compat::fork({f, arg, 0, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_NETWORK}, TULLE_SITE);
+    return tulle::compat::fork({f, arg, 0, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_NETWORK},
+                               TULLE_SITE);
 }
 int qthread_fork_to(qthread_f f, void const* arg, aligned_t* ret, qthread_shepherd_id_t shepherd) {
     return tulle::compat::fork({f, arg, 0, ret, nullptr, shepherd, 0}, TULLE_SITE);
 }
 int qthread_fork_syncvar(qthread_f f, void const* arg, syncvar_t* ret) {
-    return tulle::compat::fork({f, arg, 0, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_RET_SYNCVAR_T}, TULLE_SITE);
+    return tulle::compat::fork({f, arg, 0, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_RET_SYNCVAR_T},
+                               TULLE_SITE);
 }
-int qthread_fork_syncvar_to(qthread_f f, void const* arg, syncvar_t* ret, qthread_shepherd_id_t shepherd) {
-    return tulle::compat::fork({f, arg, 0, ret, nullptr, shepherd, QTHREAD_SPAWN_RET_SYNCVAR_T}, TULLE_SITE);
+int qthread_fork_syncvar_to(qthread_f f, void const* arg, syncvar_t* ret,
+                            qthread_shepherd_id_t shepherd) {
+    return tulle::compat::fork({f, arg, 0, ret, nullptr, shepherd, QTHREAD_SPAWN_RET_SYNCVAR_T},
+                               TULLE_SITE);
 }
 int qthread_fork_copyargs(qthread_f f, void const* arg, size_t arg_size, aligned_t* ret) {
     return tulle::compat::fork({f, arg, arg_size, ret, nullptr, NO_SHEPHERD, 0}, TULLE_SITE);
 }
-int qthread_fork_copyargs_to(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret, qthread_shepherd_id_t preferred_shep) {
+int qthread_fork_copyargs_to(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret,
+                             qthread_shepherd_id_t preferred_shep) {
     return tulle::compat::fork({f, arg, arg_size, ret, nullptr, preferred_shep, 0}, TULLE_SITE);
 }
 int qthread_fork_syncvar_copyargs(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret) {
-    return tulle::compat::fork({f, arg, arg_size, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_RET_SYNCVAR_T}, TULLE_SITE);
+    return tulle::compat::fork(
+        {f, arg, arg_size, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_RET_SYNCVAR_T}, TULLE_SITE);
 }
-int qthread_fork_syncvar_copyargs_simple(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret) {
+int qthread_fork_syncvar_copyargs_simple(qthread_f f, void const* arg, size_t arg_size,
+                                         syncvar_t* ret) {
     unsigned const flags = QTHREAD_SPAWN_RET_SYNCVAR_T | QTHREAD_SPAWN_SIMPLE;
     return tulle::compat::fork({f, arg, arg_size, ret, nullptr, NO_SHEPHERD, flags}, TULLE_SITE);
 }
@@ -85,31 +94,39 @@ int qthread_fork_syncvar_copyargs_simple(qthread_f f, void const* arg, size_t ar
 int qthread_fork_precond(qthread_f f, void const* arg, aligned_t* ret, int npreconds, ...) {
     va_list arguments;
     va_start(arguments, npreconds);
-    int const error = fork_when({f, arg, 0, ret, nullptr, NO_SHEPHERD, 0}, npreconds, arguments, TULLE_SITE);
+    int const error =
+        fork_when({f, arg, 0, ret, nullptr, NO_SHEPHERD, 0}, npreconds, arguments, TULLE_SITE);
     va_end(arguments);
     return error;
 }
-int qthread_fork_precond_to(qthread_f f, void const* arg, aligned_t* ret, qthread_shepherd_id_t shepherd, int npreconds, ...) {
+int qthread_fork_precond_to(qthread_f f, void const* arg, aligned_t* ret,
+                            qthread_shepherd_id_t shepherd, int npreconds, ...) {
     va_list arguments;
     va_start(arguments, npreconds);
-    int const error = fork_when({f, arg, 0, ret, nullptr, shepherd, 0}, npreconds, arguments, TULLE_SITE);
+    int const error =
+        fork_when({f, arg, 0, ret, nullptr, shepherd, 0}, npreconds, arguments, TULLE_SITE);
     va_end(arguments);
     return error;
 }
 int qthread_fork_precond_simple(qthread_f f, void const* arg, aligned_t* ret, int npreconds, ...) {
     va_list arguments;
     va_start(arguments, npreconds);
-    int const error = fork_when({f, arg, 0, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_SIMPLE}, npreconds, arguments, TULLE_SITE);
+    int const error = fork_when({f, arg, 0, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_SIMPLE},
+                                npreconds, arguments, TULLE_SITE);
     va_end(arguments);
     return error;
 }
-int qthread_fork_copyargs_precond(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret, int npreconds, ...) {
+int qthread_fork_copyargs_precond(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret,
+                                  int npreconds, ...) {
     va_list arguments;
     va_start(arguments, npreconds);
-    fork_request const wanted{f, arg, arg_size, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_RET_SYNCVAR_T};
+    fork_request const wanted{
+        f, arg, arg_size, ret, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_RET_SYNCVAR_T};
     int const error = fork_when(wanted, npreconds, arguments, TULLE_SITE);
     va_end(arguments);
     return error;
 }
 
-void qthread_call_method(qthread_f f, void* arg, void* ret, uint16_t flags) { deliver(ret, flags, f(arg)); }
+void qthread_call_method(qthread_f f, void* arg, void* ret, uint16_t flags) {
+    deliver(ret, flags, f(arg));
+}

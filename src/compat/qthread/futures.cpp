@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Futures: threads of a native group with a limit for each shepherd, whose spawner waits for a place.
+// Futures: threads of a native group with a limit for each shepherd, whose spawner waits for a
+// place.
 #include "compat/qthread/futures.hpp"
 
 #include "compat/qthread/library.hpp"
@@ -40,7 +41,8 @@ void run(task* t) noexcept {
 }
 
 int start(spawn_group& group, task* t, int shepherd) {
-    the().live_tasks.fetch_add(1, std::memory_order_relaxed); // relaxed: who finalises knows of it otherwise
+    // relaxed: who finalises knows of it otherwise
+    the().live_tasks.fetch_add(1, std::memory_order_relaxed);
     int const error = guarded([&] { group.spawn_at(shepherd, [t] { run(t); }); });
     if (error != QTHREAD_SUCCESS) {
         the().live_tasks.fetch_sub(1, std::memory_order_relaxed); // relaxed: it never was
@@ -53,7 +55,9 @@ int fork_future(qthread_f function, void* argument, aligned_t* result, int sheph
     if (function == nullptr) return QTHREAD_BADARGS;
     auto const group = futures();
     if (group == nullptr)
-        return qthread_fork_to(function, argument, result, shepherd < 0 ? NO_SHEPHERD : static_cast<qthread_shepherd_id_t>(shepherd));
+        return qthread_fork_to(function, argument, result,
+                               shepherd < 0 ? NO_SHEPHERD
+                                            : static_cast<qthread_shepherd_id_t>(shepherd));
     task* const t = make_task(function, argument, 0);
     if (t == nullptr) return QTHREAD_MALLOC_ERROR;
     t->result = result;
@@ -69,7 +73,8 @@ int fork_future(qthread_f function, void* argument, aligned_t* result, int sheph
 void end_futures() noexcept {
     std::shared_ptr<spawn_group> ended; // its end joins, without the lock
     std::lock_guard const held(s_lock);
-    // Not if some wait for ever: then it stays, and is found again. acquire pairs with the end of a task.
+    // Not if some wait for ever: then it stays, and is found again. acquire pairs with the end of a
+    // task.
     if (the().live_tasks.load(std::memory_order_acquire) == 0) ended.swap(s_futures);
 }
 
@@ -83,13 +88,16 @@ int future_init(int limit) {
     return guarded([limit] {
         std::shared_ptr<tulle::spawn_group> made;
         if (limit != 0)
-            made = std::make_shared<tulle::spawn_group>(tulle::per_shepherd{static_cast<std::size_t>(limit)}, tulle::when_full::block);
+            made = std::make_shared<tulle::spawn_group>(
+                tulle::per_shepherd{static_cast<std::size_t>(limit)}, tulle::when_full::block);
         std::lock_guard const held(s_lock);
         s_futures.swap(made);
     });
 }
 
-int future_fork(qthread_f func, void* arg, aligned_t* ret) { return fork_future(func, arg, ret, -1); }
+int future_fork(qthread_f func, void* arg, aligned_t* ret) {
+    return fork_future(func, arg, ret, -1);
+}
 int future_fork_to(qthread_f func, void* arg, aligned_t* ret, qthread_shepherd_id_t shepherd) {
     if (!the().is_running()) return QTHREAD_NOT_ALLOWED;
     return fork_future(func, arg, ret, static_cast<int>(shepherd % the().shepherds));

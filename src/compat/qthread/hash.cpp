@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixers of the SplitMix64 kind: multiplications by odd constants and shifts, each step a bijection.
+// Mixers of the SplitMix64 kind: multiplications by odd constants and shifts, each step a
+// bijection.
 #include <qthread/hash.h>
 
 #include <cstddef>

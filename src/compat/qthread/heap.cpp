@@ -15,17 +15,21 @@ constexpr std::uint64_t k_page = 4096;
 constexpr std::uint64_t k_alignment = 16;
 
 // Sizes of pieces in pages of a dynamic heap.
-constexpr std::array<std::uint16_t, 18> k_classes{16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 448, 512, 672, 800, 1008, 1360, 2048, 4096};
+constexpr std::array<std::uint16_t, 18> k_classes{16,  32,  48,  64,  96,  128,  160,  192,  256,
+                                                  320, 448, 512, 672, 800, 1008, 1360, 2048, 4096};
 
-constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) noexcept { return (n + to - 1) / to * to; }
+constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) noexcept {
+    return (n + to - 1) / to * to;
+}
 
 std::size_t class_for(std::size_t size) noexcept {
-    return static_cast<std::size_t>(std::lower_bound(k_classes.begin(), k_classes.end(), size) - k_classes.begin());
+    return static_cast<std::size_t>(std::lower_bound(k_classes.begin(), k_classes.end(), size) -
+                                    k_classes.begin());
 }
 
 } // namespace
 
-// --- both kinds --------------------------------------------------------------------------------------------------------------
+// --- both kinds ----------------------------------------------------------------------------------
 
 heap* heap::open(char const* name, heap_header const& wanted) {
     std::unique_ptr<heap> h;
@@ -59,7 +63,7 @@ void heap::push(std::uint64_t& head, std::uint64_t piece) const noexcept {
     head = piece;
 }
 
-// --- static -------------------------------------------------------------------------------------------------------------------
+// --- static --------------------------------------------------------------------------------------
 
 void static_heap::lay_out(heap_header& h) {
     h.item = round_up(std::max<std::uint64_t>(h.item, 1), sizeof(std::uint64_t));
@@ -90,20 +94,24 @@ void static_heap::free(void* piece) {
     push(list_head(s), m_file.offset(piece));
 }
 
-// --- dynamic ------------------------------------------------------------------------------------------------------------------
+// --- dynamic -------------------------------------------------------------------------------------
 
 // Lists, table of pages, pages.
 void dynamic_heap::lay_out(heap_header& h) {
     h.item = 0;
-    std::uint64_t const lists = sizeof(heap_header) + h.streams * k_classes.size() * sizeof(std::uint64_t);
+    std::uint64_t const lists =
+        sizeof(heap_header) + h.streams * k_classes.size() * sizeof(std::uint64_t);
     h.begin = round_up(lists + h.size / k_page * sizeof(std::uint32_t), k_page);
     h.fresh = 0;
 }
 
-std::uint64_t dynamic_heap::page_count() const noexcept { return (m_file.header().size - m_file.header().begin) / k_page; }
+std::uint64_t dynamic_heap::page_count() const noexcept {
+    return (m_file.header().size - m_file.header().begin) / k_page;
+}
 
 std::uint32_t& dynamic_heap::page_use(std::uint64_t page) const noexcept {
-    std::uint64_t const table = sizeof(heap_header) + stream_count() * k_classes.size() * sizeof(std::uint64_t);
+    std::uint64_t const table =
+        sizeof(heap_header) + stream_count() * k_classes.size() * sizeof(std::uint64_t);
     return reinterpret_cast<std::uint32_t*>(m_file.at(table))[page];
 }
 
@@ -144,7 +152,8 @@ void dynamic_heap::carve(std::uint64_t page, std::size_t size_class, std::uint64
 }
 
 // The first of so many free pages in a row; `end`: none.
-std::uint64_t dynamic_heap::find_run(std::uint64_t pages, std::uint64_t from, std::uint64_t end) const noexcept {
+std::uint64_t dynamic_heap::find_run(std::uint64_t pages, std::uint64_t from,
+                                     std::uint64_t end) const noexcept {
     std::uint64_t length = 0;
     for (std::uint64_t p = from; p != end; ++p) {
         std::uint32_t const u = page_use(p);
@@ -161,14 +170,16 @@ void* dynamic_heap::allocate_run(std::uint64_t pages) {
     if (first == count) first = find_run(pages, 0, count);
     if (first == count) return nullptr;
     page_use(first) = static_cast<std::uint32_t>(use::run) | static_cast<std::uint32_t>(pages);
-    for (std::uint64_t p = first + 1; p != first + pages; ++p) page_use(p) = static_cast<std::uint32_t>(use::inside_run);
+    for (std::uint64_t p = first + 1; p != first + pages; ++p)
+        page_use(p) = static_cast<std::uint32_t>(use::inside_run);
     h.fresh = first + pages == count ? 0 : first + pages;
     return m_file.at(h.begin + first * k_page);
 }
 
 void dynamic_heap::free_run(std::uint64_t page) noexcept {
     std::uint64_t const pages = page_use(page) & ~static_cast<std::uint32_t>(use::run);
-    for (std::uint64_t p = page; p != page + pages; ++p) page_use(p) = static_cast<std::uint32_t>(use::free_page);
+    for (std::uint64_t p = page; p != page + pages; ++p)
+        page_use(p) = static_cast<std::uint32_t>(use::free_page);
 }
 
 void dynamic_heap::free(void* piece) {

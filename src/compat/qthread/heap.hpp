@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two kinds of heaps in files (qalloc.h). Free pieces are on lists, one for each stream, or one for each stream and size; a thread
-// prefers one stream. A static heap gives out fresh pieces in order. A dynamic heap is made of pages: a page has pieces of one size for
-// ever, or belongs to a run for one large piece.
+// The two kinds of heaps in files (qalloc.h). Free pieces are on lists, one for each stream, or one
+// for each stream and size; a thread prefers one stream. A static heap gives out fresh pieces in
+// order. A dynamic heap is made of pages: a page has pieces of one size for ever, or belongs to a
+// run for one large piece.
 #pragma once
 
 #include "compat/qthread/heap_file.hpp"
@@ -33,7 +34,9 @@ protected:
     struct alignas(64) stream {
         std::mutex lock;
     };
-    [[nodiscard]] std::size_t stream_count() const noexcept { return static_cast<std::size_t>(m_file.header().streams); }
+    [[nodiscard]] std::size_t stream_count() const noexcept {
+        return static_cast<std::size_t>(m_file.header().streams);
+    }
     [[nodiscard]] std::size_t preferred_stream() const noexcept;
     // First word of list `list`, of which the first lies behind the header.
     [[nodiscard]] std::uint64_t& list_head(std::size_t list) const noexcept {
@@ -62,13 +65,15 @@ public:
 
 private:
     // What the table of pages says of each.
-    enum class use : std::uint32_t { free_page = 0, inside_run = 0x40000000, run = 0x80000000 }; // run: and its length; else: class + 1
+    // run: and its length; else: class + 1
+    enum class use : std::uint32_t { free_page = 0, inside_run = 0x40000000, run = 0x80000000 };
 
     [[nodiscard]] std::uint32_t& page_use(std::uint64_t page) const noexcept;
     [[nodiscard]] std::uint64_t page_count() const noexcept;
     [[nodiscard]] void* allocate_small(std::size_t size_class);
     [[nodiscard]] void* allocate_run(std::uint64_t pages);
-    [[nodiscard]] std::uint64_t find_run(std::uint64_t pages, std::uint64_t from, std::uint64_t end) const noexcept;
+    [[nodiscard]] std::uint64_t find_run(std::uint64_t pages, std::uint64_t from,
+                                         std::uint64_t end) const noexcept;
     void free_run(std::uint64_t page) noexcept;
     void carve(std::uint64_t page, std::size_t size_class, std::uint64_t& head) noexcept;
 };

@@ -39,7 +39,8 @@ bool fail(int error) noexcept {
 // Whether the file has a header that fits its size.
 bool load_header(int file, std::uint64_t size, heap_header& found) {
     if (size < sizeof found) return fail(EINVAL);
-    if (::pread(file, &found, sizeof found, 0) != static_cast<ssize_t>(sizeof found)) return fail(errno != 0 ? errno : EINVAL);
+    if (::pread(file, &found, sizeof found, 0) != static_cast<ssize_t>(sizeof found))
+        return fail(errno != 0 ? errno : EINVAL);
     return (found.magic == k_magic && found.size == size) || fail(EINVAL);
 }
 
@@ -65,7 +66,8 @@ bool heap_file::open(char const* name, heap_header wanted) {
         if (::ftruncate(file.get(), static_cast<off_t>(wanted.size)) != 0) return false;
     } else {
         heap_header found{};
-        if (!load_header(file.get(), static_cast<std::uint64_t>(status.st_size), found)) return false;
+        if (!load_header(file.get(), static_cast<std::uint64_t>(status.st_size), found))
+            return false;
         if (!same_layout(found, wanted)) return fail(EINVAL);
         wanted.base = found.base;
     }

@@ -46,15 +46,19 @@ std::size_t current(enum introspective_state type) noexcept {
     switch (type) {
         case CURRENT_SHEPHERD: return qthread_shep();
         case CURRENT_WORKER: return qthread_worker_local(nullptr);
-        case CURRENT_UNIQUE_WORKER: return has_place() ? static_cast<std::size_t>(worker_number()) : NO_WORKER;
-        case CURRENT_TEAM: return self() == nullptr ? static_cast<std::size_t>(QTHREAD_DEFAULT_TEAM_ID) : qt_team_id();
+        case CURRENT_UNIQUE_WORKER:
+            return has_place() ? static_cast<std::size_t>(worker_number()) : NO_WORKER;
+        case CURRENT_TEAM:
+            return self() == nullptr ? static_cast<std::size_t>(QTHREAD_DEFAULT_TEAM_ID)
+                                     : qt_team_id();
         default: return qt_team_parent_id();
     }
 }
 
 std::size_t count(enum introspective_state type) noexcept {
     switch (type) {
-        case BUSYNESS: return self() == nullptr ? static_cast<std::size_t>(-1) : 1 + live() / the().shepherds;
+        case BUSYNESS:
+            return self() == nullptr ? static_cast<std::size_t>(-1) : 1 + live() / the().shepherds;
         case NODE_BUSYNESS: return 1 + live();
         case WORKER_OCCUPATION: return std::min(1 + live(), count_active_workers());
         case ACTIVE_SHEPHERDS: return count_active_shepherds();
@@ -78,7 +82,8 @@ unsigned qthread_id() {
 }
 
 qthread_shepherd_id_t qthread_shep() {
-    return has_place() ? static_cast<qthread_shepherd_id_t>(tulle::this_thread::shepherd_index()) : NO_SHEPHERD;
+    return has_place() ? static_cast<qthread_shepherd_id_t>(tulle::this_thread::shepherd_index())
+                       : NO_SHEPHERD;
 }
 
 qthread_worker_id_t qthread_worker(qthread_shepherd_id_t* s) {
@@ -107,8 +112,12 @@ aligned_t* qthread_retloc() {
     return me == nullptr ? nullptr : static_cast<aligned_t*>(me->result);
 }
 
-qthread_shepherd_id_t qthread_num_shepherds() { return static_cast<qthread_shepherd_id_t>(count_active_shepherds()); }
-qthread_worker_id_t qthread_num_workers() { return static_cast<qthread_worker_id_t>(count_active_workers()); }
+qthread_shepherd_id_t qthread_num_shepherds() {
+    return static_cast<qthread_shepherd_id_t>(count_active_shepherds());
+}
+qthread_worker_id_t qthread_num_workers() {
+    return static_cast<qthread_worker_id_t>(count_active_workers());
+}
 qthread_worker_id_t qthread_num_workers_local(qthread_shepherd_id_t /*shepherd_id*/) {
     return static_cast<qthread_worker_id_t>(the().workers_each);
 }

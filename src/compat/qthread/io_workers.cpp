@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OS threads that make system calls for qthreads: started when all are busy, at most MAX_IO_WORKERS; they end when they have had nothing to do for
-// IO_TIMEOUT seconds. Callers that are no qthreads make their calls themselves.
+// OS threads that make system calls for qthreads: started when all are busy, at most
+// MAX_IO_WORKERS; they end when they have had nothing to do for IO_TIMEOUT seconds. Callers that
+// are no qthreads make their calls themselves.
 #include "compat/qthread/blocking.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/task.hpp"
@@ -98,7 +99,8 @@ private:
     std::condition_variable m_change, m_ended;
     io_job* m_first = nullptr;
     io_job** m_last = &m_first;
-    std::size_t m_running = 0, m_idle = 0, m_queued = 0; // a job that is queued has an idle OS thread, unless there are as many as may be
+    // A job that is queued has an idle OS thread, unless there are as many as may be.
+    std::size_t m_running = 0, m_idle = 0, m_queued = 0;
     bool m_ends = false;
 };
 
@@ -159,7 +161,8 @@ ssize_t qt_pwrite(int filedes, void const* buf, size_t nbyte, off_t offset) {
 ssize_t qt_read(int filedes, void* buf, size_t nbyte) {
     return perform([=] { return ::read(filedes, buf, nbyte); });
 }
-int qt_select(int nfds, fd_set* restrict readfds, fd_set* restrict writefds, fd_set* restrict errorfds, struct timeval* restrict timeout) {
+int qt_select(int nfds, fd_set* restrict readfds, fd_set* restrict writefds,
+              fd_set* restrict errorfds, struct timeval* restrict timeout) {
     return perform([=] { return ::select(nfds, readfds, writefds, errorfds, timeout); });
 }
 int qt_system(char const* command) {

@@ -23,14 +23,18 @@ struct library {
     std::atomic<std::size_t> live_tasks{0};    // forked, and not at their end
     std::atomic<std::size_t> waiting_tasks{0}; // of these, in queues and for syncvars
 
-    [[nodiscard]] bool is_running() const noexcept { return running.load(std::memory_order_acquire); } // pairs with qthread_initialize
+    // Pairs with qthread_initialize.
+    [[nodiscard]] bool is_running() const noexcept {
+        return running.load(std::memory_order_acquire);
+    }
 };
 
 [[nodiscard]] library& the() noexcept;
 
 // The caller waits in its scope; for who asks how busy the shepherds are.
 struct waiting_mark {
-    waiting_mark() noexcept { the().waiting_tasks.fetch_add(1, std::memory_order_relaxed); } // relaxed, both: a number for people
+    // relaxed, both: a number for people
+    waiting_mark() noexcept { the().waiting_tasks.fetch_add(1, std::memory_order_relaxed); }
     ~waiting_mark() { the().waiting_tasks.fetch_sub(1, std::memory_order_relaxed); }
     waiting_mark(waiting_mark const&) = delete;
     waiting_mark& operator=(waiting_mark const&) = delete;

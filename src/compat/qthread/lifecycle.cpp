@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and ending. The thread that initialises becomes the native worker 0, as the first qthread of Qthreads.
+// Starting and ending. The thread that initialises becomes the native worker 0, as the first
+// qthread of Qthreads.
 #include "compat/qthread/blocking.hpp"
 #include "compat/qthread/environment.hpp"
 #include "compat/qthread/futures.hpp"
@@ -37,13 +38,16 @@ constexpr auto k_patience = 1s; // of finalise, with qthreads that are alive
 constexpr std::size_t k_default_stack = 32768;
 constexpr std::size_t k_default_io_workers = 10;
 constexpr std::size_t k_default_io_timeout_s = 8;
-constexpr std::size_t k_stack_overhead = 8192; // of a native stack: its guard, and what lies at its top
+// Of a native stack: its guard, and what lies at its top.
+constexpr std::size_t k_stack_overhead = 8192;
 
 std::mutex s_lifecycle;
 task* s_main = nullptr;
 bool s_sets_shape = false, s_sets_stack = false; // options that were set for an earlier start
 
-void set_number(char const* option, std::size_t value) { set_option(option, value == 0 ? "auto" : std::to_string(value)); }
+void set_number(char const* option, std::size_t value) {
+    set_option(option, value == 0 ? "auto" : std::to_string(value));
+}
 
 void set_shape(shape const& wanted) {
     if (wanted.shepherds == 0 && !s_sets_shape) return;
@@ -67,7 +71,8 @@ void set_stacks() {
     }
 }
 
-// Programs keep data for each number of qthread_worker(), as only one qthread at a time has it: no worker runs in place of another unasked.
+// Programs keep data for each number of qthread_worker(), as only one qthread at a time has it: no
+// worker runs in place of another unasked.
 void keep_workers_apart() {
     if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
 }
@@ -88,9 +93,11 @@ void start() {
         initialize();
         the().has_started_tulle = true;
     }
-    static_cast<void>(this_thread::get_id()); // makes the caller known where others have started Tulle
+    // Makes the caller known where others have started Tulle.
+    static_cast<void>(this_thread::get_id());
     the().shepherds = static_cast<std::size_t>(shepherd_count());
-    the().workers_each = (static_cast<std::size_t>(worker_count()) + the().shepherds - 1) / the().shepherds;
+    the().workers_each =
+        (static_cast<std::size_t>(worker_count()) + the().shepherds - 1) / the().shepherds;
     the().next_task_id.store(1, std::memory_order_relaxed); // relaxed, both: published by `running`
     the().next_team_id.store(QTHREAD_DEFAULT_TEAM_ID + 1, std::memory_order_relaxed);
     s_main = make_task(nullptr, nullptr, 0);
@@ -101,17 +108,23 @@ void start() {
 
 void tell() {
     if (number_of("INFO", 0) == 0) return;
-    std::fprintf(stderr, "qthreads: %zu shepherds, %zu workers each, stacks of %zu bytes, %zu bytes of local memory\n", the().shepherds,
-                 the().workers_each, the().stack_size, the().tasklocal_size);
+    std::fprintf(stderr,
+                 "qthreads: %zu shepherds, %zu workers each, stacks of %zu bytes, %zu bytes of "
+                 "local memory\n",
+                 the().shepherds, the().workers_each, the().stack_size, the().tasklocal_size);
 }
 
 void wait_for_tasks() noexcept {
     auto const until = std::chrono::steady_clock::now() + k_patience;
-    // Looked at again and again, so that the end of a task, millions of times, need not ask whether somebody waits for the last. acquire pairs with it.
-    while (the().live_tasks.load(std::memory_order_acquire) != 0 && std::chrono::steady_clock::now() < until) this_thread::sleep_for(100us);
+    // Looked at again and again, so that the end of a task, millions of times, need not ask whether
+    // somebody waits for the last. acquire pairs with it.
+    while (the().live_tasks.load(std::memory_order_acquire) != 0 &&
+           std::chrono::steady_clock::now() < until)
+        this_thread::sleep_for(100us);
 }
 
-// Unless it belongs to somebody else. Threads that wait for ever go on doing so, and the next initialise takes up what runs.
+// Unless it belongs to somebody else. Threads that wait for ever go on doing so, and the next
+// initialise takes up what runs.
 void end_tulle() noexcept {
     if (!the().has_started_tulle) return;
     try {
@@ -140,8 +153,10 @@ int qthread_initialize() {
 }
 
 int qthread_init(qthread_shepherd_id_t nshepherds) {
-    if (::setenv("QT_NUM_SHEPHERDS", std::to_string(nshepherds).c_str(), 1) != 0) return QTHREAD_MALLOC_ERROR;
-    if (nshepherds != 0 && ::setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1) != 0) return QTHREAD_MALLOC_ERROR;
+    if (::setenv("QT_NUM_SHEPHERDS", std::to_string(nshepherds).c_str(), 1) != 0)
+        return QTHREAD_MALLOC_ERROR;
+    if (nshepherds != 0 && ::setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1) != 0)
+        return QTHREAD_MALLOC_ERROR;
     return qthread_initialize();
 }
 

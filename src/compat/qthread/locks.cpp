@@ -33,12 +33,15 @@ std::mutex s_lock; // guards the table; held for a look only
 std::atomic<std::size_t> s_count{0};
 
 std::unordered_map<aligned_t const*, std::shared_ptr<made_lock>>& table() {
-    static auto* const s_table = new std::unordered_map<aligned_t const*, std::shared_ptr<made_lock>>; // threads may outlive static objects
+    // Threads may outlive static objects.
+    static auto* const s_table =
+        new std::unordered_map<aligned_t const*, std::shared_ptr<made_lock>>;
     return *s_table;
 }
 
 std::shared_ptr<made_lock> find(aligned_t const* a) {
-    if (s_count.load(std::memory_order_relaxed) == 0) return nullptr; // relaxed: who locks an address knows of its lock_init
+    // relaxed: who locks an address knows of its lock_init
+    if (s_count.load(std::memory_order_relaxed) == 0) return nullptr;
     std::lock_guard const held(s_lock);
     auto const at = table().find(a);
     return at == table().end() ? nullptr : at->second;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose workers fetch iterations (qt_loop_queue_*). Iterations are counted in steps from 0; how many are fetched at a time depends on
-// the first one only (factoring: Hummel, Schonberg and Flynn 1992, doi:10.1145/135226.135232), and for timed loops on the clock.
+// Loops whose workers fetch iterations (qt_loop_queue_*). Iterations are counted in steps from 0;
+// how many are fetched at a time depends on the first one only (factoring: Hummel, Schonberg and
+// Flynn 1992, doi:10.1145/135226.135232), and for timed loops on the clock.
 #include <qthread/qloop.h>
 #include <qthread/qtimer.h>
 
@@ -55,7 +56,8 @@ std::size_t factored_chunk(loop const& l, std::size_t at) {
 // Twice as many while a chunk takes less than it should, half as many when it takes more.
 std::size_t timed_chunk(loop const& l, std::size_t at, pace const& last) {
     if (last.chunk == 0) return 1;
-    std::size_t const wanted = last.seconds < k_timed_chunk ? 2 * last.chunk : std::max<std::size_t>(last.chunk / 2, 1);
+    std::size_t const wanted =
+        last.seconds < k_timed_chunk ? 2 * last.chunk : std::max<std::size_t>(last.chunk / 2, 1);
     return std::min(wanted, (l.count - at) / (2 * l.workers) + 1);
 }
 
@@ -75,7 +77,8 @@ bool fetch(loop& l, pace const& last, steps& fetched) {
     do {
         if (at >= l.count) return false;
         fetched = {at, std::min(chunk_at(l, at, last), l.count - at)};
-    } while (!l.next.compare_exchange_weak(at, at + fetched.count, std::memory_order_relaxed, std::memory_order_relaxed));
+    } while (!l.next.compare_exchange_weak(at, at + fetched.count, std::memory_order_relaxed,
+                                           std::memory_order_relaxed));
     return true;
 }
 
@@ -101,7 +104,8 @@ bool may_leave(loop& l) {
     std::size_t active = l.active.load(std::memory_order_relaxed);
     do {
         if (active <= 1) return false;
-    } while (!l.active.compare_exchange_weak(active, active - 1, std::memory_order_relaxed, std::memory_order_relaxed));
+    } while (!l.active.compare_exchange_weak(active, active - 1, std::memory_order_relaxed,
+                                             std::memory_order_relaxed));
     return true;
 }
 
@@ -120,10 +124,13 @@ aligned_t work(void* p) {
 void add_worker(loop& l, std::size_t shepherd) {
     l.active.fetch_add(1, std::memory_order_relaxed); // relaxed: see may_leave
     l.running.add_signalers(1);
-    if (qthread_fork_to(work, &l, nullptr, static_cast<qthread_shepherd_id_t>(shepherd)) != QTHREAD_SUCCESS) work(&l);
+    if (qthread_fork_to(work, &l, nullptr, static_cast<qthread_shepherd_id_t>(shepherd)) !=
+        QTHREAD_SUCCESS)
+        work(&l);
 }
 
-loop* make(qt_loop_queue_type type, std::size_t start, std::size_t stop, std::size_t incr, void* arg) {
+loop* make(qt_loop_queue_type type, std::size_t start, std::size_t stop, std::size_t incr,
+           void* arg) {
     if (incr == 0 || type > TIMED) return nullptr;
     auto* const l = new (std::nothrow) loop{};
     if (l == nullptr) return nullptr;
@@ -140,14 +147,16 @@ loop* make(qt_loop_queue_type type, std::size_t start, std::size_t stop, std::si
 
 } // namespace
 
-qqloop_handle_t* qt_loop_queue_create(qt_loop_queue_type const type, size_t const start, size_t const stop, size_t const incr,
-                                      qt_loop_f const func, void* const argptr) {
+qqloop_handle_t* qt_loop_queue_create(qt_loop_queue_type const type, size_t const start,
+                                      size_t const stop, size_t const incr, qt_loop_f const func,
+                                      void* const argptr) {
     loop* const l = func != nullptr ? make(type, start, stop, incr, argptr) : nullptr;
     if (l != nullptr) l->func = func;
     return l;
 }
 
-qqloop_step_handle_t* qt_loop_step_queue_create(qt_loop_queue_type const type, size_t start, size_t stop, size_t incr, qt_loop_step_f func,
+qqloop_step_handle_t* qt_loop_step_queue_create(qt_loop_queue_type const type, size_t start,
+                                                size_t stop, size_t incr, qt_loop_step_f func,
                                                 void* argptr) {
     loop* const l = func != nullptr ? make(type, start, stop, incr, argptr) : nullptr;
     if (l != nullptr) l->step_func = func;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that give their iterations to qthreads, or to futures. What runs is run(first, last) of an object; who calls waits until all have
-// ended. Where no thread can be made, for want of memory or before qthread_initialize(), the caller of the loop runs that part itself.
+// Loops that give their iterations to qthreads, or to futures. What runs is run(first, last) of an
+// object; who calls waits until all have ended. Where no thread can be made, for want of memory or
+// before qthread_initialize(), the caller of the loop runs that part itself.
 #pragma once
 
 #include <qthread/futurelib.h>
@@ -21,11 +22,14 @@ namespace tulle::compat {
 enum class thread_kind { qthread, simple, future };
 
 // False: no thread was made.
-[[nodiscard]] inline bool start_thread(thread_kind kind, qthread_f f, void* arg, qthread_shepherd_id_t where) {
+[[nodiscard]] inline bool start_thread(thread_kind kind, qthread_f f, void* arg,
+                                       qthread_shepherd_id_t where) {
     if (kind == thread_kind::future) {
-        return (where == NO_SHEPHERD ? future_fork(f, arg, nullptr) : future_fork_to(f, arg, nullptr, where)) == QTHREAD_SUCCESS;
+        return (where == NO_SHEPHERD ? future_fork(f, arg, nullptr)
+                                     : future_fork_to(f, arg, nullptr, where)) == QTHREAD_SUCCESS;
     }
-    unsigned const flags = kind == thread_kind::simple ? static_cast<unsigned>(QTHREAD_SPAWN_SIMPLE) : 0;
+    unsigned const flags =
+        kind == thread_kind::simple ? static_cast<unsigned>(QTHREAD_SPAWN_SIMPLE) : 0;
     return qthread_spawn(f, arg, 0, nullptr, 0, nullptr, where, flags) == QTHREAD_SUCCESS;
 }
 
@@ -34,11 +38,15 @@ enum class thread_kind { qthread, simple, future };
     return std::min<std::size_t>(stop - start, std::max<std::size_t>(qthread_num_workers(), 1));
 }
 
-// Calls body(part, first, last) for each part of equal size, each by a thread of its own. Part k goes to the shepherd k modulo their number.
+// Calls body(part, first, last) for each part of equal size, each by a thread of its own. Part k
+// goes to the shepherd k modulo their number.
 template <class Body> class part_loop {
 public:
     part_loop(std::size_t start, std::size_t stop, std::size_t parts, Body& body)
-        : m_start(start), m_body(body), m_parts(stop - start, parts), m_running(static_cast<std::uint32_t>(parts)) {}
+        : m_start(start),
+          m_body(body),
+          m_parts(stop - start, parts),
+          m_running(static_cast<std::uint32_t>(parts)) {}
 
     void run(thread_kind kind) {
         auto const parts = make_parts();
@@ -57,10 +65,13 @@ private:
         part_loop* loop;
         std::size_t number;
     };
-    [[nodiscard]] std::unique_ptr<part[]> make_parts() const { return std::unique_ptr<part[]>(new (std::nothrow) part[m_parts.count()]); }
+    [[nodiscard]] std::unique_ptr<part[]> make_parts() const {
+        return std::unique_ptr<part[]>(new (std::nothrow) part[m_parts.count()]);
+    }
     static aligned_t run_part(void* p) {
         auto const [loop, k] = *static_cast<part*>(p);
-        loop->m_body(k, loop->m_start + loop->m_parts.begin(k), loop->m_start + loop->m_parts.end(k));
+        loop->m_body(k, loop->m_start + loop->m_parts.begin(k),
+                     loop->m_start + loop->m_parts.end(k));
         loop->m_running.notify(); // the last access
         return 0;
     }
@@ -71,16 +82,19 @@ private:
     signal m_running;
 };
 
-template <class Body> void run_parts(std::size_t start, std::size_t stop, std::size_t parts, thread_kind kind, Body body) {
+template <class Body>
+void run_parts(std::size_t start, std::size_t stop, std::size_t parts, thread_kind kind,
+               Body body) {
     part_loop<Body>(start, stop, parts, body).run(kind);
 }
 // As many as there are workers. Nothing for no iterations.
-template <class Body> void run_parts(std::size_t start, std::size_t stop, thread_kind kind, Body const& body) {
+template <class Body>
+void run_parts(std::size_t start, std::size_t stop, thread_kind kind, Body const& body) {
     if (start < stop) run_parts(start, stop, worker_parts(start, stop), kind, body);
 }
 
-// Calls body(k) for k = 0, 1, ... count - 1, each by a thread of its own. A thread takes the next number when it starts, so that nothing
-// needs to be kept for each.
+// Calls body(k) for k = 0, 1, ... count - 1, each by a thread of its own. A thread takes the next
+// number when it starts, so that nothing needs to be kept for each.
 template <class Body> class thread_loop {
 public:
     explicit thread_loop(Body& body) : m_body(body) {}
@@ -103,7 +117,9 @@ private:
             spawn(count, kind);
         } else {
             run_parts(0, count, thread_kind::qthread,
-                      [=, this](std::size_t, std::size_t first, std::size_t last) { spawn(last - first, kind); });
+                      [=, this](std::size_t, std::size_t first, std::size_t last) {
+                          spawn(last - first, kind);
+                      });
         }
         m_running.wait();
     }
@@ -113,8 +129,9 @@ private:
     }
     static aligned_t run_next(void* p) {
         auto* const loop = static_cast<thread_loop*>(p);
-        loop->m_body(loop->m_next.fetch_add(1, std::memory_order_relaxed)); // relaxed: only a number of one's own is wanted
-        loop->m_running.notify();                                           // the last access
+        // relaxed: only a number of one's own is wanted
+        loop->m_body(loop->m_next.fetch_add(1, std::memory_order_relaxed));
+        loop->m_running.notify(); // the last access
         return 0;
     }
 
@@ -124,7 +141,9 @@ private:
 };
 
 // body(i) for start, start + stride, ... below stop. Nothing for no iterations or a stride of 0.
-template <class Body> void run_threads(std::size_t start, std::size_t stop, std::size_t stride, thread_kind kind, Body const& body) {
+template <class Body>
+void run_threads(std::size_t start, std::size_t stop, std::size_t stride, thread_kind kind,
+                 Body const& body) {
     if (start >= stop || stride == 0) return;
     std::size_t const count = (stop - start - 1) / stride + 1;
     auto iteration = [=, &body](std::size_t k) { body(start + k * stride); };

@@ -28,7 +28,8 @@ std::vector<bool> s_disabled_shepherds, s_disabled_workers;
 // The others from near to far, and none behind them.
 shepherd_list make_neighbours(std::size_t from) {
     shepherd_list made;
-    for (int const s : nearest_shepherds(static_cast<int>(from))) made.push_back(static_cast<qthread_shepherd_id_t>(s));
+    for (int const s : nearest_shepherds(static_cast<int>(from)))
+        made.push_back(static_cast<qthread_shepherd_id_t>(s));
     made.push_back(NO_SHEPHERD);
     return made;
 }
@@ -49,7 +50,8 @@ std::size_t worker_total() noexcept { return the().shepherds * the().workers_eac
 bool is_running_on(std::size_t worker) {
     bool const by_itself = worker < s_disabled_workers.size() && s_disabled_workers[worker];
     std::size_t const shepherd = worker % the().shepherds;
-    return !by_itself && !(shepherd < s_disabled_shepherds.size() && s_disabled_shepherds[shepherd]);
+    return !by_itself &&
+           !(shepherd < s_disabled_shepherds.size() && s_disabled_shepherds[shepherd]);
 }
 
 void note(std::vector<bool>& flags, std::size_t index, bool disabled, std::size_t count) {
@@ -85,7 +87,8 @@ std::size_t count_active_shepherds() noexcept {
 std::size_t count_active_workers() noexcept {
     std::lock_guard const held(s_lock);
     std::size_t active = 0;
-    for (std::size_t k = 0; the().is_running() && k < worker_total(); ++k) active += is_running_on(k) ? 1 : 0;
+    for (std::size_t k = 0; the().is_running() && k < worker_total(); ++k)
+        active += is_running_on(k) ? 1 : 0;
     return active;
 }
 
@@ -130,21 +133,33 @@ int qthread_distance(qthread_shepherd_id_t const src, qthread_shepherd_id_t cons
     return tulle::shepherd_distance(src, dest);
 }
 
-qthread_shepherd_id_t const* qthread_sorted_sheps() { return self() == nullptr ? nullptr : qthread_sorted_sheps_remote(qthread_shep()); }
+qthread_shepherd_id_t const* qthread_sorted_sheps() {
+    return self() == nullptr ? nullptr : qthread_sorted_sheps_remote(qthread_shep());
+}
 qthread_shepherd_id_t const* qthread_sorted_sheps_remote(qthread_shepherd_id_t const src) {
     return src >= the().shepherds ? nullptr : neighbours_of(src);
 }
 
-int qthread_disable_shepherd(qthread_shepherd_id_t shep) { return set_shepherd(shep, true, &tulle::disable_shepherd); }
-void qthread_enable_shepherd(qthread_shepherd_id_t shep) { static_cast<void>(set_shepherd(shep, false, &tulle::enable_shepherd)); }
-int qthread_disable_worker(qthread_worker_id_t worker) { return set_worker(worker, true, &tulle::disable_worker); }
-void qthread_enable_worker(qthread_worker_id_t worker) { static_cast<void>(set_worker(worker, false, &tulle::enable_worker)); }
+int qthread_disable_shepherd(qthread_shepherd_id_t shep) {
+    return set_shepherd(shep, true, &tulle::disable_shepherd);
+}
+void qthread_enable_shepherd(qthread_shepherd_id_t shep) {
+    static_cast<void>(set_shepherd(shep, false, &tulle::enable_shepherd));
+}
+int qthread_disable_worker(qthread_worker_id_t worker) {
+    return set_worker(worker, true, &tulle::disable_worker);
+}
+void qthread_enable_worker(qthread_worker_id_t worker) {
+    static_cast<void>(set_worker(worker, false, &tulle::enable_worker));
+}
 
 int qthread_migrate_to(qthread_shepherd_id_t const shepherd) {
     task const* const me = self();
     if (me == nullptr || me->is_main) return QTHREAD_NOT_ALLOWED;
     if (shepherd != NO_SHEPHERD && shepherd >= the().shepherds) return QTHREAD_BADARGS;
-    return guarded([shepherd] { tulle::this_thread::migrate_to(shepherd == NO_SHEPHERD ? -1 : static_cast<int>(shepherd)); });
+    return guarded([shepherd] {
+        tulle::this_thread::migrate_to(shepherd == NO_SHEPHERD ? -1 : static_cast<int>(shepherd));
+    });
 }
 
 void qthread_reset_target_shep() {}

@@ -8,7 +8,8 @@ namespace tulle::compat {
 
 [[nodiscard]] std::size_t count_active_shepherds() noexcept;
 [[nodiscard]] std::size_t count_active_workers() noexcept;
-// The worker that the caller runs on, from 0 to the number at the start - 1; -1: none. A worker that stands in for one that is blocked counts as that.
+// The worker that the caller runs on, from 0 to the number at the start - 1; -1: none. A worker
+// that stands in for one that is blocked counts as that.
 [[nodiscard]] int worker_number() noexcept;
 // At the end of the library.
 void forget_places() noexcept;

@@ -16,13 +16,15 @@ namespace {
 
 using namespace tulle::compat;
 
-// Open heaps live until qalloc_cleanup() or the end of the process, which writes back what is mapped.
+// Open heaps live until qalloc_cleanup() or the end of the process, which writes back what is
+// mapped.
 struct open_heaps {
     std::mutex lock;
     std::vector<std::unique_ptr<heap>> all;
 };
 open_heaps& heaps() {
-    static auto& s_heaps = *new open_heaps; // never destroyed: other threads may still use them when the process ends
+    // Never destroyed: other threads may still use them when the process ends.
+    static auto& s_heaps = *new open_heaps;
     return s_heaps;
 }
 
@@ -53,7 +55,8 @@ bool lay_out(heap_header& h) {
     return h.begin < h.size;
 }
 
-void* make(off_t filesize, void* addr, char const* name, heap_kind kind, size_t item, size_t streams) {
+void* make(off_t filesize, void* addr, char const* name, heap_kind kind, size_t item,
+           size_t streams) {
     heap_header wanted{};
     wanted.base = reinterpret_cast<std::uintptr_t>(addr);
     wanted.size = filesize < 0 ? 0 : static_cast<std::uint64_t>(filesize);
@@ -69,16 +72,19 @@ void* make(off_t filesize, void* addr, char const* name, heap_kind kind, size_t 
 
 } // namespace
 
-void* qalloc_makestatmap(off_t const filesize, void* addr, char const* filename, size_t itemsize, size_t const streams) {
+void* qalloc_makestatmap(off_t const filesize, void* addr, char const* filename, size_t itemsize,
+                         size_t const streams) {
     return make(filesize, addr, filename, heap_kind::fixed, itemsize, streams);
 }
-void* qalloc_makedynmap(off_t const filesize, void* addr, char const* filename, size_t const streams) {
+void* qalloc_makedynmap(off_t const filesize, void* addr, char const* filename,
+                        size_t const streams) {
     return make(filesize, addr, filename, heap_kind::dynamic, 0, streams);
 }
 void* qalloc_loadmap(char const* filename) {
     heap_header found{};
     if (filename == nullptr) errno = EINVAL;
-    return filename != nullptr && heap_file::read_header(filename, found) ? open(filename, found) : nullptr;
+    return filename != nullptr && heap_file::read_header(filename, found) ? open(filename, found)
+                                                                          : nullptr;
 }
 
 void qalloc_checkpoint() {
@@ -95,7 +101,9 @@ void qalloc_cleanup() {
     }
 }
 
-void* qalloc_malloc(void* map, size_t size) { return map != nullptr ? as_heap(map)->allocate(size) : nullptr; }
+void* qalloc_malloc(void* map, size_t size) {
+    return map != nullptr ? as_heap(map)->allocate(size) : nullptr;
+}
 void* qalloc_statmalloc(mapinfo_t* map) { return qalloc_malloc(map, 0); }
 void* qalloc_dynmalloc(dynmapinfo_t* map, size_t size) { return qalloc_malloc(map, size); }
 

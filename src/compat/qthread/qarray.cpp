@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making arrays, and to whom their segments belong (segments.hpp). Pages are of the system's, so memory is where it is first used.
+// Making arrays, and to whom their segments belong (segments.hpp). Pages are of the system's, so
+// memory is where it is first used.
 #include "compat/qthread/segments.hpp"
 
 #include <qthread/qarray.h>
@@ -50,7 +51,8 @@ bool choose_sizes(segmented_array& a, int seg_pages) {
 }
 
 bool map_memory(segmented_array& a) {
-    void* const p = ::mmap(nullptr, a.bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const p = ::mmap(nullptr, a.bytes(), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) return false;
     a.base_ptr = static_cast<char*>(p);
     return true;
@@ -58,15 +60,19 @@ bool map_memory(segmented_array& a) {
 
 } // namespace
 
-qarray* qarray_create(size_t const count, size_t const unit_size) { return qarray_create_configured(count, unit_size, FIXED_HASH, 0, 0); }
+qarray* qarray_create(size_t const count, size_t const unit_size) {
+    return qarray_create_configured(count, unit_size, FIXED_HASH, 0, 0);
+}
 qarray* qarray_create_tight(size_t const count, size_t const unit_size) {
     return qarray_create_configured(count, unit_size, FIXED_HASH, 1, 0);
 }
 
-qarray* qarray_create_configured(size_t const count, size_t const unit_size, distribution_t const d, char const tight,
-                                 int const seg_pages) try {
+qarray* qarray_create_configured(size_t const count, size_t const unit_size, distribution_t const d,
+                                 char const tight, int const seg_pages) try {
     constexpr std::size_t k_word = 8;
-    if (count == 0 || unit_size == 0 || unit_size > std::numeric_limits<std::size_t>::max() - k_word) return nullptr;
+    if (count == 0 || unit_size == 0 ||
+        unit_size > std::numeric_limits<std::size_t>::max() - k_word)
+        return nullptr;
     auto a = std::make_unique<segmented_array>();
     a->count = count;
     a->unit_size = tight != 0 ? unit_size : (unit_size + k_word - 1) / k_word * k_word;
@@ -98,7 +104,8 @@ void qarray_dist_like(qarray const* ref, qarray* mod) {
     if (ref == nullptr || mod == nullptr) return;
     if (mod->dist_type == ALL_SAME) return qarray_set_shepof(mod, 0, qarray_shepof(ref, 0));
     if (mod->dist_type != DIST) return;
-    for (std::size_t i = 0; i < mod->count && i < ref->count; i += mod->segment_size) qarray_set_shepof(mod, i, qarray_shepof(ref, i));
+    for (std::size_t i = 0; i < mod->count && i < ref->count; i += mod->segment_size)
+        qarray_set_shepof(mod, i, qarray_shepof(ref, i));
 }
 
 void* qarray_elem_migrate(qarray const* a, size_t const index) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over arrays: a qthread on each shepherd to which segments of the range belong, which goes through those in order.
+// Loops over arrays: a qthread on each shepherd to which segments of the range belong, which goes
+// through those in order.
 #include "compat/qthread/loop_threads.hpp"
 #include "compat/qthread/segments.hpp"
 
@@ -23,7 +24,8 @@ public:
     unit_range(qarray const* a, std::size_t from, std::size_t to)
         : m_array(as_segmented(a)), m_start(from), m_stop(std::min(to, a->count)) {
         if (is_empty()) return;
-        for (std::size_t s = first_segment(); s <= m_array.segment_of(m_stop - 1); ++s) m_owners.push_back(m_array.owner(s));
+        for (std::size_t s = first_segment(); s <= m_array.segment_of(m_stop - 1); ++s)
+            m_owners.push_back(m_array.owner(s));
     }
     [[nodiscard]] bool is_empty() const noexcept { return m_start >= m_stop; }
     // Each owner once, in ascending order.
@@ -59,7 +61,8 @@ public:
         std::vector<part> parts(m_where.size());
         for (std::size_t k = 0; k != parts.size(); ++k) {
             parts[k] = {this, k};
-            if (!start_thread(thread_kind::qthread, run_part, &parts[k], m_where[k])) run_part(&parts[k]);
+            if (!start_thread(thread_kind::qthread, run_part, &parts[k], m_where[k]))
+                run_part(&parts[k]);
         }
         m_running.wait();
     }
@@ -125,18 +128,23 @@ void qarray_iter(qarray* a, size_t const startat, size_t const stopat, qthread_f
     });
 }
 
-void qarray_iter_loop(qarray* a, size_t const startat, size_t const stopat, qa_loop_f func, void* arg) {
+void qarray_iter_loop(qarray* a, size_t const startat, size_t const stopat, qa_loop_f func,
+                      void* arg) {
     if (a == nullptr || func == nullptr) return;
-    for_segments({a, startat, stopat}, [=](std::size_t from, std::size_t to) { func(from, to, a, arg); });
+    for_segments({a, startat, stopat},
+                 [=](std::size_t from, std::size_t to) { func(from, to, a, arg); });
 }
 
-void qarray_iter_constloop(qarray const* a, size_t const startat, size_t const stopat, qa_cloop_f func, void* arg) {
+void qarray_iter_constloop(qarray const* a, size_t const startat, size_t const stopat,
+                           qa_cloop_f func, void* arg) {
     if (a == nullptr || func == nullptr) return;
-    for_segments({a, startat, stopat}, [=](std::size_t from, std::size_t to) { func(from, to, a, arg); });
+    for_segments({a, startat, stopat},
+                 [=](std::size_t from, std::size_t to) { func(from, to, a, arg); });
 }
 
 // Without memory or a thread the caller waits for the loop here.
-void qarray_iter_loop_nb(qarray* a, size_t const startat, size_t const stopat, qa_loop_f func, void* arg, aligned_t* ret) {
+void qarray_iter_loop_nb(qarray* a, size_t const startat, size_t const stopat, qa_loop_f func,
+                         void* arg, aligned_t* ret) {
     auto* const later = new (std::nothrow) later_loop{a, startat, stopat, func, arg};
     if (later != nullptr && qthread_fork(run_later, later, ret) == QTHREAD_SUCCESS) return;
     delete later;
@@ -144,8 +152,8 @@ void qarray_iter_loop_nb(qarray* a, size_t const startat, size_t const stopat, q
     if (ret != nullptr) qthread_writeF_const(ret, 0);
 }
 
-void qarray_iter_loopaccum(qarray* a, size_t const startat, size_t const stopat, qa_loopr_f func, void* arg, void* ret,
-                           size_t const retsize, qt_accum_f acc) {
+void qarray_iter_loopaccum(qarray* a, size_t const startat, size_t const stopat, qa_loopr_f func,
+                           void* arg, void* ret, size_t const retsize, qt_accum_f acc) {
     if (a == nullptr || func == nullptr || acc == nullptr || ret == nullptr) return;
     unit_range const range(a, startat, stopat);
     if (range.is_empty()) return;
@@ -153,7 +161,9 @@ void qarray_iter_loopaccum(qarray* a, size_t const startat, size_t const stopat,
     std::vector<std::vector<std::byte>> results(where.size(), std::vector<std::byte>(retsize));
     auto const body = [&](std::size_t k, qthread_shepherd_id_t owner) {
         accumulator sum{results[k].data(), std::vector<std::byte>(retsize)};
-        range.visit(owner, [&](std::size_t from, std::size_t to) { sum.add([&](void* r) { func(from, to, a, arg, r); }, acc); });
+        range.visit(owner, [&](std::size_t from, std::size_t to) {
+            sum.add([&](void* r) { func(from, to, a, arg, r); }, acc);
+        });
     };
     shepherd_loop<decltype(body)>(where, body).run();
     std::memcpy(ret, results[0].data(), retsize);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A qlfqueue for each shepherd. That all are empty is known when they were found empty one after the other and nothing was put in meanwhile:
+// A qlfqueue for each shepherd. That all are empty is known when they were found empty one after
+// the other and nothing was put in meanwhile:
 // each part counts what has been put in, after the fact.
 #include <qthread/qdqueue.h>
 #include <qthread/qlfqueue.h>
@@ -37,13 +38,18 @@ struct qdqueue_s {
     }
     [[nodiscard]] std::uint64_t put_in() const noexcept {
         std::uint64_t sum = 0;
-        for (part const& p : parts) sum += p.put_in.load(std::memory_order_seq_cst); // seq_cst: before or after the looks at the queues
+        // seq_cst: before or after the looks at the queues
+        for (part const& p : parts) sum += p.put_in.load(std::memory_order_seq_cst);
         return sum;
     }
-    // The first part, in the caller's order, for which found(part) holds; or at some moment during the call all were empty.
+    // The first part, in the caller's order, for which found(part) holds; or at some moment during
+    // the call all were empty.
     template <class Found> [[nodiscard]] bool visit(Found const& found) {
         auto const& order = mine().order;
-        auto const any = [&] { return std::any_of(order.begin(), order.end(), [&](std::size_t k) { return found(parts[k]); }); };
+        auto const any = [&] {
+            return std::any_of(order.begin(), order.end(),
+                               [&](std::size_t k) { return found(parts[k]); });
+        };
         if (any()) return true;
         for (std::uint64_t before = put_in();;) {
             if (any()) return true;
@@ -54,19 +60,23 @@ struct qdqueue_s {
     }
     int put(part& p, void* elem) noexcept {
         int const result = qlfqueue_enqueue(p.queue.get(), elem);
-        if (result == QTHREAD_SUCCESS) p.put_in.fetch_add(1, std::memory_order_seq_cst); // pairs with put_in()
+        // Pairs with put_in()
+        if (result == QTHREAD_SUCCESS) p.put_in.fetch_add(1, std::memory_order_seq_cst);
         return result;
     }
 
 private:
-    // From neighbours at the same distance, the next higher numbers first, so that not all ask the same one.
+    // From neighbours at the same distance, the next higher numbers first, so that not all ask the
+    // same one.
     void sort_by_distance(std::size_t here) {
         auto& order = parts[here].order;
         for (std::size_t k = 0; k != parts.size(); ++k) order.push_back((here + k) % parts.size());
         auto const distance = [here](std::size_t k) {
-            return qthread_distance(static_cast<qthread_shepherd_id_t>(here), static_cast<qthread_shepherd_id_t>(k));
+            return qthread_distance(static_cast<qthread_shepherd_id_t>(here),
+                                    static_cast<qthread_shepherd_id_t>(k));
         };
-        std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+        std::stable_sort(order.begin() + 1, order.end(),
+                         [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
     }
 };
 
@@ -96,7 +106,8 @@ int qdqueue_enqueue_there(qdqueue_t* q, void* elem, qthread_shepherd_id_t there)
 void* qdqueue_dequeue(qdqueue_t* q) {
     if (q == nullptr) return nullptr;
     void* elem = nullptr;
-    bool const found = q->visit([&elem](part& p) { return (elem = qlfqueue_dequeue(p.queue.get())) != nullptr; });
+    bool const found =
+        q->visit([&elem](part& p) { return (elem = qlfqueue_dequeue(p.queue.get())) != nullptr; });
     return found ? elem : nullptr;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces lie in slabs, which are freed with the pool. Free ones are on lists: each shepherd has some with a lock each, of which an OS thread uses
-// always the same, and bundles that these exchange. So memory stays with the shepherd that has first used it (where the system places pages at
-// the first touch, on its NUMA node); the bundles of others are taken only before a new slab would be made.
+// Pieces lie in slabs, which are freed with the pool. Free ones are on lists: each shepherd has
+// some with a lock each, of which an OS thread uses always the same, and bundles that these
+// exchange. So memory stays with the shepherd that has first used it (where the system places pages
+// at the first touch, on its NUMA node); the bundles of others are taken only before a new slab
+// would be made.
 // Source: the pools of a shepherd in Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 4.
 #include "base/spin_lock.hpp"
 #include "compat/qthread/os_thread_number.hpp"
@@ -57,7 +59,10 @@ struct slab {
 };
 
 // Of the caller; OS threads that are no workers count as the first one's.
-std::size_t shepherd_now() noexcept { return static_cast<std::size_t>(std::max(tulle::this_thread::shepherd_index(), 0)) % k_shepherds; }
+std::size_t shepherd_now() noexcept {
+    return static_cast<std::size_t>(std::max(tulle::this_thread::shepherd_index(), 0)) %
+           k_shepherds;
+}
 
 } // namespace
 
@@ -76,7 +81,8 @@ struct qt_mpool_s {
           first_in_slab((sizeof(slab) + align - 1) / align * align),
           pieces_in_slab(std::max<std::size_t>(k_slab_bytes / piece, 1)) {}
     ~qt_mpool_s() {
-        while (slabs != nullptr) ::operator delete (std::exchange(slabs, slabs->next), std::align_val_t{alignment});
+        while (slabs != nullptr)
+            ::operator delete (std::exchange(slabs, slabs->next), std::align_val_t{alignment});
     }
     qt_mpool_s(qt_mpool_s const&) = delete;
     qt_mpool_s& operator=(qt_mpool_s const&) = delete;
@@ -84,16 +90,18 @@ struct qt_mpool_s {
     // Of this shepherd, or else of another.
     [[nodiscard]] free_piece* take_bundle(std::size_t shepherd) noexcept {
         for (std::size_t k = 0; k != k_shepherds; ++k)
-            if (free_piece* const bundle = shepherds[(shepherd + k) % k_shepherds].take_bundle()) return bundle;
+            if (free_piece* const bundle = shepherds[(shepherd + k) % k_shepherds].take_bundle())
+                return bundle;
         return nullptr;
     }
     // The pieces of a new slab as a list; null: no memory.
     [[nodiscard]] free_piece* make_slab() noexcept {
-        auto* const memory =
-            static_cast<std::byte*>(::operator new (first_in_slab + pieces_in_slab * piece, std::align_val_t{alignment}, std::nothrow));
+        auto* const memory = static_cast<std::byte*>(::operator new (
+            first_in_slab + pieces_in_slab * piece, std::align_val_t{alignment}, std::nothrow));
         if (memory == nullptr) return nullptr;
         free_piece* first = nullptr;
-        for (std::size_t k = pieces_in_slab; k != 0; --k) first = new (memory + first_in_slab + (k - 1) * piece) free_piece{first, nullptr};
+        for (std::size_t k = pieces_in_slab; k != 0; --k)
+            first = new (memory + first_in_slab + (k - 1) * piece) free_piece{first, nullptr};
         std::lock_guard const held(slabs_lock);
         slabs = new (memory) slab{slabs};
         return first;
@@ -102,7 +110,9 @@ struct qt_mpool_s {
 
 namespace {
 
-free_list& list_in(shepherd_pool& of) noexcept { return of.lists[tulle::compat::os_thread_number() % k_lists]; }
+free_list& list_in(shepherd_pool& of) noexcept {
+    return of.lists[tulle::compat::os_thread_number() % k_lists];
+}
 
 std::size_t length(free_piece const* p) {
     std::size_t n = 0;

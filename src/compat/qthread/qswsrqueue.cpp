@@ -48,7 +48,9 @@ int qswsrqueue_enqueue_blocking(qswsrqueue_t* q, void* elem) {
 
 void* qswsrqueue_dequeue(qswsrqueue_t* q) { return q != nullptr ? q->ring.try_take() : nullptr; }
 
-void* qswsrqueue_dequeue_blocking(qswsrqueue_t* q) { return q != nullptr ? q->ring.wait_and_take() : nullptr; }
+void* qswsrqueue_dequeue_blocking(qswsrqueue_t* q) {
+    return q != nullptr ? q->ring.wait_and_take() : nullptr;
+}
 
 int qswsrqueue_empty(qswsrqueue_t* q) {
     if (q == nullptr) return QTHREAD_BADARGS;

@@ -13,7 +13,9 @@ struct qtimer_s {
 
 namespace {
 
-double seconds(timespec const& t) { return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec); }
+double seconds(timespec const& t) {
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
 
 std::atomic<unsigned long> s_draws{0};
 
@@ -23,7 +25,8 @@ unsigned long qtimer_fastrand() {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     // relaxed: only to be different from other calls at the same time.
-    return qt_hash64(static_cast<uint64_t>(now.tv_nsec) ^ (s_draws.fetch_add(1, std::memory_order_relaxed) << 32U));
+    return qt_hash64(static_cast<uint64_t>(now.tv_nsec) ^
+                     (s_draws.fetch_add(1, std::memory_order_relaxed) << 32U));
 }
 
 double qtimer_wtime() {

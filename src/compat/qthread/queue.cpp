@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues that qthreads wait in until another one releases them, in the order of their coming. A waiter is a frame of its thread; who releases it
-// notifies its signal, as the last access.
+// Queues that qthreads wait in until another one releases them, in the order of their coming. A
+// waiter is a frame of its thread; who releases it notifies its signal, as the last access.
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 
@@ -50,7 +50,8 @@ using namespace tulle::compat;
 qthread_queue_t qthread_queue_create(uint8_t flags, aligned_t length) {
     bool const is_capped = (flags & QTHREAD_QUEUE_CAPPED) != 0;
     bool const tells_length = is_capped || (flags & QTHREAD_QUEUE_MULTI_JOIN_LENGTH) != 0;
-    return new (std::nothrow) qthread_queue_s(tells_length, is_capped ? length : std::numeric_limits<aligned_t>::max());
+    return new (std::nothrow)
+        qthread_queue_s(tells_length, is_capped ? length : std::numeric_limits<aligned_t>::max());
 }
 
 int qthread_queue_join(qthread_queue_t q) {

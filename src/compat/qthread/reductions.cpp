@@ -38,43 +38,93 @@ template <class Combine, class T> T reduce(T const* array, std::size_t length, i
     if (array == nullptr || length == 0) return Combine::template of_none<T>;
     if (checkfeb == 0) {
         return tulle::parallel_reduce(
-            std::size_t{1}, length, array[0], [array](std::size_t i) { return array[i]; }, Combine{});
+            std::size_t{1}, length, array[0], [array](std::size_t i) { return array[i]; },
+            Combine{});
     }
     return tulle::parallel_reduce(
-        std::size_t{1}, length, wait_until_full(array), [array](std::size_t i) { return wait_until_full(array + i); }, Combine{});
+        std::size_t{1}, length, wait_until_full(array),
+        [array](std::size_t i) { return wait_until_full(array + i); }, Combine{});
 }
 
 // Sums and products of signed numbers wrap around like those of unsigned ones.
-template <class Combine> saligned_t reduce_wrapping(saligned_t const* array, std::size_t length, int checkfeb) {
-    return static_cast<saligned_t>(reduce<Combine>(reinterpret_cast<aligned_t const*>(array), length, checkfeb));
+template <class Combine>
+saligned_t reduce_wrapping(saligned_t const* array, std::size_t length, int checkfeb) {
+    return static_cast<saligned_t>(
+        reduce<Combine>(reinterpret_cast<aligned_t const*>(array), length, checkfeb));
 }
 
 } // namespace
 
-double qt_double_sum(double* array, size_t length, int checkfeb) { return reduce<add>(array, length, checkfeb); }
-double qt_double_prod(double* array, size_t length, int checkfeb) { return reduce<multiply>(array, length, checkfeb); }
-double qt_double_max(double* array, size_t length, int checkfeb) { return reduce<larger>(array, length, checkfeb); }
-double qt_double_min(double* array, size_t length, int checkfeb) { return reduce<smaller>(array, length, checkfeb); }
-saligned_t qt_int_sum(saligned_t* array, size_t length, int checkfeb) { return reduce_wrapping<add>(array, length, checkfeb); }
-saligned_t qt_int_prod(saligned_t* array, size_t length, int checkfeb) { return reduce_wrapping<multiply>(array, length, checkfeb); }
-saligned_t qt_int_max(saligned_t* array, size_t length, int checkfeb) { return reduce<larger>(array, length, checkfeb); }
-saligned_t qt_int_min(saligned_t* array, size_t length, int checkfeb) { return reduce<smaller>(array, length, checkfeb); }
-aligned_t qt_uint_sum(aligned_t* array, size_t length, int checkfeb) { return reduce<add>(array, length, checkfeb); }
-aligned_t qt_uint_prod(aligned_t* array, size_t length, int checkfeb) { return reduce<multiply>(array, length, checkfeb); }
-aligned_t qt_uint_max(aligned_t* array, size_t length, int checkfeb) { return reduce<larger>(array, length, checkfeb); }
-aligned_t qt_uint_min(aligned_t* array, size_t length, int checkfeb) { return reduce<smaller>(array, length, checkfeb); }
+double qt_double_sum(double* array, size_t length, int checkfeb) {
+    return reduce<add>(array, length, checkfeb);
+}
+double qt_double_prod(double* array, size_t length, int checkfeb) {
+    return reduce<multiply>(array, length, checkfeb);
+}
+double qt_double_max(double* array, size_t length, int checkfeb) {
+    return reduce<larger>(array, length, checkfeb);
+}
+double qt_double_min(double* array, size_t length, int checkfeb) {
+    return reduce<smaller>(array, length, checkfeb);
+}
+saligned_t qt_int_sum(saligned_t* array, size_t length, int checkfeb) {
+    return reduce_wrapping<add>(array, length, checkfeb);
+}
+saligned_t qt_int_prod(saligned_t* array, size_t length, int checkfeb) {
+    return reduce_wrapping<multiply>(array, length, checkfeb);
+}
+saligned_t qt_int_max(saligned_t* array, size_t length, int checkfeb) {
+    return reduce<larger>(array, length, checkfeb);
+}
+saligned_t qt_int_min(saligned_t* array, size_t length, int checkfeb) {
+    return reduce<smaller>(array, length, checkfeb);
+}
+aligned_t qt_uint_sum(aligned_t* array, size_t length, int checkfeb) {
+    return reduce<add>(array, length, checkfeb);
+}
+aligned_t qt_uint_prod(aligned_t* array, size_t length, int checkfeb) {
+    return reduce<multiply>(array, length, checkfeb);
+}
+aligned_t qt_uint_max(aligned_t* array, size_t length, int checkfeb) {
+    return reduce<larger>(array, length, checkfeb);
+}
+aligned_t qt_uint_min(aligned_t* array, size_t length, int checkfeb) {
+    return reduce<smaller>(array, length, checkfeb);
+}
 
-double qutil_double_sum(double const* array, size_t length, int checkfeb) { return reduce<add>(array, length, checkfeb); }
-double qutil_double_mult(double const* array, size_t length, int checkfeb) { return reduce<multiply>(array, length, checkfeb); }
-double qutil_double_max(double const* array, size_t length, int checkfeb) { return reduce<larger>(array, length, checkfeb); }
-double qutil_double_min(double const* array, size_t length, int checkfeb) { return reduce<smaller>(array, length, checkfeb); }
-saligned_t qutil_int_sum(saligned_t const* array, size_t length, int checkfeb) { return reduce_wrapping<add>(array, length, checkfeb); }
+double qutil_double_sum(double const* array, size_t length, int checkfeb) {
+    return reduce<add>(array, length, checkfeb);
+}
+double qutil_double_mult(double const* array, size_t length, int checkfeb) {
+    return reduce<multiply>(array, length, checkfeb);
+}
+double qutil_double_max(double const* array, size_t length, int checkfeb) {
+    return reduce<larger>(array, length, checkfeb);
+}
+double qutil_double_min(double const* array, size_t length, int checkfeb) {
+    return reduce<smaller>(array, length, checkfeb);
+}
+saligned_t qutil_int_sum(saligned_t const* array, size_t length, int checkfeb) {
+    return reduce_wrapping<add>(array, length, checkfeb);
+}
 saligned_t qutil_int_mult(saligned_t const* array, size_t length, int checkfeb) {
     return reduce_wrapping<multiply>(array, length, checkfeb);
 }
-saligned_t qutil_int_max(saligned_t const* array, size_t length, int checkfeb) { return reduce<larger>(array, length, checkfeb); }
-saligned_t qutil_int_min(saligned_t const* array, size_t length, int checkfeb) { return reduce<smaller>(array, length, checkfeb); }
-aligned_t qutil_uint_sum(aligned_t const* array, size_t length, int checkfeb) { return reduce<add>(array, length, checkfeb); }
-aligned_t qutil_uint_mult(aligned_t const* array, size_t length, int checkfeb) { return reduce<multiply>(array, length, checkfeb); }
-aligned_t qutil_uint_max(aligned_t const* array, size_t length, int checkfeb) { return reduce<larger>(array, length, checkfeb); }
-aligned_t qutil_uint_min(aligned_t const* array, size_t length, int checkfeb) { return reduce<smaller>(array, length, checkfeb); }
+saligned_t qutil_int_max(saligned_t const* array, size_t length, int checkfeb) {
+    return reduce<larger>(array, length, checkfeb);
+}
+saligned_t qutil_int_min(saligned_t const* array, size_t length, int checkfeb) {
+    return reduce<smaller>(array, length, checkfeb);
+}
+aligned_t qutil_uint_sum(aligned_t const* array, size_t length, int checkfeb) {
+    return reduce<add>(array, length, checkfeb);
+}
+aligned_t qutil_uint_mult(aligned_t const* array, size_t length, int checkfeb) {
+    return reduce<multiply>(array, length, checkfeb);
+}
+aligned_t qutil_uint_max(aligned_t const* array, size_t length, int checkfeb) {
+    return reduce<larger>(array, length, checkfeb);
+}
+aligned_t qutil_uint_min(aligned_t const* array, size_t length, int checkfeb) {
+    return reduce<smaller>(array, length, checkfeb);
+}

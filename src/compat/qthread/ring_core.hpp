@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring between one writer and one reader, with an index for each (Lamport 1983, doi:10.1145/69624.357207); each side keeps a copy of the
-// other's index, and reads the real one only when the copy says that there is nothing to do.
-// A side that has nothing to do for long says so and sleeps. A1: it sets its flag, A2: and looks at the other's index once more. B1: the
-// other moves its index, B2: and looks at the flag. All are sequentially consistent: either A2 sees the new index, or B2 the flag.
+// A ring between one writer and one reader, with an index for each (Lamport 1983,
+// doi:10.1145/69624.357207); each side keeps a copy of the other's index, and reads the real one
+// only when the copy says that there is nothing to do.
+// A side that has nothing to do for long says so and sleeps. A1: it sets its flag, A2: and looks at
+// the other's index once more. B1: the other moves its index, B2: and looks at the flag. All are
+// sequentially consistent: either A2 sees the new index, or B2 the flag.
 #pragma once
 
 #include <atomic>
@@ -35,9 +37,11 @@ public:
         sleep_until(m_reader, [this] { return has_element(); });
         return take();
     }
-    // relaxed: each side knows its own index, and the other's at some moment; to others this is a hint.
+    // relaxed: each side knows its own index, and the other's at some moment; to others this is a
+    // hint.
     [[nodiscard]] bool is_empty() const noexcept {
-        return m_reader.index.load(std::memory_order_relaxed) == m_writer.index.load(std::memory_order_relaxed);
+        return m_reader.index.load(std::memory_order_relaxed) ==
+               m_writer.index.load(std::memory_order_relaxed);
     }
 
 private:
@@ -50,7 +54,8 @@ private:
     };
 
     // The loads of the caller's own index are relaxed: nobody else writes it.
-    // seq_cst: A2; acquire pairs with move_on() of the other side: the place is free, or the element there.
+    // seq_cst: A2; acquire pairs with move_on() of the other side: the place is free, or the
+    // element there.
     [[nodiscard]] bool has_room() noexcept {
         std::uint64_t const at = m_writer.index.load(std::memory_order_relaxed);
         if (at - m_writer.other <= m_mask) return true;
@@ -75,16 +80,22 @@ private:
         return elem;
     }
     static void move_on(side& self, std::uint64_t to, side& other) noexcept {
-        self.index.store(to, std::memory_order_seq_cst);                                            // B1; release: see has_room
-        if (other.sleeps.load(std::memory_order_seq_cst) && take_flag(other)) other.wake.release(); // B2
+        // B1; release: see has_room.
+        self.index.store(to, std::memory_order_seq_cst);
+        // B2.
+        if (other.sleeps.load(std::memory_order_seq_cst) && take_flag(other)) other.wake.release();
     }
-    // Who takes the flag back ends the sleep. relaxed: the index, and the semaphore, publish what there is.
-    [[nodiscard]] static bool take_flag(side& s) noexcept { return s.sleeps.exchange(false, std::memory_order_relaxed); }
+    // Who takes the flag back ends the sleep. relaxed: the index, and the semaphore, publish what
+    // there is.
+    [[nodiscard]] static bool take_flag(side& s) noexcept {
+        return s.sleeps.exchange(false, std::memory_order_relaxed);
+    }
 
     template <class Ready> static void sleep_until(side& self, Ready const& ready) noexcept {
         while (!ready()) {
             self.sleeps.store(true, std::memory_order_seq_cst); // A1
-            if (ready() && take_flag(self)) return;             // A2; else somebody has taken the flag, and will wake
+            // A2; else somebody has taken the flag, and will wake.
+            if (ready() && take_flag(self)) return;
             self.wake.acquire();
         }
     }

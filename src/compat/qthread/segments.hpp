@@ -13,7 +13,8 @@ namespace tulle::compat {
 
 struct segmented_array : qarray {
     std::size_t segments = 0;
-    std::size_t shepherds = 1;                                    // at the creation: who owns what does not change when some are disabled
+    // At the creation: who owns what does not change when some are disabled.
+    std::size_t shepherds = 1;
     std::unique_ptr<std::atomic<qthread_shepherd_id_t>[]> owners; // DIST only
 
     segmented_array() : qarray{} {}
@@ -22,7 +23,9 @@ struct segmented_array : qarray {
     ~segmented_array();
 
     [[nodiscard]] std::size_t bytes() const noexcept { return segments * segment_bytes; }
-    [[nodiscard]] std::size_t segment_of(std::size_t unit) const noexcept { return unit / segment_size; }
+    [[nodiscard]] std::size_t segment_of(std::size_t unit) const noexcept {
+        return unit / segment_size;
+    }
     // Its units, as far as they are in [start, stop).
     [[nodiscard]] std::size_t begin(std::size_t segment, std::size_t start) const noexcept {
         return std::max(start, segment * segment_size);
@@ -41,7 +44,11 @@ private:
     void count_all(std::size_t change) const noexcept;
 };
 
-[[nodiscard]] inline segmented_array& as_segmented(qarray* a) noexcept { return *static_cast<segmented_array*>(a); }
-[[nodiscard]] inline segmented_array const& as_segmented(qarray const* a) noexcept { return *static_cast<segmented_array const*>(a); }
+[[nodiscard]] inline segmented_array& as_segmented(qarray* a) noexcept {
+    return *static_cast<segmented_array*>(a);
+}
+[[nodiscard]] inline segmented_array const& as_segmented(qarray const* a) noexcept {
+    return *static_cast<segmented_array const*>(a);
+}
 
 } // namespace tulle::compat

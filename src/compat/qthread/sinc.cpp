@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sinc: a count, and a word that is full when the count is zero. Values are kept for each worker, which works on its own without a lock; other OS
-// threads share one place, under a lock. What lies in a qt_sinc_t without values needs no memory and no end.
+// A sinc: a count, and a word that is full when the count is zero. Values are kept for each worker,
+// which works on its own without a lock; other OS threads share one place, under a lock. What lies
+// in a qt_sinc_t without values needs no memory and no end.
 #include "compat/qthread/library.hpp"
 
 #include <qthread/sinc.h>
@@ -55,8 +56,12 @@ public:
     void copy_result(void* to) const { std::memcpy(to, m_result.data(), m_size); }
 
 private:
-    static std::byte const* bytes_of(void const* p) noexcept { return static_cast<std::byte const*>(p); }
-    [[nodiscard]] std::byte* place(std::size_t k) noexcept { return m_memory.data() + k * m_stride; }
+    static std::byte const* bytes_of(void const* p) noexcept {
+        return static_cast<std::byte const*>(p);
+    }
+    [[nodiscard]] std::byte* place(std::size_t k) noexcept {
+        return m_memory.data() + k * m_stride;
+    }
 
     std::size_t m_size, m_stride;
     qt_sinc_op_f m_operation;
@@ -86,7 +91,8 @@ void set_count(sinc& s, std::size_t count) {
 using namespace tulle::compat;
 namespace feb = tulle::feb;
 
-void qt_sinc_init(qt_sinc_t* restrict where, size_t sizeof_value, void const* restrict initial_value, qt_sinc_op_f op, size_t expect) {
+void qt_sinc_init(qt_sinc_t* restrict where, size_t sizeof_value,
+                  void const* restrict initial_value, qt_sinc_op_f op, size_t expect) {
     auto* const s = ::new (static_cast<void*>(where->opaque_data)) sinc{{0}, 0, nullptr};
     if (sizeof_value != 0) {
         auto const workers = static_cast<std::size_t>(tulle::worker_slot_count());
@@ -95,7 +101,8 @@ void qt_sinc_init(qt_sinc_t* restrict where, size_t sizeof_value, void const* re
     set_count(*s, expect);
 }
 
-qt_sinc_t* qt_sinc_create(size_t sizeof_value, void const* initial_value, qt_sinc_op_f op, size_t expect) {
+qt_sinc_t* qt_sinc_create(size_t sizeof_value, void const* initial_value, qt_sinc_op_f op,
+                          size_t expect) {
     auto* const made = static_cast<qt_sinc_t*>(std::malloc(sizeof(qt_sinc_t)));
     if (made != nullptr) qt_sinc_init(made, sizeof_value, initial_value, op, expect);
     return made;
@@ -121,7 +128,9 @@ void qt_sinc_destroy(qt_sinc_t* where) {
 
 void qt_sinc_expect(qt_sinc_t* where, size_t count) {
     sinc& s = of(where);
-    if (count != 0 && s.outstanding.fetch_add(count, std::memory_order_acq_rel) == 0) feb::empty(s.ready); // acq_rel: as in submit
+    // acq_rel: as in submit
+    if (count != 0 && s.outstanding.fetch_add(count, std::memory_order_acq_rel) == 0)
+        feb::empty(s.ready);
 }
 
 void* qt_sinc_tmpdata(qt_sinc_t* where) {
@@ -132,7 +141,8 @@ void* qt_sinc_tmpdata(qt_sinc_t* where) {
 void qt_sinc_submit(qt_sinc_t* restrict where, void const* restrict value) {
     sinc& s = of(where);
     if (value != nullptr && s.reduced != nullptr) s.reduced->add(value);
-    if (s.outstanding.fetch_sub(1, std::memory_order_acq_rel) != 1) return; // acq_rel: the last one sees the values of all
+    // acq_rel: the last one sees the values of all
+    if (s.outstanding.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     if (s.reduced != nullptr) s.reduced->collate();
     feb::fill(s.ready); // the last access
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tulle::parallel_sort() partitions by blocks of a page, as the paper describes it for qutil_qsort().
+// tulle::parallel_sort() partitions by blocks of a page, as the paper describes it for
+// qutil_qsort().
 #include <qthread/qloop.h>
 #include <qthread/qutil.h>
 

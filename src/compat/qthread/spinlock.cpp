@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ticket locks in the program's memory. Who waits lets other qthreads run now and then: the holder may be one of them.
+// Ticket locks in the program's memory. Who waits lets other qthreads run now and then: the holder
+// may be one of them.
 #include "compat/qthread/result.hpp"
 
 #include <tulle/detail/cpu_pause.hpp>
@@ -16,7 +17,9 @@ constexpr unsigned k_spins_per_yield = 64;
 int64_t caller() { return static_cast<int64_t>(this_thread::get_id()); }
 
 // relaxed, as in leave: only the holder writes its own number, and nobody else has it.
-bool is_held_by(qthread_spinlock_t const& l, int64_t thread) noexcept { return __atomic_load_n(&l.state.s, __ATOMIC_RELAXED) == thread; }
+bool is_held_by(qthread_spinlock_t const& l, int64_t thread) noexcept {
+    return __atomic_load_n(&l.state.s, __ATOMIC_RELAXED) == thread;
+}
 bool is_recursive(qthread_spinlock_t const& l) noexcept {
     return __atomic_load_n(&l.state.s, __ATOMIC_RELAXED) != QTHREAD_SPINLOCK_IS_NOT_RECURSIVE;
 }
@@ -28,8 +31,10 @@ void enter(qthread_spinlock_t& l, int64_t thread) noexcept {
 }
 
 void take_ticket(qt_spin_trylock_t& l) noexcept {
-    haligned_t const mine = __atomic_fetch_add(&l.s.users, 1, __ATOMIC_RELAXED);                // relaxed: the order is that of `ticket`
-    for (unsigned spins = 1; __atomic_load_n(&l.s.ticket, __ATOMIC_ACQUIRE) != mine; ++spins) { // pairs with give
+    // relaxed: the order is that of `ticket`
+    haligned_t const mine = __atomic_fetch_add(&l.s.users, 1, __ATOMIC_RELAXED);
+    // Pairs with give.
+    for (unsigned spins = 1; __atomic_load_n(&l.s.ticket, __ATOMIC_ACQUIRE) != mine; ++spins) {
         if (spins % k_spins_per_yield == 0)
             this_thread::yield();
         else
@@ -40,7 +45,9 @@ void take_ticket(qt_spin_trylock_t& l) noexcept {
 bool try_ticket(qt_spin_trylock_t& l) noexcept {
     haligned_t turn = __atomic_load_n(&l.s.ticket, __ATOMIC_ACQUIRE); // pairs with give
     haligned_t const next = turn + 1;
-    return __atomic_compare_exchange_n(&l.s.users, &turn, next, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED); // relaxed: nothing is read then
+    // relaxed: nothing is read then
+    return __atomic_compare_exchange_n(&l.s.users, &turn, next, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
 }
 
 void give(qt_spin_trylock_t& l) noexcept {
@@ -50,7 +57,8 @@ void give(qt_spin_trylock_t& l) noexcept {
 
 int initialise(qthread_spinlock_t* l, bool recursive) {
     if (l == nullptr) return QTHREAD_BADARGS;
-    *l = recursive ? qthread_spinlock_t QTHREAD_RECURSIVE_MUTEX_INITIALIZER : qthread_spinlock_t QTHREAD_MUTEX_INITIALIZER;
+    *l = recursive ? qthread_spinlock_t QTHREAD_RECURSIVE_MUTEX_INITIALIZER
+                   : qthread_spinlock_t QTHREAD_MUTEX_INITIALIZER;
     return QTHREAD_SUCCESS;
 }
 
@@ -60,9 +68,15 @@ int initialise(qthread_spinlock_t* l, bool recursive) {
 
 using namespace tulle::compat;
 
-int qthread_spinlock_init(qthread_spinlock_t* a, bool const is_recursive) { return initialise(a, is_recursive); }
-int qthread_spinlocks_init(qthread_spinlock_t* a, bool const is_recursive) { return initialise(a, is_recursive); }
-int qthread_spinlock_destroy(qthread_spinlock_t* a) { return a == nullptr ? QTHREAD_BADARGS : QTHREAD_SUCCESS; }
+int qthread_spinlock_init(qthread_spinlock_t* a, bool const is_recursive) {
+    return initialise(a, is_recursive);
+}
+int qthread_spinlocks_init(qthread_spinlock_t* a, bool const is_recursive) {
+    return initialise(a, is_recursive);
+}
+int qthread_spinlock_destroy(qthread_spinlock_t* a) {
+    return a == nullptr ? QTHREAD_BADARGS : QTHREAD_SUCCESS;
+}
 int qthread_spinlocks_destroy(qthread_spinlock_t* a) { return qthread_spinlock_destroy(a); }
 
 int qthread_spinlock_lock(qthread_spinlock_t* a) {
@@ -99,7 +113,8 @@ int qthread_spinlock_unlock(qthread_spinlock_t* a) {
     if (is_recursive(*a)) {
         if (!is_held_by(*a, caller())) return QTHREAD_OPFAIL;
         if (--a->state.count != 0) return QTHREAD_SUCCESS;
-        __atomic_store_n(&a->state.s, int64_t{QTHREAD_SPINLOCK_IS_RECURSIVE}, __ATOMIC_RELAXED); // relaxed: as in is_held_by
+        // relaxed: as in is_held_by
+        __atomic_store_n(&a->state.s, int64_t{QTHREAD_SPINLOCK_IS_RECURSIVE}, __ATOMIC_RELAXED);
     }
     give(a->lock);
     return QTHREAD_SUCCESS;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words with their state inside (layout: syncvar_t). The word is changed by compare-and-swap; only who must wait, or finds that somebody waits, takes the
-// lock of its shard, where the waiters are, in the order of their coming.
+// Words with their state inside (layout: syncvar_t). The word is changed by compare-and-swap; only
+// who must wait, or finds that somebody waits, takes the lock of its shard, where the waiters are,
+// in the order of their coming.
 //   state 0  full           1  full, and somebody waits until it is empty
 //   state 2  empty          3  empty, and somebody waits until it is full
-//   INV-1  states 1 and 3 are entered, changed and left under the lock; a waiter of the word is in the shard then, and in no other state
-// The bit `lock` is always 0. A waiter is a frame of its thread; who serves it makes its word `done` full, as the last access.
+//   INV-1  states 1 and 3 are entered, changed and left under the lock; a waiter of the word is in
+//          the shard then, and in no other state
+// The bit `lock` is always 0. A waiter is a frame of its thread; who serves it makes its word
+// `done` full, as the last access.
 #include "base/spin_lock.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
@@ -49,7 +52,8 @@ bits apply(operation what, bits word, bits& value) noexcept {
     switch (what) {
         case operation::read_ff: value = data; return make(data, 0);
         case operation::read_fe: value = data; return make(data, k_empty);
-        case operation::increment: // fills a word that somebody waits for, and leaves the state of others
+        // Fills a word that somebody waits for, and leaves the state of others.
+        case operation::increment:
             value = INT64TOINT60(data + value);
             return make(value, is_waited(word) ? 0 : state_of(word));
         case operation::empty: return make(data, k_empty);
@@ -88,12 +92,16 @@ shard& shard_of(syncvar_t const* v) noexcept {
     return s_shards[qt_hash64(reinterpret_cast<std::uintptr_t>(v)) % s_shards.size()];
 }
 
-bits load(syncvar_t* v) noexcept { return __atomic_load_n(&v->u.w, __ATOMIC_ACQUIRE); } // pairs with change
+// Pairs with change.
+bits load(syncvar_t* v) noexcept { return __atomic_load_n(&v->u.w, __ATOMIC_ACQUIRE); }
 bool change(syncvar_t* v, bits& before, bits after) noexcept {
-    return __atomic_compare_exchange_n(&v->u.w, &before, after, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); // pairs with load and itself
+    // Pairs with load and itself.
+    return __atomic_compare_exchange_n(&v->u.w, &before, after, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
 }
 
-// The next one that may go: readers first, as they change nothing, then the oldest. Null: nobody. Under the lock.
+// The next one that may go: readers first, as they change nothing, then the oldest. Null: nobody.
+// Under the lock.
 waiter** pick(shard& s, syncvar_t const* v, bits word) noexcept {
     waiter** chosen = nullptr;
     for (waiter** link = &s.first; *link != nullptr; link = &(*link)->next) {
@@ -111,7 +119,8 @@ bool is_waited_for(shard const& s, syncvar_t const* v) noexcept {
     return false;
 }
 
-// Goes on with all that may go; they are moved to `served`. Whether somebody is left. Under the lock.
+// Goes on with all that may go; they are moved to `served`. Whether somebody is left. Under the
+// lock.
 bool serve(shard& s, syncvar_t const* v, bits& word, waiter*& served) noexcept {
     while (waiter** const link = pick(s, v, word)) {
         waiter& w = **link;
@@ -134,8 +143,10 @@ void wake(waiter* served) noexcept {
 
 enum class outcome { done, refused, queued };
 
-// Under the lock. `self` null: never waits. Another thread may change the word as long as nobody waits for it.
-outcome perform(shard& s, syncvar_t* v, operation what, bits& value, waiter* self, waiter*& served) noexcept {
+// Under the lock. `self` null: never waits. Another thread may change the word as long as nobody
+// waits for it.
+outcome perform(shard& s, syncvar_t* v, operation what, bits& value, waiter* self,
+                waiter*& served) noexcept {
     bits before = load(v);
     for (;;) {
         if (!may_go(what, before)) {
@@ -148,7 +159,8 @@ outcome perform(shard& s, syncvar_t* v, operation what, bits& value, waiter* sel
         bits after = apply(what, before, found);
         if (is_waited(before) && serve(s, v, after, served)) after |= k_waited << 1U;
         if (!is_waited(before) && !change(v, before, after)) continue;
-        if (is_waited(before)) __atomic_store_n(&v->u.w, after, __ATOMIC_RELEASE); // INV-1; pairs with load
+        // INV-1; pairs with load.
+        if (is_waited(before)) __atomic_store_n(&v->u.w, after, __ATOMIC_RELEASE);
         value = found;
         return outcome::done;
     }
@@ -206,23 +218,43 @@ int write(syncvar_t* dest, bits value, operation what, bool waits = true) noexce
 
 using namespace tulle::compat;
 
-int qthread_syncvar_status(syncvar_t* const v) { return v != nullptr && !is_empty(load(v)) ? 1 : 0; }
+int qthread_syncvar_status(syncvar_t* const v) {
+    return v != nullptr && !is_empty(load(v)) ? 1 : 0;
+}
 int qthread_syncvar_empty(syncvar_t* restrict dest) { return write(dest, 0, operation::empty); }
 int qthread_syncvar_fill(syncvar_t* restrict dest) { return write(dest, 0, operation::fill); }
 
-int qthread_syncvar_writeEF(syncvar_t* restrict dest, uint64_t const* restrict src) { return write(dest, *src, operation::write_ef); }
-int qthread_syncvar_writeEF_const(syncvar_t* restrict dest, uint64_t src) { return write(dest, src, operation::write_ef); }
+int qthread_syncvar_writeEF(syncvar_t* restrict dest, uint64_t const* restrict src) {
+    return write(dest, *src, operation::write_ef);
+}
+int qthread_syncvar_writeEF_const(syncvar_t* restrict dest, uint64_t src) {
+    return write(dest, src, operation::write_ef);
+}
 int qthread_syncvar_writeEF_nb(syncvar_t* restrict dest, uint64_t const* restrict src) {
     return write(dest, *src, operation::write_ef, false);
 }
-int qthread_syncvar_writeEF_const_nb(syncvar_t* restrict dest, uint64_t src) { return write(dest, src, operation::write_ef, false); }
-int qthread_syncvar_writeF(syncvar_t* restrict dest, uint64_t const* restrict src) { return write(dest, *src, operation::write_f); }
-int qthread_syncvar_writeF_const(syncvar_t* restrict dest, uint64_t src) { return write(dest, src, operation::write_f); }
+int qthread_syncvar_writeEF_const_nb(syncvar_t* restrict dest, uint64_t src) {
+    return write(dest, src, operation::write_ef, false);
+}
+int qthread_syncvar_writeF(syncvar_t* restrict dest, uint64_t const* restrict src) {
+    return write(dest, *src, operation::write_f);
+}
+int qthread_syncvar_writeF_const(syncvar_t* restrict dest, uint64_t src) {
+    return write(dest, src, operation::write_f);
+}
 
-int qthread_syncvar_readFF(uint64_t* restrict dest, syncvar_t* restrict src) { return read(dest, src, operation::read_ff); }
-int qthread_syncvar_readFF_nb(uint64_t* restrict dest, syncvar_t* restrict src) { return read(dest, src, operation::read_ff, false); }
-int qthread_syncvar_readFE(uint64_t* restrict dest, syncvar_t* restrict src) { return read(dest, src, operation::read_fe); }
-int qthread_syncvar_readFE_nb(uint64_t* restrict dest, syncvar_t* restrict src) { return read(dest, src, operation::read_fe, false); }
+int qthread_syncvar_readFF(uint64_t* restrict dest, syncvar_t* restrict src) {
+    return read(dest, src, operation::read_ff);
+}
+int qthread_syncvar_readFF_nb(uint64_t* restrict dest, syncvar_t* restrict src) {
+    return read(dest, src, operation::read_ff, false);
+}
+int qthread_syncvar_readFE(uint64_t* restrict dest, syncvar_t* restrict src) {
+    return read(dest, src, operation::read_fe);
+}
+int qthread_syncvar_readFE_nb(uint64_t* restrict dest, syncvar_t* restrict src) {
+    return read(dest, src, operation::read_fe, false);
+}
 
 uint64_t qthread_syncvar_incrF(syncvar_t* restrict operand, uint64_t inc) {
     bits value = inc;

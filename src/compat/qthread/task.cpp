@@ -26,7 +26,8 @@ constexpr std::size_t round_up(std::size_t bytes) noexcept {
 void wait_for_preconditions(task& t) noexcept {
     if (t.preconditions == nullptr) return;
     auto const count = reinterpret_cast<std::uintptr_t>(t.preconditions[0]);
-    for (std::uintptr_t k = 1; k <= count; ++k) static_cast<void>(qthread_readFF(nullptr, t.preconditions[k]));
+    for (std::uintptr_t k = 1; k <= count; ++k)
+        static_cast<void>(qthread_readFF(nullptr, t.preconditions[k]));
     std::free(t.preconditions);
     t.preconditions = nullptr;
 }
@@ -47,8 +48,10 @@ void run(task* t) noexcept {
 
 // The result is not there from now on.
 int empty_result(void* result, unsigned flags) noexcept {
-    if (result == nullptr || (flags & (QTHREAD_SPAWN_RET_SINC | QTHREAD_SPAWN_RET_SINC_VOID)) != 0) return QTHREAD_SUCCESS;
-    if ((flags & QTHREAD_SPAWN_RET_SYNCVAR_T) != 0) return qthread_syncvar_empty(static_cast<syncvar_t*>(result));
+    if (result == nullptr || (flags & (QTHREAD_SPAWN_RET_SINC | QTHREAD_SPAWN_RET_SINC_VOID)) != 0)
+        return QTHREAD_SUCCESS;
+    if ((flags & QTHREAD_SPAWN_RET_SYNCVAR_T) != 0)
+        return qthread_syncvar_empty(static_cast<syncvar_t*>(result));
     return qthread_empty(static_cast<aligned_t*>(result));
 }
 
@@ -59,24 +62,29 @@ int native_shepherd(qthread_shepherd_id_t wanted) noexcept {
 int start(task* t, fork_request const& wanted, void const* site) noexcept {
     attributes how;
     how.shepherd = native_shepherd(wanted.shepherd);
-    the().live_tasks.fetch_add(1, std::memory_order_relaxed); // relaxed: who finalises knows of it otherwise
+    // relaxed: who finalises knows of it otherwise
+    the().live_tasks.fetch_add(1, std::memory_order_relaxed);
     int const error = guarded([&] {
         tulle::detail::thread_core* const core = tulle::detail::make_thread(
             how, [t] { run(t); }, true);
         core->site = site;
         tulle::detail::start_thread(core, true, false);
     });
-    if (error != QTHREAD_SUCCESS) the().live_tasks.fetch_sub(1, std::memory_order_relaxed); // relaxed: it never was
+    // relaxed: it never was
+    if (error != QTHREAD_SUCCESS) the().live_tasks.fetch_sub(1, std::memory_order_relaxed);
     return error;
 }
 
 } // namespace
 
-task* self() noexcept { return static_cast<task*>(detail::attachment(detail::attachment_of::qthread)); }
+task* self() noexcept {
+    return static_cast<task*>(detail::attachment(detail::attachment_of::qthread));
+}
 
 task* make_task(qthread_f f, void const* argument, std::size_t copied) noexcept {
     std::size_t const local_size = the().tasklocal_size;
-    auto* const memory = static_cast<std::byte*>(std::malloc(round_up(sizeof(task)) + round_up(copied) + local_size));
+    auto* const memory = static_cast<std::byte*>(
+        std::malloc(round_up(sizeof(task)) + round_up(copied) + local_size));
     if (memory == nullptr) return nullptr;
     auto* const t = ::new (static_cast<void*>(memory)) task;
     t->function = f;
@@ -98,10 +106,13 @@ void free_task(task* t) noexcept {
 
 void deliver(void* result, unsigned flags, aligned_t value) noexcept {
     if (result == nullptr) return;
-    if ((flags & QTHREAD_SPAWN_RET_SINC_VOID) != 0) return qt_sinc_submit(static_cast<qt_sinc_t*>(result), nullptr);
-    if ((flags & QTHREAD_SPAWN_RET_SINC) != 0) return qt_sinc_submit(static_cast<qt_sinc_t*>(result), &value);
+    if ((flags & QTHREAD_SPAWN_RET_SINC_VOID) != 0)
+        return qt_sinc_submit(static_cast<qt_sinc_t*>(result), nullptr);
+    if ((flags & QTHREAD_SPAWN_RET_SINC) != 0)
+        return qt_sinc_submit(static_cast<qt_sinc_t*>(result), &value);
     if ((flags & QTHREAD_SPAWN_RET_SYNCVAR_T) != 0)
-        static_cast<void>(qthread_syncvar_writeEF_const(static_cast<syncvar_t*>(result), INT64TOINT60(value)));
+        static_cast<void>(
+            qthread_syncvar_writeEF_const(static_cast<syncvar_t*>(result), INT64TOINT60(value)));
     else
         static_cast<void>(qthread_writeEF_const(static_cast<aligned_t*>(result), value));
 }

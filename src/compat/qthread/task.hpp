@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A qthread: what it runs, what becomes of its result, and what belongs to it. One block of memory with the copy of its argument and its local
-// memory behind it; freed by the qthread when it ends. A qthread is a detached native thread. While it runs, the attachment of its stack points to
-// its task. The thread that initialised the library has a task as well, the main one; other OS threads have none.
+// A qthread: what it runs, what becomes of its result, and what belongs to it. One block of memory
+// with the copy of its argument and its local memory behind it; freed by the qthread when it ends.
+// A qthread is a detached native thread. While it runs, the attachment of its stack points to its
+// task. The thread that initialised the library has a task as well, the main one; other OS threads
+// have none.
 #pragma once
 
 #include <qthread/barrier.h>
@@ -20,8 +22,9 @@ struct task {
     unsigned flags = 0;
     unsigned id = QTHREAD_NON_TASK_ID; // drawn when asked for
     bool is_main = false;
-    bool leads = false;                  // its team
-    bool blocks = false;                 // between qt_begin_blocking_action() and qt_end_blocking_action()
+    bool leads = false; // its team
+    // Between qt_begin_blocking_action() and qt_end_blocking_action()
+    bool blocks = false;
     team* of = nullptr;                  // null: the default team
     aligned_t** preconditions = nullptr; // their number, and as many addresses
     unsigned local_size = 0;
@@ -30,17 +33,20 @@ struct task {
     qt_barrier_t* barrier = nullptr;
 };
 
-// Who calls; null: an OS thread that is neither a worker nor the one that initialised, or a native thread.
+// Who calls; null: an OS thread that is neither a worker nor the one that initialised, or a native
+// thread.
 [[nodiscard]] task* self() noexcept;
 
 // Null: no memory. With `copied` bytes the argument is copied.
 [[nodiscard]] task* make_task(qthread_f f, void const* argument, std::size_t copied) noexcept;
 void free_task(task* t) noexcept;
 
-// Puts the value where `flags` say that results go; waits until there is room. `result` null: nowhere.
+// Puts the value where `flags` say that results go; waits until there is room. `result` null:
+// nowhere.
 void deliver(void* result, unsigned flags, aligned_t value) noexcept;
 
-// A thread of the default team with a full/empty result, for other parts of the face. `site`: where it is said to be forked.
+// A thread of the default team with a full/empty result, for other parts of the face. `site`: where
+// it is said to be forked.
 struct fork_request {
     qthread_f function = nullptr;
     void const* argument = nullptr;

@@ -44,4 +44,6 @@ tulle_key number_of(qthread_key_t key) { return reinterpret_cast<uintptr_t>(key)
 
 int qthread_key_delete(qthread_key_t key) { return result_of(-tulle_key_delete(number_of(key))); }
 void* qthread_getspecific(qthread_key_t key) { return tulle_get_specific(number_of(key)); }
-int qthread_setspecific(qthread_key_t key, void const* value) { return result_of(-tulle_set_specific(number_of(key), value)); }
+int qthread_setspecific(qthread_key_t key, void const* value) {
+    return result_of(-tulle_set_specific(number_of(key), value));
+}

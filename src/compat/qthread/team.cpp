@@ -11,7 +11,8 @@
 
 namespace tulle::compat {
 
-// `outstanding` counts the leader, until it waits, the other members, and subteams. So it is not zero while anyone may add to it.
+// `outstanding` counts the leader, until it waits, the other members, and subteams. So it is not
+// zero while anyone may add to it.
 struct team {
     unsigned id = 0;
     unsigned parent_id = QTHREAD_NON_TEAM_ID;
@@ -37,7 +38,8 @@ bool make_team(task& t, team* parent, bool is_subteam) noexcept {
     made->id = draw_id();
     if (is_subteam) {
         made->parent = parent;
-        made->parent_id = parent != nullptr ? parent->id : static_cast<unsigned>(QTHREAD_DEFAULT_TEAM_ID);
+        made->parent_id =
+            parent != nullptr ? parent->id : static_cast<unsigned>(QTHREAD_DEFAULT_TEAM_ID);
         if (parent != nullptr) parent->outstanding.add_signalers(1);
     }
     t.of = made;
@@ -86,7 +88,10 @@ unsigned int qt_team_id() {
 
 unsigned int qt_team_parent_id() {
     task const* const me = self();
-    return me != nullptr && me->of != nullptr ? me->of->parent_id : static_cast<unsigned>(QTHREAD_NON_TEAM_ID);
+    return me != nullptr && me->of != nullptr ? me->of->parent_id
+                                              : static_cast<unsigned>(QTHREAD_NON_TEAM_ID);
 }
 
-void qt_team_critical_section(qt_team_critical_section_t boundary) { boundary == BEGIN ? s_critical.lock() : s_critical.unlock(); }
+void qt_team_critical_section(qt_team_critical_section_t boundary) {
+    boundary == BEGIN ? s_critical.lock() : s_critical.unlock();
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Teams: qthreads that are waited for together. The first one leads; its result is delivered when all other members have ended, and the leaders of
-// the subteams that members have forked. A qthread that asks for none is of its parent's team.
+// Teams: qthreads that are waited for together. The first one leads; its result is delivered when
+// all other members have ended, and the leaders of the subteams that members have forked. A qthread
+// that asks for none is of its parent's team.
 #pragma once
 
 #include "compat/qthread/task.hpp"

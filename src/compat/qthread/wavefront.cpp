@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rectangle in square blocks. Those on one diagonal need only values of the diagonal before: a loop over the blocks of each. Of a block
-// only the values at its upper and right edge are kept.
+// A rectangle in square blocks. Those on one diagonal need only values of the diagonal before: a
+// loop over the blocks of each. Of a block only the values at its upper and right edge are kept.
 #include <qthread/wavefront.h>
 
 #include <tulle/parallel_for.hpp>
@@ -21,8 +21,9 @@ using values = std::vector<std::byte>;
 
 } // namespace
 
-// Lines of values at the edges of blocks. Row line r lies above the blocks of row r - 1, line 0 is the lower edge; each has the value at the
-// left edge, and one for each column. Column line c lies right of the blocks of column c - 1, line 0 is the left edge.
+// Lines of values at the edges of blocks. Row line r lies above the blocks of row r - 1, line 0 is
+// the lower edge; each has the value at the left edge, and one for each column. Column line c lies
+// right of the blocks of column c - 1, line 0 is the left edge.
 struct qt_wavefront_lattice_s {
     std::size_t unit;
     std::size_t rows, columns; // of computed values
@@ -38,23 +39,30 @@ struct qt_wavefront_lattice_s {
           block_columns(std::min(k_most_in_block, below.segment_size)),
           row_lines((rows + block_rows - 1) / block_rows + 1, values((columns + 1) * unit)),
           column_lines((columns + block_columns - 1) / block_columns + 1, values(rows * unit)) {
-        for (std::size_t i = 0; i != rows; ++i) std::memcpy(side(0, i), qarray_elem_nomigrate(&left, i), unit);
-        for (std::size_t i = 0; i != below.count; ++i) std::memcpy(row_lines[0].data() + i * unit, qarray_elem_nomigrate(&below, i), unit);
+        for (std::size_t i = 0; i != rows; ++i)
+            std::memcpy(side(0, i), qarray_elem_nomigrate(&left, i), unit);
+        for (std::size_t i = 0; i != below.count; ++i)
+            std::memcpy(row_lines[0].data() + i * unit, qarray_elem_nomigrate(&below, i), unit);
         for (std::size_t r = 1; r != row_lines.size(); ++r) // the values at the left edge
             std::memcpy(row_lines[r].data(), side(0, std::min(r * block_rows, rows) - 1), unit);
     }
     [[nodiscard]] std::size_t blocks_up() const noexcept { return row_lines.size() - 1; }
     [[nodiscard]] std::size_t blocks_across() const noexcept { return column_lines.size() - 1; }
     // Of column `column` on row line `line`; column 0 is the first that is computed.
-    [[nodiscard]] std::byte* top(std::size_t line, std::size_t column) noexcept { return row_lines[line].data() + (column + 1) * unit; }
-    [[nodiscard]] std::byte* side(std::size_t line, std::size_t row) noexcept { return column_lines[line].data() + row * unit; }
+    [[nodiscard]] std::byte* top(std::size_t line, std::size_t column) noexcept {
+        return row_lines[line].data() + (column + 1) * unit;
+    }
+    [[nodiscard]] std::byte* side(std::size_t line, std::size_t row) noexcept {
+        return column_lines[line].data() + row * unit;
+    }
 };
 
 namespace {
 
 using lattice = qt_wavefront_lattice_s;
 
-// Computes block (r, c) column by column. The last column goes straight to the column line, the others to `columns`, in turn.
+// Computes block (r, c) column by column. The last column goes straight to the column line, the
+// others to `columns`, in turn.
 class block_run {
 public:
     block_run(lattice& l, std::size_t r, std::size_t c)
@@ -70,10 +78,11 @@ public:
     void run(wave_comp_f func) {
         std::byte const* left = m_lattice.side(m_side, m_first_row);
         for (std::size_t k = 0; k != m_columns; ++k) {
-            std::byte* const out =
-                k + 1 == m_columns ? m_lattice.side(m_side + 1, m_first_row) : m_scratch.data() + k % 2 * m_rows * unit();
+            std::byte* const out = k + 1 == m_columns ? m_lattice.side(m_side + 1, m_first_row)
+                                                      : m_scratch.data() + k % 2 * m_rows * unit();
             run_column(func, left, m_first_column + k, out);
-            std::memcpy(m_lattice.top(m_line + 1, m_first_column + k), out + (m_rows - 1) * unit(), unit());
+            std::memcpy(m_lattice.top(m_line + 1, m_first_column + k), out + (m_rows - 1) * unit(),
+                        unit());
             left = out;
         }
     }
@@ -84,7 +93,8 @@ private:
         std::byte const* const below = m_lattice.top(m_line, column);
         func(left, below - unit(), below, out);
         for (std::size_t i = 1; i != m_rows; ++i)
-            func(left + i * unit(), left + (i - 1) * unit(), out + (i - 1) * unit(), out + i * unit());
+            func(left + i * unit(), left + (i - 1) * unit(), out + (i - 1) * unit(),
+                 out + i * unit());
     }
 
     lattice& m_lattice;
@@ -98,7 +108,8 @@ void run_diagonal(lattice& l, std::size_t diagonal, wave_comp_f func) {
     std::size_t const first = diagonal < l.blocks_across() ? 0 : diagonal - l.blocks_across() + 1;
     std::size_t const end = std::min(diagonal + 1, l.blocks_up());
     tulle::parallel_for(
-        first, end, [&](std::size_t r) { block_run(l, r, diagonal - r).run(func); }, tulle::schedule::dynamic());
+        first, end, [&](std::size_t r) { block_run(l, r, diagonal - r).run(func); },
+        tulle::schedule::dynamic());
 }
 
 void print_line(values const& line, std::size_t count) {
@@ -112,11 +123,13 @@ void print_line(values const& line, std::size_t count) {
 
 } // namespace
 
-qt_wavefront_lattice* qt_wavefront(qarray* restrict const left, qarray* restrict const below, wave_comp_f func) try {
+qt_wavefront_lattice* qt_wavefront(qarray* restrict const left, qarray* restrict const below,
+                                   wave_comp_f func) try {
     if (left == nullptr || below == nullptr || func == nullptr) return nullptr;
     if (below->count < 2 || left->unit_size != below->unit_size) return nullptr;
     auto l = std::make_unique<lattice>(*left, *below);
-    for (std::size_t d = 0; d != l->blocks_up() + l->blocks_across() - 1; ++d) run_diagonal(*l, d, func);
+    for (std::size_t d = 0; d != l->blocks_up() + l->blocks_across() - 1; ++d)
+        run_diagonal(*l, d, func);
     return l.release();
 } catch (std::bad_alloc const&) {
     return nullptr;
@@ -139,5 +152,6 @@ void qt_wavefront_destroy_lattice(qt_wavefront_lattice* const L) { delete L; }
 void qt_basic_wavefront(int* restrict const* const R, size_t cols, size_t rows, wave_comp_f func) {
     if (R == nullptr || func == nullptr) return;
     for (std::size_t c = 1; c < cols; ++c)
-        for (std::size_t r = 1; r < rows; ++r) func(&R[c - 1][r], &R[c - 1][r - 1], &R[c][r - 1], &R[c][r]);
+        for (std::size_t r = 1; r < rows; ++r)
+            func(&R[c - 1][r], &R[c - 1][r - 1], &R[c][r - 1], &R[c][r]);
 }

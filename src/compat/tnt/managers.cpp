@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutexes and barriers: objects of one node, where those who wait stand in threads that their calls have made. New ones go to the nodes in turn.
+// Mutexes and barriers: objects of one node, where those who wait stand in threads that their calls
+// have made. New ones go to the nodes in turn.
 #include "compat/tnt/registry.hpp"
 
 #include <tnt.h>
@@ -29,8 +30,10 @@ struct managed_barrier {
 
 place next_manager() {
     static std::atomic<unsigned> s_turn{0};
-    auto const turn = s_turn.fetch_add(1, std::memory_order_relaxed); // relaxed: a number of each its own
-    return place(static_cast<int>((turn + static_cast<unsigned>(here().index())) % static_cast<unsigned>(place_count())));
+    // relaxed: a number of each its own
+    auto const turn = s_turn.fetch_add(1, std::memory_order_relaxed);
+    return place(static_cast<int>((turn + static_cast<unsigned>(here().index())) %
+                                  static_cast<unsigned>(place_count())));
 }
 
 // Action(object) at the object's node.
@@ -116,14 +119,16 @@ int tnt_mutex_unlock(const tnt_mutex_t* mutex) {
     return manage<managed_mutex>(mutex, [](managed_mutex& m, number) { return unlock(m); });
 }
 int tnt_mutex_destroy(const tnt_mutex_t* mutex) {
-    return manage<managed_mutex>(mutex, [](managed_mutex& m, number name) { return destroy(m, name); });
+    return manage<managed_mutex>(mutex,
+                                 [](managed_mutex& m, number name) { return destroy(m, name); });
 }
 
 int tnt_barrier_init(tnt_barrier_t* barrier, unsigned threads) {
     if (barrier == nullptr || threads == 0) return EINVAL;
     return guarded([&] {
         *barrier = tulle::at(
-            next_manager(), [](unsigned n) { return registry_of<managed_barrier>().add(n); }, threads);
+            next_manager(), [](unsigned n) { return registry_of<managed_barrier>().add(n); },
+            threads);
         return 0;
     });
 }
@@ -131,5 +136,6 @@ int tnt_barrier_wait(const tnt_barrier_t* barrier) {
     return manage<managed_barrier>(barrier, [](managed_barrier& b, number) { return wait(b); });
 }
 int tnt_barrier_destroy(const tnt_barrier_t* barrier) {
-    return manage<managed_barrier>(barrier, [](managed_barrier& b, number name) { return destroy(b, name); });
+    return manage<managed_barrier>(
+        barrier, [](managed_barrier& b, number name) { return destroy(b, name); });
 }

@@ -27,5 +27,9 @@ void* tnt_calloc(size_t count, size_t size) {
 }
 
 int tnt_free(void* address) { return -tulle_global_free(address); }
-int tnt_read(void* to, const void* shared, size_t size) { return -tulle_global_read(to, shared, size); }
-int tnt_write(void* shared, const void* from, size_t size) { return -tulle_global_write(shared, from, size); }
+int tnt_read(void* to, const void* shared, size_t size) {
+    return -tulle_global_read(to, shared, size);
+}
+int tnt_write(void* shared, const void* from, size_t size) {
+    return -tulle_global_write(shared, from, size);
+}

@@ -19,7 +19,8 @@ namespace tulle::tnt {
 
 namespace {
 
-constexpr std::array<char const*, 4> k_names{"round_robin", "random", "least_loaded", "two_choices"};
+constexpr std::array<char const*, 4> k_names{"round_robin", "random", "least_loaded",
+                                             "two_choices"};
 
 int policy_at_start() {
     char const* const text = std::getenv("TNT_PLACEMENT");
@@ -48,7 +49,8 @@ int least_loaded_of(int a, int b) {
     std::lock_guard const held(s_lock);
     if (s_threads.empty()) s_threads.resize(static_cast<std::size_t>(place_count()));
     auto const begin = s_threads.begin();
-    int const best = a == b ? static_cast<int>(std::min_element(begin, s_threads.end()) - begin) : (begin[b] < begin[a] ? b : a);
+    int const best = a == b ? static_cast<int>(std::min_element(begin, s_threads.end()) - begin)
+                            : (begin[b] < begin[a] ? b : a);
     ++begin[best];
     return best;
 }
@@ -76,7 +78,9 @@ chosen_node choose_node() {
             return {ask_table(a, (a + step) % place_count()), true};
         }
         default: // relaxed: a number of each its own
-            return {static_cast<int>(s_turn.fetch_add(1, std::memory_order_relaxed) % static_cast<unsigned>(place_count())), false};
+            return {static_cast<int>(s_turn.fetch_add(1, std::memory_order_relaxed) %
+                                     static_cast<unsigned>(place_count())),
+                    false};
     }
 }
 
@@ -95,4 +99,5 @@ int tnt_set_placement(int wanted) {
     return 0;
 }
 
-int tnt_placement(void) { return policy().load(std::memory_order_relaxed); } // relaxed: it publishes nothing
+// relaxed: it publishes nothing
+int tnt_placement(void) { return policy().load(std::memory_order_relaxed); }

@@ -4,7 +4,8 @@
 
 namespace tulle::tnt {
 
-// The node that the policy of the caller's node chooses; it is told of the thread's end if the policy counts threads.
+// The node that the policy of the caller's node chooses; it is told of the thread's end if the
+// policy counts threads.
 struct chosen_node {
     int node;
     bool is_counted; // in the table at node 0

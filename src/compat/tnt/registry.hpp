@@ -57,7 +57,9 @@ template <class T> registry<T>& registry_of() {
 }
 
 // What `call()` returns, or the errno value for what it throws.
-template <class F> int guarded(F call) noexcept try { return call(); } catch (std::bad_alloc const&) {
+template <class F> int guarded(F call) noexcept try {
+    return call();
+} catch (std::bad_alloc const&) {
     return EAGAIN;
 } catch (...) {
     return EIO; // the program of another node differs

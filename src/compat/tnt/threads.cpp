@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads. Each is an object of the node where it runs; who creates or joins it from elsewhere calls there.
+// Threads. Each is an object of the node where it runs; who creates or joins it from elsewhere
+// calls there.
 #include "compat/tnt/placement.hpp"
 #include "compat/tnt/registry.hpp"
 
@@ -53,7 +54,8 @@ void run(std::shared_ptr<thread> const& t) {
     detail::set_specific(self_key(), nullptr);
     if (t->is_counted) tell_end(here().index());
     t->over.count_down();
-    if (t->is_taken.load(std::memory_order_acquire)) registry_of<thread>().remove(t->name); // pairs with take; who joins does it, too
+    // Pairs with take; who joins does it, too.
+    if (t->is_taken.load(std::memory_order_acquire)) registry_of<thread>().remove(t->name);
 }
 
 struct start_order {
@@ -69,10 +71,12 @@ number start_here(start_order const& order) {
     number const name = registry_of<thread>().add();
     auto const t = registry_of<thread>().find(name);
     t->name = name;
-    t->body = reinterpret_cast<function>(code);            // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    t->body =
+        reinterpret_cast<function>(code); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     t->argument = reinterpret_cast<void*>(order.argument); // NOLINT(performance-no-int-to-ptr)
     t->is_counted = order.is_counted;
-    static_cast<void>(tulle_global_local(t->argument, 1)); // shared memory is mapped here from now on
+    // Shared memory is mapped here from now on.
+    static_cast<void>(tulle_global_local(t->argument, 1));
     try {
         spawn_detached([t] { run(t); });
     } catch (...) {
@@ -83,11 +87,12 @@ number start_here(start_order const& order) {
 }
 
 int create(tnt_t* made, chosen_node where, function body, void* argument) {
-    start_order const order{detail::name_of_code(reinterpret_cast<void const*>(body)), reinterpret_cast<std::uintptr_t>(argument),
-                            where.is_counted};
-    *made = order.code == 0 ? 0
-                            : at(
-                                  place(where.node), [](start_order const& o) { return start_here(o); }, order);
+    start_order const order{detail::name_of_code(reinterpret_cast<void const*>(body)),
+                            reinterpret_cast<std::uintptr_t>(argument), where.is_counted};
+    *made = order.code == 0
+                ? 0
+                : at(
+                      place(where.node), [](start_order const& o) { return start_here(o); }, order);
     if (*made == 0 && where.is_counted) tell_end(where.node);
     return *made == 0 ? ENOENT : 0;
 }
@@ -96,7 +101,8 @@ int create(tnt_t* made, chosen_node where, function body, void* argument) {
 int take(number name, std::shared_ptr<thread>& found) {
     found = registry_of<thread>().find(name);
     if (found == nullptr) return ESRCH;
-    return found->is_taken.exchange(true, std::memory_order_acq_rel) ? EINVAL : 0; // pairs with run, and itself
+    // Pairs with run, and itself.
+    return found->is_taken.exchange(true, std::memory_order_acq_rel) ? EINVAL : 0;
 }
 
 struct join_answer {
@@ -147,7 +153,8 @@ int tnt_create(tnt_t* thread, void* (*function)(void*), void* argument) {
 }
 
 int tnt_create_at(tnt_t* thread, int node, void* (*function)(void*), void* argument) {
-    if (thread == nullptr || function == nullptr || node < 0 || node >= tulle::place_count()) return EINVAL;
+    if (thread == nullptr || function == nullptr || node < 0 || node >= tulle::place_count())
+        return EINVAL;
     return guarded([&] { return create(thread, {node, false}, function, argument); });
 }
 
@@ -157,7 +164,8 @@ int tnt_join(tnt_t thread, void** result) {
     return guarded([&] {
         join_answer const answer = at(
             place(node_of(thread)), [](number n) { return join_here(n); }, thread);
-        if (answer.error == 0 && result != nullptr) *result = reinterpret_cast<void*>(answer.result); // NOLINT(performance-no-int-to-ptr)
+        if (answer.error == 0 && result != nullptr)
+            *result = reinterpret_cast<void*>(answer.result); // NOLINT(performance-no-int-to-ptr)
         return answer.error;
     });
 }

@@ -21,13 +21,15 @@ namespace {
 
 using array = std::unique_ptr<qarray, void (*)(qarray*)>;
 
-constexpr distribution_t k_distributions[] = {FIXED_HASH, FIXED_FIELDS, ALL_SAME,  DIST,     DIST_STRIPES, DIST_FIELDS,
-                                              DIST_RAND,  DIST_LEAST,   ALL_LOCAL, ALL_RAND, ALL_LEAST};
+constexpr distribution_t k_distributions[] = {FIXED_HASH,   FIXED_FIELDS, ALL_SAME,  DIST,
+                                              DIST_STRIPES, DIST_FIELDS,  DIST_RAND, DIST_LEAST,
+                                              ALL_LOCAL,    ALL_RAND,     ALL_LEAST};
 
 class arrays : public testing::Test {
 protected:
     void SetUp() override { ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS); }
-    static array make(std::size_t count, std::size_t unit, distribution_t d = FIXED_HASH, bool tight = false, int pages = 1) {
+    static array make(std::size_t count, std::size_t unit, distribution_t d = FIXED_HASH,
+                      bool tight = false, int pages = 1) {
         array a{qarray_create_configured(count, unit, d, tight ? 1 : 0, pages), qarray_destroy};
         EXPECT_NE(a, nullptr);
         return a;
@@ -36,7 +38,8 @@ protected:
 
 TEST_F(arrays, units_are_apart_and_zero) {
     for (auto const& [unit, tight, stride] :
-         std::vector<std::tuple<std::size_t, bool, std::size_t>>{{8, false, 8}, {41, false, 48}, {41, true, 41}, {1000, false, 1000}}) {
+         std::vector<std::tuple<std::size_t, bool, std::size_t>>{
+             {8, false, 8}, {41, false, 48}, {41, true, 41}, {1000, false, 1000}}) {
         auto const a = make(500, unit, FIXED_HASH, tight);
         EXPECT_EQ(a->unit_size, stride);
         EXPECT_EQ(a->count, 500U);
@@ -48,7 +51,8 @@ TEST_F(arrays, units_are_apart_and_zero) {
             std::memset(p, static_cast<int>(i), unit);
         }
         for (std::size_t i = 0; i != 500; ++i)
-            EXPECT_EQ(static_cast<char*>(qarray_elem_nomigrate(a.get(), i))[unit - 1], static_cast<char>(i));
+            EXPECT_EQ(static_cast<char*>(qarray_elem_nomigrate(a.get(), i))[unit - 1],
+                      static_cast<char>(i));
     }
 }
 
@@ -57,7 +61,8 @@ TEST_F(arrays, what_makes_no_sense) {
     EXPECT_EQ(qarray_create(8, 0), nullptr);
     EXPECT_EQ(qarray_create(~std::size_t{0}, 8), nullptr);
     EXPECT_EQ(qarray_create(8, ~std::size_t{0}), nullptr);
-    EXPECT_EQ(qarray_create_configured(10, 10000, FIXED_HASH, 0, 1), nullptr) << "a unit is larger than a segment";
+    EXPECT_EQ(qarray_create_configured(10, 10000, FIXED_HASH, 0, 1), nullptr)
+        << "a unit is larger than a segment";
     qarray_destroy(nullptr);
     EXPECT_EQ(qarray_elem_nomigrate(nullptr, 0), nullptr);
     EXPECT_EQ(qarray_elem_migrate(nullptr, 0), nullptr);
@@ -79,17 +84,23 @@ TEST_F(arrays, kinds_of_distribution) {
             if (i % a->segment_size == 0) continue;
             ASSERT_EQ(qarray_shepof(a.get(), i), qarray_shepof(a.get(), i - 1));
         }
-        if (d == FIXED_HASH || d == FIXED_FIELDS || d == DIST_STRIPES || d == DIST_FIELDS || d == DIST_LEAST) {
+        if (d == FIXED_HASH || d == FIXED_FIELDS || d == DIST_STRIPES || d == DIST_FIELDS ||
+            d == DIST_LEAST) {
             auto const [least, most] = std::minmax_element(units.begin(), units.end());
-            EXPECT_LT(*most - *least, 2 * a->segment_size) << d; // one more, and the last segment of all may be short
+            // One more, and the last segment of all may be short.
+            EXPECT_LT(*most - *least, 2 * a->segment_size) << d;
         }
-        EXPECT_EQ(a->dist_type == ALL_SAME, *std::max_element(units.begin(), units.end()) == a->count && a->dist_type == ALL_SAME);
+        EXPECT_EQ(a->dist_type == ALL_SAME,
+                  *std::max_element(units.begin(), units.end()) == a->count &&
+                      a->dist_type == ALL_SAME);
     }
-    EXPECT_EQ(make(10, 8, ALL_LOCAL)->dist_specific.dist_shep, qthread_shep() == NO_SHEPHERD ? 0 : qthread_shep());
+    EXPECT_EQ(make(10, 8, ALL_LOCAL)->dist_specific.dist_shep,
+              qthread_shep() == NO_SHEPHERD ? 0 : qthread_shep());
 }
 
 TEST_F(arrays, segments_change_hands) {
-    qthread_shepherd_id_t const last = static_cast<qthread_shepherd_id_t>(qthread_num_shepherds() - 1);
+    qthread_shepherd_id_t const last =
+        static_cast<qthread_shepherd_id_t>(qthread_num_shepherds() - 1);
     auto const each = make(2000, 8, DIST_STRIPES);
     qarray_set_shepof(each.get(), each->segment_size, last);
     EXPECT_EQ(qarray_shepof(each.get(), each->segment_size), last);
@@ -110,10 +121,12 @@ TEST_F(arrays, distributed_like_another) {
     auto const ref = make(5000, 8, DIST_RAND);
     auto const mod = make(5000, 8, DIST_STRIPES);
     qarray_dist_like(ref.get(), mod.get());
-    for (std::size_t i = 0; i != ref->count; ++i) ASSERT_EQ(qarray_shepof(ref.get(), i), qarray_shepof(mod.get(), i));
+    for (std::size_t i = 0; i != ref->count; ++i)
+        ASSERT_EQ(qarray_shepof(ref.get(), i), qarray_shepof(mod.get(), i));
     auto const all = make(5000, 8, ALL_RAND);
     qarray_dist_like(all.get(), mod.get());
-    for (std::size_t i = 0; i != ref->count; ++i) ASSERT_EQ(qarray_shepof(all.get(), i), qarray_shepof(mod.get(), i));
+    for (std::size_t i = 0; i != ref->count; ++i)
+        ASSERT_EQ(qarray_shepof(all.get(), i), qarray_shepof(mod.get(), i));
     qarray_dist_like(nullptr, mod.get());
 }
 
@@ -149,7 +162,8 @@ bool all_are(qarray const* a, std::size_t from, std::size_t to, std::uint64_t va
 
 TEST_F(arrays, loops_visit_each_unit_once_where_it_belongs) {
     for (distribution_t const d : k_distributions) {
-        for (auto const& [from, to] : {std::pair<std::size_t, std::size_t>{0, 5000}, {700, 4001}, {600, 601}, {5, 5}}) {
+        for (auto const& [from, to] :
+             {std::pair<std::size_t, std::size_t>{0, 5000}, {700, 4001}, {600, 601}, {5, 5}}) {
             auto const a = make(5000, 8, d);
             qarray_iter(a.get(), from, to, add_one);
             EXPECT_TRUE(all_are(a.get(), from, to, 1)) << d;
@@ -182,7 +196,8 @@ TEST(arrays_without_a_shepherd, loops_visit_each_unit_once) {
         qthread_shepherd_id_t last = 2;
         qarray_iter_loop(a.get(), 0, 5000, add_one_and_disable, &last);
         qthread_enable_shepherd(last);
-        for (std::size_t i = 0; i != 5000; ++i) ASSERT_EQ(*static_cast<std::uint64_t*>(qarray_elem_nomigrate(a.get(), i)), 1U);
+        for (std::size_t i = 0; i != 5000; ++i)
+            ASSERT_EQ(*static_cast<std::uint64_t*>(qarray_elem_nomigrate(a.get(), i)), 1U);
     }
     qthread_finalize();
 }
@@ -199,18 +214,22 @@ TEST_F(arrays, loops_end_with_the_array) {
 
 void sum_units(std::size_t const from, std::size_t const to, qarray* a, void*, void* ret) {
     std::uint64_t sum = 0;
-    for (std::size_t i = from; i != to; ++i) sum += *static_cast<std::uint64_t*>(qarray_elem_nomigrate(a, i));
+    for (std::size_t i = from; i != to; ++i)
+        sum += *static_cast<std::uint64_t*>(qarray_elem_nomigrate(a, i));
     *static_cast<std::uint64_t*>(ret) = sum;
 }
 
 TEST_F(arrays, loops_accumulate) {
     for (distribution_t const d : k_distributions) {
         auto const a = make(5000, 8, d);
-        for (std::size_t i = 0; i != a->count; ++i) *static_cast<std::uint64_t*>(qarray_elem_nomigrate(a.get(), i)) = i;
+        for (std::size_t i = 0; i != a->count; ++i)
+            *static_cast<std::uint64_t*>(qarray_elem_nomigrate(a.get(), i)) = i;
         std::uint64_t sum = 12345; // replaced
-        qarray_iter_loopaccum(a.get(), 0, 5000, sum_units, nullptr, &sum, sizeof sum, qt_uint_add_acc);
+        qarray_iter_loopaccum(a.get(), 0, 5000, sum_units, nullptr, &sum, sizeof sum,
+                              qt_uint_add_acc);
         EXPECT_EQ(sum, 12497500U) << d;
-        qarray_iter_loopaccum(a.get(), 1000, 1001, sum_units, nullptr, &sum, sizeof sum, qt_uint_add_acc);
+        qarray_iter_loopaccum(a.get(), 1000, 1001, sum_units, nullptr, &sum, sizeof sum,
+                              qt_uint_add_acc);
         EXPECT_EQ(sum, 1000U) << d;
     }
 }
@@ -237,20 +256,26 @@ TEST_F(arrays, a_qthread_goes_to_a_unit) {
     EXPECT_FALSE(t.arrived.empty());
 }
 
-// --- all pairs ------------------------------------------------------------------------------------------------------------------
+// --- all pairs -----------------------------------------------------------------------------------
 
 std::atomic<std::uint64_t> s_sum{0};
-void add_product(void const* a, void const* b) { s_sum += *static_cast<std::uint64_t const*>(a) * *static_cast<std::uint64_t const*>(b); }
+void add_product(void const* a, void const* b) {
+    s_sum += *static_cast<std::uint64_t const*>(a) * *static_cast<std::uint64_t const*>(b);
+}
 void store_product(void const* a, void const* b, void* out) {
-    if (out != nullptr) *static_cast<std::uint64_t*>(out) += *static_cast<std::uint64_t const*>(a) * *static_cast<std::uint64_t const*>(b);
+    if (out != nullptr)
+        *static_cast<std::uint64_t*>(out) +=
+            *static_cast<std::uint64_t const*>(a) * *static_cast<std::uint64_t const*>(b);
 }
 
 TEST_F(arrays, all_pairs) {
     constexpr std::size_t k_rows = 700, k_columns = 613; // of more than one segment
     auto const a = make(k_rows, 8, DIST_RAND);
     auto const b = make(k_columns, 24, FIXED_FIELDS);
-    for (std::size_t i = 0; i != k_rows; ++i) *static_cast<std::uint64_t*>(qarray_elem_nomigrate(a.get(), i)) = i + 1;
-    for (std::size_t j = 0; j != k_columns; ++j) *static_cast<std::uint64_t*>(qarray_elem_nomigrate(b.get(), j)) = j + 1;
+    for (std::size_t i = 0; i != k_rows; ++i)
+        *static_cast<std::uint64_t*>(qarray_elem_nomigrate(a.get(), i)) = i + 1;
+    for (std::size_t j = 0; j != k_columns; ++j)
+        *static_cast<std::uint64_t*>(qarray_elem_nomigrate(b.get(), j)) = j + 1;
     s_sum = 0;
     qt_allpairs(a.get(), b.get(), add_product);
     EXPECT_EQ(s_sum, k_rows * (k_rows + 1) / 2 * (k_columns * (k_columns + 1) / 2));
@@ -259,20 +284,23 @@ TEST_F(arrays, all_pairs) {
     for (auto& row : rows) output.push_back(row.data());
     qt_allpairs_output(a.get(), b.get(), store_product, output.data(), sizeof(std::uint64_t));
     for (std::size_t i = 0; i != k_rows; ++i)
-        for (std::size_t j = 0; j != k_columns; ++j) ASSERT_EQ(rows[i][j], (i + 1) * (j + 1)) << i << " " << j;
+        for (std::size_t j = 0; j != k_columns; ++j)
+            ASSERT_EQ(rows[i][j], (i + 1) * (j + 1)) << i << " " << j;
     qt_allpairs_output(a.get(), b.get(), store_product, nullptr, 0);
     qt_allpairs(nullptr, b.get(), add_product);
     qt_allpairs(a.get(), b.get(), nullptr);
 }
 
-// --- wavefront ------------------------------------------------------------------------------------------------------------------
+// --- wavefront -----------------------------------------------------------------------------------
 
 std::atomic<std::size_t> s_cells{0};
 double s_last = 0;
 // Paths through a lattice, counted modulo a number that a double holds.
 void count_paths(void const* left, void const* corner, void const* below, void* out) {
-    double const sum = *static_cast<double const*>(left) + *static_cast<double const*>(corner) + *static_cast<double const*>(below);
-    *static_cast<double*>(out) = sum < 1e12 ? sum : sum - 1e12 * static_cast<double>(static_cast<long>(sum / 1e12));
+    double const sum = *static_cast<double const*>(left) + *static_cast<double const*>(corner) +
+                       *static_cast<double const*>(below);
+    *static_cast<double*>(out) =
+        sum < 1e12 ? sum : sum - 1e12 * static_cast<double>(static_cast<long>(sum / 1e12));
     if (++s_cells == 600 * 700) s_last = *static_cast<double*>(out);
 }
 
@@ -283,7 +311,8 @@ double expected_paths(std::size_t rows, std::size_t columns) {
         std::vector<double> next(rows + 1, 1.0);
         for (std::size_t r = 1; r <= rows; ++r) {
             double const sum = column[r] + column[r - 1] + next[r - 1];
-            next[r] = sum < 1e12 ? sum : sum - 1e12 * static_cast<double>(static_cast<long>(sum / 1e12));
+            next[r] =
+                sum < 1e12 ? sum : sum - 1e12 * static_cast<double>(static_cast<long>(sum / 1e12));
         }
         column = next;
         result = column[rows];
@@ -292,7 +321,8 @@ double expected_paths(std::size_t rows, std::size_t columns) {
 }
 
 void fill_with_ones(qarray* a) {
-    for (std::size_t i = 0; i != a->count; ++i) *static_cast<double*>(qarray_elem_nomigrate(a, i)) = 1.0;
+    for (std::size_t i = 0; i != a->count; ++i)
+        *static_cast<double*>(qarray_elem_nomigrate(a, i)) = 1.0;
 }
 
 TEST_F(arrays, wavefront) {
@@ -335,7 +365,8 @@ TEST_F(arrays, wavefront_without_a_row) {
 }
 
 void add_int(void const* left, void const* corner, void const* below, void* out) {
-    *static_cast<int*>(out) = *static_cast<int const*>(left) + *static_cast<int const*>(corner) + *static_cast<int const*>(below);
+    *static_cast<int*>(out) = *static_cast<int const*>(left) + *static_cast<int const*>(corner) +
+                              *static_cast<int const*>(below);
 }
 TEST_F(arrays, basic_wavefront) {
     int values[4][3] = {{1, 1, 1}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};

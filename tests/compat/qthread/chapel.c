@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way in which a tasking layer of a language uses the library: it is initialised by an OS thread of its own, and called by others that are no
-   workers; tasks have local memory of the layer's size, stacks of 8 MiB with guards, and argument bundles that are copied. */
+/* The way in which a tasking layer of a language uses the library: it is initialised by an OS
+ * thread of its own, and called by others that are no workers; tasks have local memory of the
+ * layer's size, stacks of 8 MiB with guards, and argument bundles that are copied. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
@@ -27,7 +28,8 @@ struct bundle {
 };
 
 static int is_initialised = 0;
-static aligned_t can_exit = 0, exit_ret = 0, next_id = 1, ended = 0, counter = 0, lock_word = 0, sync_word = 0;
+static aligned_t can_exit = 0, exit_ret = 0, next_id = 1, ended = 0, counter = 0, lock_word = 0,
+                 sync_word = 0;
 
 static struct local* own(void) { return qthread_get_tasklocal(sizeof(struct local)); }
 
@@ -45,7 +47,9 @@ static void* initialiser(void* unused) {
 static int use_stack(int bytes) {
     volatile char block[4096];
     memset((char*)block, bytes & 127, sizeof block);
-    return bytes <= (int)sizeof block ? block[100] : use_stack(bytes - (int)sizeof block) + (block[7] == 0 ? 1 : 0);
+    return bytes <= (int)sizeof block
+               ? block[100]
+               : use_stack(bytes - (int)sizeof block) + (block[7] == 0 ? 1 : 0);
 }
 
 static aligned_t task(void* argument) {
@@ -61,7 +65,8 @@ static aligned_t task(void* argument) {
         child.depth = b->depth - 1;
         child.id = qthread_incr(&next_id, 1);
         memset(child.payload, (char)child.id, sizeof child.payload);
-        CHECK(qthread_fork_copyargs_to(task, &child, sizeof child, NULL, (qthread_shepherd_id_t)(b->id % 2)) == QTHREAD_SUCCESS);
+        CHECK(qthread_fork_copyargs_to(task, &child, sizeof child, NULL,
+                                       (qthread_shepherd_id_t)(b->id % 2)) == QTHREAD_SUCCESS);
     }
     CHECK(qthread_migrate_to(qthread_shep()) == QTHREAD_SUCCESS); /* stays here from now on */
     qthread_yield();

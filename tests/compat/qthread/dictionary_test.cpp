@@ -41,7 +41,9 @@ dictionary make(qt_dict_hash_f hash = hash_number, qt_dict_cleanup_f cleanup = n
 }
 
 using iterator = std::unique_ptr<qt_dictionary_iterator, void (*)(qt_dictionary_iterator*)>;
-iterator begin(dictionary const& d) { return {qt_dictionary_iterator_create(d.get()), qt_dictionary_iterator_destroy}; }
+iterator begin(dictionary const& d) {
+    return {qt_dictionary_iterator_create(d.get()), qt_dictionary_iterator_destroy};
+}
 
 std::map<std::size_t, std::size_t> contents(dictionary const& d) {
     std::map<std::size_t, std::size_t> all;
@@ -107,7 +109,8 @@ void compare_with_map(qt_dict_hash_f hash, std::size_t keys, std::size_t steps) 
         std::size_t const key = qt_hash64(k) % keys + 1;
         if (k % 3 == 2) {
             auto const old = expected.find(key);
-            ASSERT_EQ(number(qt_dictionary_delete(d.get(), pointer(key))), old == expected.end() ? 0 : old->second);
+            ASSERT_EQ(number(qt_dictionary_delete(d.get(), pointer(key))),
+                      old == expected.end() ? 0 : old->second);
             if (old != expected.end()) expected.erase(old);
         } else {
             ASSERT_EQ(number(qt_dictionary_put(d.get(), pointer(key), pointer(k + 1))), k + 1);
@@ -118,7 +121,9 @@ void compare_with_map(qt_dict_hash_f hash, std::size_t keys, std::size_t steps) 
 }
 
 TEST(dictionary, as_a_map) { compare_with_map(hash_number, 5000, 20000); }
-TEST(dictionary, as_a_map_when_all_hashes_are_alike) { compare_with_map(same_hash_for_all, 50, 1000); }
+TEST(dictionary, as_a_map_when_all_hashes_are_alike) {
+    compare_with_map(same_hash_for_all, 50, 1000);
+}
 
 TEST(dictionary, iterators_compare) {
     auto const d = make();
@@ -162,10 +167,11 @@ TEST(dictionary, prints_its_size) {
     qt_dictionary_put(d.get(), pointer(1), pointer(1));
     testing::internal::CaptureStdout();
     qt_dictionary_printbuckets(d.get());
-    EXPECT_NE(testing::internal::GetCapturedStdout().find("total elements = 1;"), std::string::npos);
+    EXPECT_NE(testing::internal::GetCapturedStdout().find("total elements = 1;"),
+              std::string::npos);
 }
 
-// --- histories ------------------------------------------------------------------------------------------------------------------
+// --- histories -----------------------------------------------------------------------------------
 
 struct operation {
     enum class kind { put, put_if_absent, get, remove } what;
@@ -183,7 +189,8 @@ struct map_model {
         std::size_t const old = found == items.end() ? 0 : found->second;
         switch (o.what) {
             case operation::kind::put: items[o.key] = o.value; return o.result == o.value;
-            case operation::kind::put_if_absent: return o.result == items.emplace(o.key, o.value).first->second;
+            case operation::kind::put_if_absent:
+                return o.result == items.emplace(o.key, o.value).first->second;
             case operation::kind::get: return o.result == old;
             case operation::kind::remove: items.erase(o.key); return o.result == old;
         }
@@ -193,8 +200,10 @@ struct map_model {
 
 std::size_t perform(qt_dictionary* d, operation const& o) {
     switch (o.what) {
-        case operation::kind::put: return number(qt_dictionary_put(d, pointer(o.key), pointer(o.value)));
-        case operation::kind::put_if_absent: return number(qt_dictionary_put_if_absent(d, pointer(o.key), pointer(o.value)));
+        case operation::kind::put:
+            return number(qt_dictionary_put(d, pointer(o.key), pointer(o.value)));
+        case operation::kind::put_if_absent:
+            return number(qt_dictionary_put_if_absent(d, pointer(o.key), pointer(o.value)));
         case operation::kind::get: return number(qt_dictionary_get(d, pointer(o.key)));
         case operation::kind::remove: return number(qt_dictionary_delete(d, pointer(o.key)));
     }
@@ -207,7 +216,8 @@ TEST(linearizable, dictionary) {
         auto const d = make();
         std::atomic<std::uint64_t> clock{0};
         std::atomic<std::size_t> ready{0};
-        std::vector<linearizability::recorder<operation>> recorders(k_threads, linearizability::recorder<operation>(clock));
+        std::vector<linearizability::recorder<operation>> recorders(
+            k_threads, linearizability::recorder<operation>(clock));
         std::vector<std::thread> threads;
         for (std::size_t t = 0; t != k_threads; ++t) {
             threads.emplace_back([&, t] {
@@ -215,7 +225,8 @@ TEST(linearizable, dictionary) {
                 while (ready != k_threads) std::this_thread::yield();
                 for (std::size_t k = 0; k != k_steps; ++k) {
                     std::uint64_t const random = qt_hash64(h * 1000 + t * 100 + k);
-                    operation o{static_cast<operation::kind>(random % 4), random / 4 % 2 + 1, t * 100 + k + 1, 0};
+                    operation o{static_cast<operation::kind>(random % 4), random / 4 % 2 + 1,
+                                t * 100 + k + 1, 0};
                     recorders[t].record([&] {
                         o.result = perform(d.get(), o);
                         return o;
@@ -225,7 +236,8 @@ TEST(linearizable, dictionary) {
         }
         for (auto& t : threads) t.join();
         std::vector<linearizability::event<operation>> history;
-        for (auto const& r : recorders) history.insert(history.end(), r.events().begin(), r.events().end());
+        for (auto const& r : recorders)
+            history.insert(history.end(), r.events().begin(), r.events().end());
         linearizability::checker<map_model, operation> checker(history);
         ASSERT_TRUE(checker.is_linearizable({})) << "history " << h;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks in all their forms, results of all kinds, teams, futures, and finalise and initialise again.
+// Forks in all their forms, results of all kinds, teams, futures, and finalise and initialise
+// again.
 #include <qthread/futurelib.h>
 #include <qthread/qthread.h>
 #include <qthread/sinc.h>
@@ -15,7 +16,9 @@
 namespace {
 
 struct library {
-    explicit library(qthread_shepherd_id_t shepherds = 2) { EXPECT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS); }
+    explicit library(qthread_shepherd_id_t shepherds = 2) {
+        EXPECT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS);
+    }
     ~library() { qthread_finalize(); }
     library(library const&) = delete;
     library& operator=(library const&) = delete;
@@ -64,7 +67,8 @@ TEST(fork, copies_of_arguments_outlive_the_originals) {
     aligned_t results[k_threads]{};
     for (aligned_t k = 0; k < k_threads; ++k) {
         aligned_t argument = k;
-        ASSERT_EQ(qthread_fork_copyargs(&increment, &argument, sizeof argument, &results[k]), QTHREAD_SUCCESS);
+        ASSERT_EQ(qthread_fork_copyargs(&increment, &argument, sizeof argument, &results[k]),
+                  QTHREAD_SUCCESS);
         argument = ~aligned_t{0};
     }
     for (aligned_t k = 0; k < k_threads; ++k) EXPECT_EQ(wait_for(results[k]), k + 1);
@@ -75,11 +79,15 @@ TEST(fork, large_arguments_are_copied) {
     struct large {
         char text[5000];
     };
-    auto const length = +[](void* argument) -> aligned_t { return std::strlen(static_cast<large*>(argument)->text); };
+    auto const length = +[](void* argument) -> aligned_t {
+        return std::strlen(static_cast<large*>(argument)->text);
+    };
     auto const given = std::make_unique<large>();
     std::memset(given->text, 'x', 4999);
     aligned_t result = 0;
-    ASSERT_EQ(qthread_fork_copyargs_to(length, given.get(), sizeof(large), reinterpret_cast<syncvar_t*>(&result), 1), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_fork_copyargs_to(length, given.get(), sizeof(large),
+                                       reinterpret_cast<syncvar_t*>(&result), 1),
+              QTHREAD_SUCCESS);
     std::memset(given->text, 0, 4999);
     EXPECT_EQ(wait_for(result), 4999U);
 }
@@ -90,11 +98,14 @@ TEST(fork, syncvar_results) {
     syncvar_t result = SYNCVAR_STATIC_INITIALIZER;
     ASSERT_EQ(qthread_fork_syncvar(&increment, &one, &result), QTHREAD_SUCCESS);
     EXPECT_EQ(wait_for(result), 2U);
-    ASSERT_EQ(qthread_fork_syncvar_copyargs(&increment, &one, sizeof one, &result), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_fork_syncvar_copyargs(&increment, &one, sizeof one, &result),
+              QTHREAD_SUCCESS);
     EXPECT_EQ(wait_for(result), 2U);
-    ASSERT_EQ(qthread_fork_syncvar_copyargs_simple(&increment, &one, sizeof one, &result), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_fork_syncvar_copyargs_simple(&increment, &one, sizeof one, &result),
+              QTHREAD_SUCCESS);
     EXPECT_EQ(wait_for(result), 2U);
-    ASSERT_EQ(qthread_fork_syncvar_copyargs_to(&increment, &one, sizeof one, &result, 1), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_fork_syncvar_copyargs_to(&increment, &one, sizeof one, &result, 1),
+              QTHREAD_SUCCESS);
     EXPECT_EQ(wait_for(result), 2U);
 }
 
@@ -123,9 +134,15 @@ template <class Fork> void expect_to_wait_for_both(Fork fork) {
 
 TEST(precondition, starts_when_all_words_are_full) {
     library const running;
-    expect_to_wait_for_both([](gate& g, aligned_t& result) { return qthread_fork_precond(&pass, &g, &result, 2, &g.a, &g.b); });
-    expect_to_wait_for_both([](gate& g, aligned_t& result) { return qthread_fork_precond_to(&pass, &g, &result, 1, 2, &g.a, &g.b); });
-    expect_to_wait_for_both([](gate& g, aligned_t& result) { return qthread_fork_precond_simple(&pass, &g, &result, 2, &g.a, &g.b); });
+    expect_to_wait_for_both([](gate& g, aligned_t& result) {
+        return qthread_fork_precond(&pass, &g, &result, 2, &g.a, &g.b);
+    });
+    expect_to_wait_for_both([](gate& g, aligned_t& result) {
+        return qthread_fork_precond_to(&pass, &g, &result, 1, 2, &g.a, &g.b);
+    });
+    expect_to_wait_for_both([](gate& g, aligned_t& result) {
+        return qthread_fork_precond_simple(&pass, &g, &result, 2, &g.a, &g.b);
+    });
     expect_to_wait_for_both([](gate& g, aligned_t& result) {
         aligned_t* const list[] = {&g.a, &g.b};
         return qthread_fork_precond(&pass, &g, &result, -2, list);
@@ -141,7 +158,8 @@ TEST(precondition, with_a_copied_argument) {
     aligned_t ready = 0, one = 1;
     syncvar_t result = SYNCVAR_STATIC_INITIALIZER;
     qthread_empty(&ready);
-    ASSERT_EQ(qthread_fork_copyargs_precond(&increment, &one, sizeof one, &result, 1, &ready), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_fork_copyargs_precond(&increment, &one, sizeof one, &result, 1, &ready),
+              QTHREAD_SUCCESS);
     EXPECT_EQ(qthread_syncvar_status(&result), 0);
     qthread_fill(&ready);
     EXPECT_EQ(wait_for(result), 2U);
@@ -154,15 +172,18 @@ TEST(spawn, with_preconditions_and_flags) {
     auto** const list = static_cast<aligned_t**>(std::malloc(2 * sizeof(aligned_t*)));
     list[0] = reinterpret_cast<aligned_t*>(1);
     list[1] = &ready;
-    ASSERT_EQ(
-        qthread_spawn(&increment, &one, sizeof one, &result, 1, list, NO_SHEPHERD, QTHREAD_SPAWN_SIMPLE | QTHREAD_SPAWN_LOCAL_PRIORITY),
-        QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_spawn(&increment, &one, sizeof one, &result, 1, list, NO_SHEPHERD,
+                            QTHREAD_SPAWN_SIMPLE | QTHREAD_SPAWN_LOCAL_PRIORITY),
+              QTHREAD_SUCCESS);
     qthread_fill(&ready);
     EXPECT_EQ(wait_for(result), 2U);
-    EXPECT_EQ(qthread_spawn(nullptr, nullptr, 0, nullptr, 0, nullptr, NO_SHEPHERD, 0), QTHREAD_BADARGS);
+    EXPECT_EQ(qthread_spawn(nullptr, nullptr, 0, nullptr, 0, nullptr, NO_SHEPHERD, 0),
+              QTHREAD_BADARGS);
 }
 
-void add(void* target, void const* source) { *static_cast<aligned_t*>(target) += *static_cast<aligned_t const*>(source); }
+void add(void* target, void const* source) {
+    *static_cast<aligned_t*>(target) += *static_cast<aligned_t const*>(source);
+}
 
 TEST(spawn, results_into_sincs) {
     library const running;
@@ -171,13 +192,17 @@ TEST(spawn, results_into_sincs) {
     aligned_t sum = 0;
     qt_sinc_t* const sinc = qt_sinc_create(sizeof zero, &zero, &add, k_threads);
     for (aligned_t k = 0; k < k_threads; ++k)
-        ASSERT_EQ(qthread_spawn(&increment, &k, sizeof k, sinc, 0, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_RET_SINC), QTHREAD_SUCCESS);
+        ASSERT_EQ(qthread_spawn(&increment, &k, sizeof k, sinc, 0, nullptr, NO_SHEPHERD,
+                                QTHREAD_SPAWN_RET_SINC),
+                  QTHREAD_SUCCESS);
     qt_sinc_wait(sinc, &sum);
     EXPECT_EQ(sum, k_threads * (k_threads + 1) / 2);
     qt_sinc_destroy(sinc);
     qt_sinc_t bare;
     qt_sinc_init(&bare, 0, nullptr, nullptr, 2);
-    ASSERT_EQ(qthread_spawn(&nothing, nullptr, 0, &bare, 0, nullptr, NO_SHEPHERD, QTHREAD_SPAWN_RET_SINC_VOID), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_spawn(&nothing, nullptr, 0, &bare, 0, nullptr, NO_SHEPHERD,
+                            QTHREAD_SPAWN_RET_SINC_VOID),
+              QTHREAD_SUCCESS);
     qthread_call_method(&nothing, nullptr, &bare, QTHREAD_SPAWN_RET_SINC_VOID);
     qt_sinc_wait(&bare, nullptr);
     qt_sinc_fini(&bare);
@@ -211,7 +236,8 @@ TEST(fork, before_and_after_the_library_runs_is_not_allowed) {
 }
 
 TEST(lifecycle, initialise_again_with_another_number_of_shepherds) {
-    for (qthread_shepherd_id_t const n : {qthread_shepherd_id_t{1}, qthread_shepherd_id_t{3}, qthread_shepherd_id_t{2}}) {
+    for (qthread_shepherd_id_t const n :
+         {qthread_shepherd_id_t{1}, qthread_shepherd_id_t{3}, qthread_shepherd_id_t{2}}) {
         library const running(n);
         EXPECT_EQ(qthread_initialize(), QTHREAD_SUCCESS); // once more does nothing
         EXPECT_EQ(qthread_num_shepherds(), n);
@@ -261,7 +287,7 @@ TEST(lifecycle, goes_on_after_a_finalise_with_a_qthread_and_a_future_that_wait_f
     wait_for(s_future);
 }
 
-// --- teams -------------------------------------------------------------------------------------------------------------------------
+// --- teams ---------------------------------------------------------------------------------------
 
 std::atomic<int> s_members{0};
 aligned_t member(void*) {
@@ -275,7 +301,9 @@ aligned_t lead(void* subteam) {
     if (subteam != nullptr) {
         aligned_t result = 0;
         qthread_fork_new_subteam(
-            +[](void* parent) -> aligned_t { return qt_team_parent_id() == *static_cast<unsigned*>(parent) ? lead(nullptr) : 0; },
+            +[](void* parent) -> aligned_t {
+                return qt_team_parent_id() == *static_cast<unsigned*>(parent) ? lead(nullptr) : 0;
+            },
             const_cast<unsigned*>(&own), &result);
         EXPECT_GT(wait_for(result), own);
     }
@@ -332,7 +360,7 @@ TEST(team, critical_sections_exclude_each_other) {
     EXPECT_EQ(s_count, 2000U);
 }
 
-// --- futures -----------------------------------------------------------------------------------------------------------------------
+// --- futures -------------------------------------------------------------------------------------
 
 std::atomic<int> s_alive{0}, s_most{0};
 aligned_t future(void*) {

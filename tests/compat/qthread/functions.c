@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every function of the threads' part of the interface is called from C: it links, takes what the header says, and gives the result of a simple case.
-   What each does is tested in C++. */
+/* Every function of the threads' part of the interface is called from C: it links, takes what the
+ * header says, and gives the result of a simple case.
+ * What each does is tested in C++. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -24,7 +25,9 @@
 #define DONE(call) CHECK((call) == QTHREAD_SUCCESS)
 
 static aligned_t twice(void* number) { return 2 * *(aligned_t*)number; }
-static void add(void* target, const void* source) { *(aligned_t*)target += *(const aligned_t*)source; }
+static void add(void* target, const void* source) {
+    *(aligned_t*)target += *(const aligned_t*)source;
+}
 
 static aligned_t value_of(aligned_t* word) {
     aligned_t value = 0;
@@ -82,7 +85,9 @@ static void forks(void) {
     CHECK(value_of(&r) == 42);
 }
 
-static aligned_t in_team(void* parent) { return qt_team_id() > 1 && qt_team_parent_id() == *(unsigned*)parent; }
+static aligned_t in_team(void* parent) {
+    return qt_team_id() > 1 && qt_team_parent_id() == *(unsigned*)parent;
+}
 
 static void teams(void) {
     unsigned none = QTHREAD_NON_TEAM_ID, first = QTHREAD_DEFAULT_TEAM_ID;
@@ -119,14 +124,18 @@ static void identity(void) {
     qthread_shepherd_id_t s = 0;
     aligned_t r = 0;
     CHECK(qthread_id() == 1 && qthread_shep() == 0 && qthread_shep_ok() == 1);
-    CHECK(qthread_worker(&s) == 0 && qthread_worker_unique(&s) == 1 && qthread_worker_local(&s) == 0 && s == 0);
-    CHECK(qthread_num_shepherds() == 2 && qthread_num_workers() == 2 && qthread_num_workers_local(0) == 1);
+    CHECK(qthread_worker(&s) == 0 && qthread_worker_unique(&s) == 1 &&
+          qthread_worker_local(&s) == 0 && s == 0);
+    CHECK(qthread_num_shepherds() == 2 && qthread_num_workers() == 2 &&
+          qthread_num_workers_local(0) == 1);
     qthread_shep_next(&s);
     qthread_shep_next_local(&s);
     qthread_shep_prev(&s);
     qthread_shep_prev_local(&s);
-    CHECK(s == 0 && qthread_distance(0, 0) == 0 && qthread_sorted_sheps()[0] == 1 && qthread_sorted_sheps_remote(1)[0] == 0);
-    CHECK(qthread_size_tasklocal() >= sizeof(void*) && qthread_get_tasklocal(100) != NULL && qthread_size_tasklocal() == 100);
+    CHECK(s == 0 && qthread_distance(0, 0) == 0 && qthread_sorted_sheps()[0] == 1 &&
+          qthread_sorted_sheps_remote(1)[0] == 0);
+    CHECK(qthread_size_tasklocal() >= sizeof(void*) && qthread_get_tasklocal(100) != NULL &&
+          qthread_size_tasklocal() == 100);
     DONE(qthread_fork(as_qthread, NULL, &r));
     CHECK(value_of(&r) == 1);
     DONE(qthread_disable_shepherd(1));
@@ -148,10 +157,13 @@ static void words(void) {
     DONE(qthread_writeEF(&w, &five));
     DONE(qthread_writeFF(&w, &five));
     DONE(qthread_writeFF_const(&w, 6));
-    CHECK(qthread_writeEF_nb(&w, &five) == QTHREAD_OPFAIL && qthread_writeEF_const_nb(&w, 5) == QTHREAD_OPFAIL);
+    CHECK(qthread_writeEF_nb(&w, &five) == QTHREAD_OPFAIL &&
+          qthread_writeEF_const_nb(&w, 5) == QTHREAD_OPFAIL);
     DONE(qthread_readFE(&v, &w));
-    CHECK(v == 6 && qthread_readFF_nb(&v, &w) == QTHREAD_OPFAIL && qthread_readFE_nb(&v, &w) == QTHREAD_OPFAIL);
-    CHECK(qthread_writeFF_nb(&w, &five) == QTHREAD_OPFAIL && qthread_writeFF_const_nb(&w, 5) == QTHREAD_OPFAIL);
+    CHECK(v == 6 && qthread_readFF_nb(&v, &w) == QTHREAD_OPFAIL &&
+          qthread_readFE_nb(&v, &w) == QTHREAD_OPFAIL);
+    CHECK(qthread_writeFF_nb(&w, &five) == QTHREAD_OPFAIL &&
+          qthread_writeFF_const_nb(&w, 5) == QTHREAD_OPFAIL);
     DONE(qthread_writeEF_const(&w, 7));
     DONE(qthread_purge(&w));
     DONE(qthread_purge_to(&w, &five));
@@ -172,9 +184,11 @@ static void syncvars(void) {
     CHECK(qthread_syncvar_status(&s) == 0);
     DONE(qthread_syncvar_fill(&s));
     CHECK(qthread_syncvar_incrF(&s, 4) == 7);
-    CHECK(qthread_syncvar_writeEF_nb(&s, &four) == QTHREAD_OPFAIL && qthread_syncvar_writeEF_const_nb(&s, 4) == QTHREAD_OPFAIL);
+    CHECK(qthread_syncvar_writeEF_nb(&s, &four) == QTHREAD_OPFAIL &&
+          qthread_syncvar_writeEF_const_nb(&s, 4) == QTHREAD_OPFAIL);
     DONE(qthread_syncvar_readFE(&v, &s));
-    CHECK(v == 7 && qthread_syncvar_readFE_nb(&v, &s) == QTHREAD_OPFAIL && qthread_syncvar_readFF_nb(&v, &s) == QTHREAD_OPFAIL);
+    CHECK(v == 7 && qthread_syncvar_readFE_nb(&v, &s) == QTHREAD_OPFAIL &&
+          qthread_syncvar_readFF_nb(&v, &s) == QTHREAD_OPFAIL);
     DONE(qthread_syncvar_writeEF(&s, &four));
     DONE(qthread_syncvar_empty(&s));
     DONE(qthread_syncvar_writeEF_const(&s, 5));
@@ -213,9 +227,11 @@ static void atomics(void) {
     float f = 1;
     double d = 1;
     void* p = &a;
-    CHECK(qthread_incr(&a, 2) == 1 && qthread_incr32(&b, 2) == 1 && qthread_incr64(&c, 2) == 1 && qthread_incr_xx(&c, 1, 8) == 3);
+    CHECK(qthread_incr(&a, 2) == 1 && qthread_incr32(&b, 2) == 1 && qthread_incr64(&c, 2) == 1 &&
+          qthread_incr_xx(&c, 1, 8) == 3);
     CHECK(qthread_fincr(&f, 2) == 1 && qthread_dincr(&d, 2) == 1 && f + d == 6);
-    CHECK(qthread_cas(&a, 3, 4) == 3 && qthread_cas32(&b, 3, 4) == 3 && qthread_cas64(&c, 4, 5) == 4 && qthread_cas_ptr(&p, &a, &b) == &a);
+    CHECK(qthread_cas(&a, 3, 4) == 3 && qthread_cas32(&b, 3, 4) == 3 &&
+          qthread_cas64(&c, 4, 5) == 4 && qthread_cas_ptr(&p, &a, &b) == &a);
     CHECK(a == 4 && b == 4 && c == 5 && p == &b);
 }
 
@@ -294,9 +310,11 @@ static void small_things(void) {
     DONE(qthread_key_delete(key));
     qtimer_start(t);
     qtimer_stop(t);
-    CHECK(qtimer_secs(t) >= 0 && qtimer_wtime() > 0 && qtimer_res() > 0 && qtimer_fastrand() != qtimer_fastrand());
+    CHECK(qtimer_secs(t) >= 0 && qtimer_wtime() > 0 && qtimer_res() > 0 &&
+          qtimer_fastrand() != qtimer_fastrand());
     qtimer_destroy(t);
-    CHECK(qthread_cacheline() > 0 && qt_hash64(1) != qt_hash64(2) && qt_hash_bytes(bytes, 2, 0) != qt_hash_bytes(bytes, 1, 0));
+    CHECK(qthread_cacheline() > 0 && qt_hash64(1) != qt_hash64(2) &&
+          qt_hash_bytes(bytes, 2, 0) != qt_hash_bytes(bytes, 1, 0));
     qtlog(LOGWARN, "a line");
     qtlogargs(LOGERR, "a line with %d", 1);
 }

@@ -52,9 +52,11 @@ struct tally {
 void note(std::size_t from, std::size_t to, void* arg) { static_cast<tally*>(arg)->note(from, to); }
 
 using loop_function = void (*)(std::size_t, std::size_t, qt_loop_f, void*);
-constexpr loop_function k_each[] = {qt_loop, qt_loop_simple, qt_loop_sv, qt_loop_dc, qt_loop_aligned, qt_loop_sinc, qt_loop_future};
-constexpr loop_function k_balance[] = {qt_loop_balance,         qt_loop_balance_simple, qt_loop_balance_sv,    qt_loop_balance_dc,
-                                       qt_loop_balance_aligned, qt_loop_balance_sinc,   qt_loop_balance_future};
+constexpr loop_function k_each[] = {qt_loop,         qt_loop_simple, qt_loop_sv,    qt_loop_dc,
+                                    qt_loop_aligned, qt_loop_sinc,   qt_loop_future};
+constexpr loop_function k_balance[] = {
+    qt_loop_balance,         qt_loop_balance_simple, qt_loop_balance_sv,    qt_loop_balance_dc,
+    qt_loop_balance_aligned, qt_loop_balance_sinc,   qt_loop_balance_future};
 
 TEST_F(qloop, a_thread_for_each_iteration) {
     for (loop_function const loop : k_each) {
@@ -114,7 +116,9 @@ TEST_F(qloop, iterations_wait_for_each_other) {
 
 TEST_F(qloop, loops_nest) {
     std::atomic<int> count{0};
-    auto const inner = [](std::size_t, std::size_t, void* arg) { ++*static_cast<std::atomic<int>*>(arg); };
+    auto const inner = [](std::size_t, std::size_t, void* arg) {
+        ++*static_cast<std::atomic<int>*>(arg);
+    };
     struct context {
         qt_loop_f inner;
         std::atomic<int>* count;
@@ -134,11 +138,13 @@ TEST_F(qloop, step) {
     EXPECT_EQ(count, 4);
     qt_loop_step(0, 9, 3, body, &count);
     EXPECT_EQ(count, 7);
-    qt_loop_step(std::numeric_limits<std::size_t>::max() - 1, std::numeric_limits<std::size_t>::max(), 10, body, &count);
+    qt_loop_step(std::numeric_limits<std::size_t>::max() - 1,
+                 std::numeric_limits<std::size_t>::max(), 10, body, &count);
     EXPECT_EQ(count, 8);
 }
 
-// The caller is the worker of a shepherd: as it must not wait for OS threads otherwise, it waits for words.
+// The caller is the worker of a shepherd: as it must not wait for OS threads otherwise, it waits
+// for words.
 TEST_F(qloop, foreign_threads_run_loops) {
     tally first(500), second(500);
     aligned_t ends[2] = {0, 0};
@@ -183,12 +189,14 @@ TEST(qloop_again, after_finalize_and_initialize) {
     }
 }
 
-// --- as the paper has them ------------------------------------------------------------------------------------------------------
+// --- as the paper has them -----------------------------------------------------------------------
 
 std::atomic<int> s_calls{0};
 aligned_t call(void*) { return ++s_calls, 0; }
 aligned_t call_me(qthread_t* me, void*) { return s_calls += me == nullptr ? 1 : 1000, 0; }
-void note_me(qthread_t*, std::size_t const from, std::size_t const to, void* arg) { static_cast<tally*>(arg)->note(from, to); }
+void note_me(qthread_t*, std::size_t const from, std::size_t const to, void* arg) {
+    static_cast<tally*>(arg)->note(from, to);
+}
 void sum_me(qthread_t*, std::size_t const from, std::size_t const to, void*, void* ret) {
     *static_cast<std::size_t*>(ret) = (from + to - 1) * (to - from) / 2;
 }
@@ -230,7 +238,8 @@ TEST_F(qloop, futures_keep_the_limit) {
         [](std::size_t, std::size_t, void* arg) {
             auto& shared_state = *static_cast<shared*>(arg);
             int const now = ++shared_state.alive;
-            for (int most = shared_state.most; most < now && !shared_state.most.compare_exchange_weak(most, now);) {}
+            for (int most = shared_state.most;
+                 most < now && !shared_state.most.compare_exchange_weak(most, now);) {}
             for (int k = 0; k != 3; ++k) qthread_yield();
             --shared_state.alive;
         },
@@ -240,7 +249,7 @@ TEST_F(qloop, futures_keep_the_limit) {
     ASSERT_EQ(future_init(0), QTHREAD_SUCCESS);
 }
 
-// --- with results ---------------------------------------------------------------------------------------------------------------
+// --- with results --------------------------------------------------------------------------------
 
 void sum_range(std::size_t const from, std::size_t const to, void*, void* ret) {
     *static_cast<aligned_t*>(ret) = (from + to - 1) * (to - from) / 2;
@@ -248,8 +257,10 @@ void sum_range(std::size_t const from, std::size_t const to, void*, void* ret) {
 
 TEST_F(qloop, accumulates) {
     aligned_t sum = 1000000; // what the first result replaces
-    for (auto const loop : {static_cast<decltype(&qt_loopaccum_balance_sv)>(qt_loopaccum_balance), qt_loopaccum_balance_sv,
-                            qt_loopaccum_balance_dc, static_cast<decltype(&qt_loopaccum_balance_sv)>(qt_loopaccum_balance_future)}) {
+    for (auto const loop :
+         {static_cast<decltype(&qt_loopaccum_balance_sv)>(qt_loopaccum_balance),
+          qt_loopaccum_balance_sv, qt_loopaccum_balance_dc,
+          static_cast<decltype(&qt_loopaccum_balance_sv)>(qt_loopaccum_balance_future)}) {
         loop(10, 1000, sizeof sum, &sum, sum_range, nullptr, qt_uint_add_acc);
         EXPECT_EQ(sum, 499500U - 45);
     }
@@ -271,7 +282,8 @@ TEST_F(qloop, accumulates_in_order) {
         [](std::size_t const from, std::size_t const to, void*, void* ret) {
             auto& part = *static_cast<text*>(ret);
             part.length = 0;
-            for (std::size_t i = from; i != to; ++i) part.letters[part.length++] = static_cast<char>(i);
+            for (std::size_t i = from; i != to; ++i)
+                part.letters[part.length++] = static_cast<char>(i);
         },
         nullptr,
         [](void* a, void const* b) {
@@ -303,7 +315,7 @@ TEST_F(qloop, accumulators) {
     EXPECT_EQ(apply(qt_uint_min_acc, aligned_t{2}, aligned_t{3}), 2U);
 }
 
-// --- templates -------------------------------------------------------------------------------------------------------------------
+// --- templates -----------------------------------------------------------------------------------
 
 struct squares {
     std::vector<int>* answer;
@@ -314,7 +326,9 @@ struct squares {
 struct sum_of_squares {
     using acctype = aligned_t;
     static constexpr acctype identity = 0;
-    static void accumulate(void* a, void const* b) { *static_cast<acctype*>(a) += *static_cast<acctype const*>(b); }
+    static void accumulate(void* a, void const* b) {
+        *static_cast<acctype*>(a) += *static_cast<acctype const*>(b);
+    }
     acctype operator()(std::size_t from, std::size_t to) {
         acctype sum = 0;
         for (std::size_t i = from; i != to; ++i) sum += i * i;
@@ -325,11 +339,14 @@ struct sum_of_squares {
 TEST_F(qloop, templates) {
     std::vector<int> expected(100);
     for (std::size_t i = 0; i != 100; ++i) expected[i] = static_cast<int>(i * i);
-    for (auto const loop : {static_cast<void (*)(std::size_t, std::size_t, squares const&)>(qt_loop<squares>),
-                            static_cast<void (*)(std::size_t, std::size_t, squares const&)>(qt_loop_future<squares>),
-                            static_cast<void (*)(std::size_t, std::size_t, squares const&)>(qt_loop_balance<squares>),
-                            static_cast<void (*)(std::size_t, std::size_t, squares const&)>(qt_loop_balance_simple<squares>),
-                            static_cast<void (*)(std::size_t, std::size_t, squares const&)>(qt_loop_balance_future<squares>)}) {
+    for (auto const loop :
+         {static_cast<void (*)(std::size_t, std::size_t, squares const&)>(qt_loop<squares>),
+          static_cast<void (*)(std::size_t, std::size_t, squares const&)>(qt_loop_future<squares>),
+          static_cast<void (*)(std::size_t, std::size_t, squares const&)>(qt_loop_balance<squares>),
+          static_cast<void (*)(std::size_t, std::size_t, squares const&)>(
+              qt_loop_balance_simple<squares>),
+          static_cast<void (*)(std::size_t, std::size_t, squares const&)>(
+              qt_loop_balance_future<squares>)}) {
         std::vector<int> answer(100);
         loop(0, 100, squares{&answer});
         EXPECT_EQ(answer, expected);
@@ -338,7 +355,7 @@ TEST_F(qloop, templates) {
     EXPECT_EQ(qt_loopaccum_balance(0, 0, sum_of_squares()), 0U);
 }
 
-// --- queues of iterations -----------------------------------------------------------------------------------------------------
+// --- queues of iterations ------------------------------------------------------------------------
 
 constexpr qt_loop_queue_type k_types[] = {CHUNK, GUIDED, FACTORED, TIMED};
 
@@ -369,7 +386,8 @@ TEST_F(qloop_queue, chunks_begin_at_steps) {
         qt_loop_queue_run(qt_loop_queue_create(
             type, 1, 1000, 7,
             [](std::size_t from, std::size_t to, void* arg) {
-                if ((from - 1) % 7 != 0 || from >= to || (to != 1000 && (to - 1) % 7 != 0)) ++*static_cast<std::atomic<int>*>(arg);
+                if ((from - 1) % 7 != 0 || from >= to || (to != 1000 && (to - 1) % 7 != 0))
+                    ++*static_cast<std::atomic<int>*>(arg);
             },
             &wrong));
     }
@@ -410,7 +428,8 @@ TEST_F(qloop_queue, gets_workers_while_it_runs) {
         [](std::size_t from, std::size_t to, void* arg) {
             auto& state = *static_cast<growing*>(arg);
             if (from % 100 == 0)
-                qt_loop_queue_addworker(state.loop, static_cast<qthread_shepherd_id_t>(from / 100 % qthread_num_shepherds()));
+                qt_loop_queue_addworker(state.loop, static_cast<qthread_shepherd_id_t>(
+                                                        from / 100 % qthread_num_shepherds()));
             state.all.note(from, to);
         },
         &g);
@@ -449,7 +468,7 @@ TEST_F(qloop_queue, refuses_what_makes_no_sense) {
     qt_loop_queue_setchunk(nullptr, 1);
 }
 
-// --- reductions and sorts -------------------------------------------------------------------------------------------------------
+// --- reductions and sorts ------------------------------------------------------------------------
 
 template <class T> struct reductions {
     T (*sum)(T*, std::size_t, int);
@@ -472,9 +491,13 @@ template <class T, class Functions> void check_reductions(Functions const& f) {
         T const sum = std::accumulate(array.begin(), array.end(), T{0});
         for (int const checkfeb : {0, 1}) {
             EXPECT_EQ(f.sum(array.data(), n, checkfeb), sum);
-            EXPECT_EQ(f.max(array.data(), n, checkfeb), static_cast<T>(std::min<std::size_t>(n, 1000)));
+            EXPECT_EQ(f.max(array.data(), n, checkfeb),
+                      static_cast<T>(std::min<std::size_t>(n, 1000)));
             EXPECT_EQ(f.min(array.data(), n, checkfeb), T{1});
-            EXPECT_EQ(f.product(array.data(), std::min<std::size_t>(n, 10), checkfeb), n == 1 ? T{1} : n == 2 ? T{2} : T{3628800});
+            EXPECT_EQ(f.product(array.data(), std::min<std::size_t>(n, 10), checkfeb),
+                      n == 1   ? T{1}
+                      : n == 2 ? T{2}
+                               : T{3628800});
         }
     }
     EXPECT_EQ(f.sum(nullptr, 0, 0), T{0});
@@ -484,12 +507,18 @@ template <class T, class Functions> void check_reductions(Functions const& f) {
 }
 
 TEST_F(qutil, reductions) {
-    check_reductions<double>(reductions<double>{qt_double_sum, qt_double_prod, qt_double_max, qt_double_min});
-    check_reductions<saligned_t>(reductions<saligned_t>{qt_int_sum, qt_int_prod, qt_int_max, qt_int_min});
-    check_reductions<aligned_t>(reductions<aligned_t>{qt_uint_sum, qt_uint_prod, qt_uint_max, qt_uint_min});
-    check_reductions<double>(const_reductions<double>{qutil_double_sum, qutil_double_mult, qutil_double_max, qutil_double_min});
-    check_reductions<saligned_t>(const_reductions<saligned_t>{qutil_int_sum, qutil_int_mult, qutil_int_max, qutil_int_min});
-    check_reductions<aligned_t>(const_reductions<aligned_t>{qutil_uint_sum, qutil_uint_mult, qutil_uint_max, qutil_uint_min});
+    check_reductions<double>(
+        reductions<double>{qt_double_sum, qt_double_prod, qt_double_max, qt_double_min});
+    check_reductions<saligned_t>(
+        reductions<saligned_t>{qt_int_sum, qt_int_prod, qt_int_max, qt_int_min});
+    check_reductions<aligned_t>(
+        reductions<aligned_t>{qt_uint_sum, qt_uint_prod, qt_uint_max, qt_uint_min});
+    check_reductions<double>(const_reductions<double>{qutil_double_sum, qutil_double_mult,
+                                                      qutil_double_max, qutil_double_min});
+    check_reductions<saligned_t>(
+        const_reductions<saligned_t>{qutil_int_sum, qutil_int_mult, qutil_int_max, qutil_int_min});
+    check_reductions<aligned_t>(const_reductions<aligned_t>{qutil_uint_sum, qutil_uint_mult,
+                                                            qutil_uint_max, qutil_uint_min});
 }
 
 TEST_F(qutil, negative_numbers) {
@@ -546,7 +575,8 @@ aligned_t sort_inside(void* p) {
 TEST_F(qutil, sorts_in_qthreads) {
     std::vector<std::vector<double>> arrays(4, shuffled<double>(100000, 1000000));
     std::vector<aligned_t> ends(arrays.size());
-    for (std::size_t k = 0; k != arrays.size(); ++k) ASSERT_EQ(qthread_fork(sort_inside, &arrays[k], &ends[k]), QTHREAD_SUCCESS);
+    for (std::size_t k = 0; k != arrays.size(); ++k)
+        ASSERT_EQ(qthread_fork(sort_inside, &arrays[k], &ends[k]), QTHREAD_SUCCESS);
     for (std::size_t k = 0; k != arrays.size(); ++k) {
         qthread_readFF(nullptr, &ends[k]);
         EXPECT_TRUE(std::is_sorted(arrays[k].begin(), arrays[k].end()));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who and where a qthread is, shepherds that are disabled, the environment, local memory, keys and blocking calls.
+// Who and where a qthread is, shepherds that are disabled, the environment, local memory, keys and
+// blocking calls.
 #include "standing_by.hpp"
 
 #include <qthread/io.h>
@@ -27,7 +28,9 @@
 namespace {
 
 struct library {
-    explicit library(qthread_shepherd_id_t shepherds) { EXPECT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS); }
+    explicit library(qthread_shepherd_id_t shepherds) {
+        EXPECT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS);
+    }
     ~library() { qthread_finalize(); }
     library(library const&) = delete;
     library& operator=(library const&) = delete;
@@ -36,7 +39,8 @@ struct library {
 // Variables of the environment for a scope; qthread_init() has set some of them.
 struct environment {
     explicit environment(std::vector<std::pair<char const*, char const*>> set) {
-        for (char const* const name : {"QT_NUM_SHEPHERDS", "QT_NUM_WORKERS_PER_SHEPHERD"}) ::unsetenv(name);
+        for (char const* const name : {"QT_NUM_SHEPHERDS", "QT_NUM_WORKERS_PER_SHEPHERD"})
+            ::unsetenv(name);
         for (auto const& [name, value] : set) {
             ::setenv(name, value, 1);
             names.push_back(name);
@@ -133,8 +137,11 @@ TEST(identity, neighbours_are_sorted_and_end_with_none) {
     for (qthread_shepherd_id_t from = 0; from < 4; ++from) {
         auto const* const sorted = qthread_sorted_sheps_remote(from);
         EXPECT_EQ(sorted[3], NO_SHEPHERD);
-        EXPECT_EQ(std::set<int>(sorted, sorted + 3).size() + std::set<int>(sorted, sorted + 3).count(from), 3U);
-        for (int k = 1; k < 3; ++k) EXPECT_LE(qthread_distance(from, sorted[k - 1]), qthread_distance(from, sorted[k]));
+        EXPECT_EQ(std::set<int>(sorted, sorted + 3).size() +
+                      std::set<int>(sorted, sorted + 3).count(from),
+                  3U);
+        for (int k = 1; k < 3; ++k)
+            EXPECT_LE(qthread_distance(from, sorted[k - 1]), qthread_distance(from, sorted[k]));
     }
     EXPECT_EQ(qthread_sorted_sheps(), qthread_sorted_sheps_remote(0));
     EXPECT_EQ(qthread_distance(1, 1), 0);
@@ -151,7 +158,8 @@ TEST(identity, stack_and_return_location) {
         EXPECT_GT(here, qthread_tos());
         EXPECT_LT(here, qthread_bos());
         EXPECT_GE(qthread_stackleft(), 8192U);
-        EXPECT_LE(qthread_stackleft(), static_cast<size_t>(here - static_cast<char*>(qthread_tos())));
+        EXPECT_LE(qthread_stackleft(),
+                  static_cast<size_t>(here - static_cast<char*>(qthread_tos())));
         EXPECT_EQ(qthread_retloc(), &s_result);
         return 1;
     };
@@ -179,7 +187,7 @@ TEST(state, tells_numbers) {
     EXPECT_EQ(qthread_readstate(static_cast<introspective_state>(15)), static_cast<size_t>(-1));
 }
 
-// --- shepherds and workers that are disabled -----------------------------------------------------------------------------------------
+// --- shepherds and workers that are disabled -----------------------------------------------------
 
 TEST(disabled, shepherd_runs_nothing_until_it_is_enabled) {
     library const running(3);
@@ -264,9 +272,10 @@ TEST(migrate, goes_there_and_stays) {
     });
 }
 
-// --- the environment ---------------------------------------------------------------------------------------------------------------
+// --- the environment -----------------------------------------------------------------------------
 
-void expect_shape(std::vector<std::pair<char const*, char const*>> variables, int shepherds, int workers) {
+void expect_shape(std::vector<std::pair<char const*, char const*>> variables, int shepherds,
+                  int workers) {
     environment const chosen(std::move(variables));
     ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS);
     EXPECT_EQ(qthread_num_shepherds(), shepherds);
@@ -294,12 +303,14 @@ TEST(environment_variables, what_makes_no_sense_is_told_and_does_not_count) {
     testing::internal::CaptureStderr();
     expect_shape({{"QT_NUM_SHEPHERDS", "two"}, {"QT_HWPAR", "2"}, {"QT_INFO", "1"}}, 2, 2);
     std::string const told = testing::internal::GetCapturedStderr();
-    EXPECT_NE(told.find("qthreads: NUM_SHEPHERDS: 'two' makes no sense"), std::string::npos) << told;
+    EXPECT_NE(told.find("qthreads: NUM_SHEPHERDS: 'two' makes no sense"), std::string::npos)
+        << told;
     EXPECT_NE(told.find("qthreads: 2 shepherds, 1 workers each"), std::string::npos) << told;
 }
 
 TEST(environment_variables, stacks_and_local_memory) {
-    environment const chosen({{"QT_NUM_SHEPHERDS", "1"}, {"QT_STACK_SIZE", "1048576"}, {"QT_TASKLOCAL_SIZE", "1000"}});
+    environment const chosen(
+        {{"QT_NUM_SHEPHERDS", "1"}, {"QT_STACK_SIZE", "1048576"}, {"QT_TASKLOCAL_SIZE", "1000"}});
     ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS);
     EXPECT_EQ(qthread_readstate(STACK_SIZE), 1048576U);
     run([] {
@@ -309,7 +320,7 @@ TEST(environment_variables, stacks_and_local_memory) {
     qthread_finalize();
 }
 
-// --- memory of a qthread -------------------------------------------------------------------------------------------------------------
+// --- memory of a qthread -------------------------------------------------------------------------
 
 TEST(local_memory, is_its_own_and_grows) {
     library const running(2);
@@ -347,7 +358,7 @@ TEST(keys, have_values_for_each_qthread) {
     EXPECT_EQ(qthread_key_delete(nullptr), QTHREAD_BADARGS);
 }
 
-// --- calls that block -----------------------------------------------------------------------------------------------------------------
+// --- calls that block ----------------------------------------------------------------------------
 
 struct pipe_ends {
     pipe_ends() { EXPECT_EQ(::pipe(ends), 0); }
@@ -427,7 +438,8 @@ TEST(blocking, commands_and_children) {
 
 TEST(blocking, connections) {
     library const running(1);
-    int const listener = ::socket(AF_INET, SOCK_STREAM, 0), caller = ::socket(AF_INET, SOCK_STREAM, 0);
+    int const listener = ::socket(AF_INET, SOCK_STREAM, 0),
+              caller = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qlfqueue, qswsrqueue, qdqueue: what they return, what order they keep, and whether recorded histories are linearizable.
+// qlfqueue, qswsrqueue, qdqueue: what they return, what order they keep, and whether recorded
+// histories are linearizable.
 #include "linearizability.hpp"
 
 #include <qthread/qdqueue.h>
@@ -40,7 +41,7 @@ distributed_queue make_distributed_queue() {
     return {qdqueue_create(), qdqueue_destroy};
 }
 
-// --- histories ----------------------------------------------------------------------------------------------------------------
+// --- histories -----------------------------------------------------------------------------------
 
 struct queue_operation {
     enum class kind { put, take, is_empty } what;
@@ -81,7 +82,8 @@ using event = linearizability::event<queue_operation>;
 using recorder = linearizability::recorder<queue_operation>;
 
 // Each thread calls step(recorder, thread, k) for k = 0 to steps - 1; what they have recorded.
-template <class Step> std::vector<event> record_history(std::size_t threads, std::size_t steps, Step const& step) {
+template <class Step>
+std::vector<event> record_history(std::size_t threads, std::size_t steps, Step const& step) {
     std::atomic<std::uint64_t> clock{0};
     std::atomic<std::size_t> ready{0};
     std::vector<recorder> recorders(threads, recorder(clock));
@@ -101,12 +103,17 @@ template <class Step> std::vector<event> record_history(std::size_t threads, std
 
 // Puts, takes and questions by three threads; put(n), take() and is_empty() are those of a queue.
 template <class Put, class Take, class Empty>
-void mixed_step(recorder& r, std::size_t t, std::size_t k, Put const& put, Take const& take, Empty const& is_empty) {
+void mixed_step(recorder& r, std::size_t t, std::size_t k, Put const& put, Take const& take,
+                Empty const& is_empty) {
     std::size_t const n = t * 100 + k;
     if ((t + k) % 3 == 0) {
-        r.record([&]() -> queue_operation { return put(n), queue_operation{queue_operation::kind::put, n}; });
+        r.record([&]() -> queue_operation {
+            return put(n), queue_operation{queue_operation::kind::put, n};
+        });
     } else if ((t + k) % 7 == 1) {
-        r.record([&]() -> queue_operation { return {queue_operation::kind::is_empty, is_empty() ? std::size_t{1} : 0}; });
+        r.record([&]() -> queue_operation {
+            return {queue_operation::kind::is_empty, is_empty() ? std::size_t{1} : 0};
+        });
     } else {
         r.record([&]() -> queue_operation {
             void* const elem = take();
@@ -122,11 +129,13 @@ constexpr std::size_t k_steps = 7;
 TEST(linearizable, qlfqueue) {
     for (int h = 0; h != k_histories; ++h) {
         auto const q = make_lf_queue();
-        auto const history = record_history(k_threads, k_steps, [&](recorder& r, std::size_t t, std::size_t k) {
-            mixed_step(
-                r, t, k, [&](std::size_t n) { qlfqueue_enqueue(q.get(), element(n)); }, [&] { return qlfqueue_dequeue(q.get()); },
-                [&] { return qlfqueue_empty(q.get()) == 1; });
-        });
+        auto const history =
+            record_history(k_threads, k_steps, [&](recorder& r, std::size_t t, std::size_t k) {
+                mixed_step(
+                    r, t, k, [&](std::size_t n) { qlfqueue_enqueue(q.get(), element(n)); },
+                    [&] { return qlfqueue_dequeue(q.get()); },
+                    [&] { return qlfqueue_empty(q.get()) == 1; });
+            });
         linearizability::checker<fifo_model, queue_operation> checker(history);
         ASSERT_TRUE(checker.is_linearizable({})) << "history " << h;
     }
@@ -135,14 +144,18 @@ TEST(linearizable, qlfqueue) {
 TEST(linearizable, qdqueue) {
     auto const q = make_distributed_queue();
     for (int h = 0; h != k_histories; ++h) {
-        auto const history = record_history(k_threads, k_steps, [&](recorder& r, std::size_t t, std::size_t k) {
-            mixed_step(
-                r, t, k,
-                [&](std::size_t n) {
-                    qdqueue_enqueue_there(q.get(), element(n), static_cast<qthread_shepherd_id_t>(n % qthread_num_shepherds()));
-                },
-                [&] { return qdqueue_dequeue(q.get()); }, [&] { return qdqueue_empty(q.get()) == 1; });
-        });
+        auto const history =
+            record_history(k_threads, k_steps, [&](recorder& r, std::size_t t, std::size_t k) {
+                mixed_step(
+                    r, t, k,
+                    [&](std::size_t n) {
+                        qdqueue_enqueue_there(
+                            q.get(), element(n),
+                            static_cast<qthread_shepherd_id_t>(n % qthread_num_shepherds()));
+                    },
+                    [&] { return qdqueue_dequeue(q.get()); },
+                    [&] { return qdqueue_empty(q.get()) == 1; });
+            });
         linearizability::checker<bag_model, queue_operation> checker(history);
         ASSERT_TRUE(checker.is_linearizable({})) << "history " << h;
         while (qdqueue_dequeue(q.get()) != nullptr) {}
@@ -160,8 +173,10 @@ TEST(linearizable, qswsrqueue) {
                 });
             } else {
                 r.record([&]() -> queue_operation {
-                    void* const elem = k % 2 == 0 ? qswsrqueue_dequeue(q.get()) : qswsrqueue_dequeue_blocking(q.get());
-                    return {queue_operation::kind::take, elem == nullptr ? k_nothing : number(elem)};
+                    void* const elem = k % 2 == 0 ? qswsrqueue_dequeue(q.get())
+                                                  : qswsrqueue_dequeue_blocking(q.get());
+                    return {queue_operation::kind::take,
+                            elem == nullptr ? k_nothing : number(elem)};
                 });
             }
         });
@@ -172,19 +187,23 @@ TEST(linearizable, qswsrqueue) {
 
 // A history that no queue has: the checker must refuse it.
 TEST(linearizable, a_wrong_history_is_refused) {
-    std::vector<event> const history{
-        {{queue_operation::kind::put, 1}, 0, 1}, {{queue_operation::kind::put, 2}, 2, 3}, {{queue_operation::kind::take, 2}, 4, 5}};
-    EXPECT_FALSE((linearizability::checker<fifo_model, queue_operation>(history).is_linearizable({})));
-    EXPECT_TRUE((linearizability::checker<bag_model, queue_operation>(history).is_linearizable({})));
+    std::vector<event> const history{{{queue_operation::kind::put, 1}, 0, 1},
+                                     {{queue_operation::kind::put, 2}, 2, 3},
+                                     {{queue_operation::kind::take, 2}, 4, 5}};
+    EXPECT_FALSE(
+        (linearizability::checker<fifo_model, queue_operation>(history).is_linearizable({})));
+    EXPECT_TRUE(
+        (linearizability::checker<bag_model, queue_operation>(history).is_linearizable({})));
 }
 
-// --- qlfqueue -----------------------------------------------------------------------------------------------------------------
+// --- qlfqueue ------------------------------------------------------------------------------------
 
 TEST(qlfqueue, first_in_first_out) {
     auto const q = make_lf_queue();
     EXPECT_EQ(qlfqueue_empty(q.get()), 1);
     EXPECT_EQ(qlfqueue_dequeue(q.get()), nullptr);
-    for (std::size_t k = 0; k != 1000; ++k) EXPECT_EQ(qlfqueue_enqueue(q.get(), element(k)), QTHREAD_SUCCESS);
+    for (std::size_t k = 0; k != 1000; ++k)
+        EXPECT_EQ(qlfqueue_enqueue(q.get(), element(k)), QTHREAD_SUCCESS);
     EXPECT_EQ(qlfqueue_empty(q.get()), 0);
     for (std::size_t k = 0; k != 1000; ++k) EXPECT_EQ(number(qlfqueue_dequeue(q.get())), k);
     EXPECT_EQ(qlfqueue_empty(q.get()), 1);
@@ -213,7 +232,8 @@ TEST(qlfqueue, many_producers_and_consumers) {
     std::vector<std::thread> threads;
     for (std::size_t p = 0; p != 2; ++p) {
         threads.emplace_back([&, p] {
-            for (std::size_t k = 0; k != k_each; ++k) ASSERT_EQ(qlfqueue_enqueue(q.get(), element(2 * k + p)), QTHREAD_SUCCESS);
+            for (std::size_t k = 0; k != k_each; ++k)
+                ASSERT_EQ(qlfqueue_enqueue(q.get(), element(2 * k + p)), QTHREAD_SUCCESS);
         });
         threads.emplace_back([&, p] {
             while (taken != 2 * k_each) {
@@ -239,7 +259,7 @@ TEST(qlfqueue, many_producers_and_consumers) {
     EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
 }
 
-// --- qswsrqueue ---------------------------------------------------------------------------------------------------------------
+// --- qswsrqueue ----------------------------------------------------------------------------------
 
 TEST(qswsrqueue, is_full_and_empty) {
     auto const q = make_ring(100);
@@ -270,9 +290,11 @@ TEST(qswsrqueue, blocks_and_wakes) {
     constexpr std::size_t k_count = 50000;
     auto const q = make_ring(1);
     std::thread reader([&] {
-        for (std::size_t k = 0; k != k_count; ++k) ASSERT_EQ(number(qswsrqueue_dequeue_blocking(q.get())), k);
+        for (std::size_t k = 0; k != k_count; ++k)
+            ASSERT_EQ(number(qswsrqueue_dequeue_blocking(q.get())), k);
     });
-    for (std::size_t k = 0; k != k_count; ++k) ASSERT_EQ(qswsrqueue_enqueue_blocking(q.get(), element(k)), QTHREAD_SUCCESS);
+    for (std::size_t k = 0; k != k_count; ++k)
+        ASSERT_EQ(qswsrqueue_enqueue_blocking(q.get(), element(k)), QTHREAD_SUCCESS);
     reader.join();
     EXPECT_EQ(qswsrqueue_empty(q.get()), 1);
 }
@@ -284,7 +306,8 @@ struct relay {
 };
 aligned_t pass_on(void* p) {
     auto const& r = *static_cast<relay*>(p);
-    for (std::size_t k = 0; k != r.count; ++k) qswsrqueue_enqueue_blocking(r.to, qswsrqueue_dequeue_blocking(r.from));
+    for (std::size_t k = 0; k != r.count; ++k)
+        qswsrqueue_enqueue_blocking(r.to, qswsrqueue_dequeue_blocking(r.from));
     return 0;
 }
 
@@ -294,18 +317,21 @@ TEST(qswsrqueue, qthreads_wait_without_keeping_their_worker) {
     std::vector<ring> rings;
     for (std::size_t k = 0; k != k_stages + 1; ++k) rings.push_back(make_ring(1));
     std::vector<relay> stages;
-    for (std::size_t k = 0; k != k_stages; ++k) stages.push_back({rings[k].get(), rings[k + 1].get(), k_count});
+    for (std::size_t k = 0; k != k_stages; ++k)
+        stages.push_back({rings[k].get(), rings[k + 1].get(), k_count});
     std::vector<aligned_t> ends(k_stages);
-    for (std::size_t k = 0; k != k_stages; ++k) ASSERT_EQ(qthread_fork(pass_on, &stages[k], &ends[k]), QTHREAD_SUCCESS);
+    for (std::size_t k = 0; k != k_stages; ++k)
+        ASSERT_EQ(qthread_fork(pass_on, &stages[k], &ends[k]), QTHREAD_SUCCESS);
     std::size_t sent = 0;
     for (std::size_t got = 0; got != k_count; ++got) {
-        for (; sent != k_count && sent < got + 8; ++sent) qswsrqueue_enqueue_blocking(rings.front().get(), element(sent));
+        for (; sent != k_count && sent < got + 8; ++sent)
+            qswsrqueue_enqueue_blocking(rings.front().get(), element(sent));
         ASSERT_EQ(number(qswsrqueue_dequeue_blocking(rings.back().get())), got);
     }
     for (auto& end : ends) EXPECT_EQ(qthread_readFF(nullptr, &end), QTHREAD_SUCCESS);
 }
 
-// --- qdqueue ------------------------------------------------------------------------------------------------------------------
+// --- qdqueue -------------------------------------------------------------------------------------
 
 TEST(qdqueue, gives_each_element_once) {
     auto const q = make_distributed_queue();
@@ -313,11 +339,14 @@ TEST(qdqueue, gives_each_element_once) {
     EXPECT_EQ(qdqueue_dequeue(q.get()), nullptr);
     for (std::size_t k = 0; k != 100; ++k) {
         auto const there = static_cast<qthread_shepherd_id_t>(k % qthread_num_shepherds());
-        EXPECT_EQ(k % 2 == 0 ? qdqueue_enqueue(q.get(), element(k)) : qdqueue_enqueue_there(q.get(), element(k), there), QTHREAD_SUCCESS);
+        EXPECT_EQ(k % 2 == 0 ? qdqueue_enqueue(q.get(), element(k))
+                             : qdqueue_enqueue_there(q.get(), element(k), there),
+                  QTHREAD_SUCCESS);
     }
     EXPECT_EQ(qdqueue_empty(q.get()), 0);
     std::set<std::size_t> got;
-    while (void* const elem = qdqueue_dequeue(q.get())) EXPECT_TRUE(got.insert(number(elem)).second);
+    while (void* const elem = qdqueue_dequeue(q.get()))
+        EXPECT_TRUE(got.insert(number(elem)).second);
     EXPECT_EQ(got.size(), 100U);
     EXPECT_EQ(qdqueue_empty(q.get()), 1);
 }
@@ -347,11 +376,13 @@ aligned_t take_own(void* p) {
 TEST(qdqueue, a_qthread_gets_what_its_shepherd_has) {
     auto const q = make_distributed_queue();
     std::size_t const shepherds = qthread_num_shepherds();
-    for (std::size_t k = 0; k != shepherds; ++k) qdqueue_enqueue_there(q.get(), element(k), static_cast<qthread_shepherd_id_t>(k));
+    for (std::size_t k = 0; k != shepherds; ++k)
+        qdqueue_enqueue_there(q.get(), element(k), static_cast<qthread_shepherd_id_t>(k));
     for (std::size_t k = 0; k != shepherds; ++k) {
         own_first result{q.get(), false};
         aligned_t end = 0;
-        ASSERT_EQ(qthread_fork_to(take_own, &result, &end, static_cast<qthread_shepherd_id_t>(k)), QTHREAD_SUCCESS);
+        ASSERT_EQ(qthread_fork_to(take_own, &result, &end, static_cast<qthread_shepherd_id_t>(k)),
+                  QTHREAD_SUCCESS);
         qthread_readFF(nullptr, &end);
         EXPECT_TRUE(result.found_own) << "shepherd " << k;
     }

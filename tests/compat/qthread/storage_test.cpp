@@ -28,7 +28,9 @@
 namespace {
 
 using pool = std::unique_ptr<qpool, void (*)(qpool*)>;
-pool make_pool(std::size_t size, std::size_t alignment = 0) { return {qpool_create_aligned(size, alignment), qpool_destroy}; }
+pool make_pool(std::size_t size, std::size_t alignment = 0) {
+    return {qpool_create_aligned(size, alignment), qpool_destroy};
+}
 
 TEST(qpool, pieces_do_not_overlap) {
     for (std::size_t const size : {1U, 8U, 24U, 100U, 5000U, 200000U}) {
@@ -85,7 +87,8 @@ struct tenant {
         return std::exchange(pieces, {});
     }
     [[nodiscard]] bool has_one_of(std::set<void*> const& of) const {
-        return std::any_of(pieces.begin(), pieces.end(), [&of](void* piece) { return of.count(piece) != 0; });
+        return std::any_of(pieces.begin(), pieces.end(),
+                           [&of](void* piece) { return of.count(piece) != 0; });
     }
     void run(qthread_f f) {
         aligned_t done = 0;
@@ -120,7 +123,8 @@ TEST(qpool, memory_stays_with_its_shepherd) {
 TEST(qpool, aligns) {
     for (std::size_t const alignment : {16U, 64U, 4096U}) {
         auto const p = make_pool(40, alignment);
-        for (int k = 0; k != 100; ++k) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(qpool_alloc(p.get())) % alignment, 0U);
+        for (int k = 0; k != 100; ++k)
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(qpool_alloc(p.get())) % alignment, 0U);
     }
     EXPECT_EQ(qpool_create_aligned(8, 48), nullptr);
     EXPECT_EQ(qpool_create(~std::size_t{0}), nullptr);
@@ -134,8 +138,8 @@ TEST(qpool, null) {
     qpool_free(p.get(), nullptr);
 }
 
-// One thread takes, the other gives back: what comes back is used again, so the pool has no more pieces than were in use at once, and
-// some that lie on lists.
+// One thread takes, the other gives back: what comes back is used again, so the pool has no more
+// pieces than were in use at once, and some that lie on lists.
 TEST(qpool, pieces_come_back_from_another_thread) {
     constexpr int k_rounds = 2000, k_each = 64;
     auto const p = make_pool(64);
@@ -144,7 +148,8 @@ TEST(qpool, pieces_come_back_from_another_thread) {
     std::atomic<int> turn{0};
     std::thread other([&] {
         for (int r = 0; r != k_rounds; ++r) {
-            turn.wait(2 * r); // not by yielding: beside busy processes each look would take a time slice
+            // Not by yielding: beside busy processes each look would take a time slice.
+            turn.wait(2 * r);
             for (void* piece : handed) qpool_free(p.get(), piece);
             turn = 2 * r + 2;
             turn.notify_one();
@@ -182,7 +187,7 @@ TEST(qpool, many_threads) {
     for (auto& t : threads) t.join();
 }
 
-// --- heaps in files -------------------------------------------------------------------------------------------------------------
+// --- heaps in files ------------------------------------------------------------------------------
 
 // A name for a file that is not there, which is removed at the end.
 class file_name {
@@ -207,7 +212,8 @@ constexpr off_t k_size = off_t{4} << 20U;
 
 TEST(qalloc, static_pieces_do_not_overlap) {
     file_name const name;
-    auto* const map = static_cast<mapinfo_t*>(qalloc_makestatmap(k_size, nullptr, name.get(), 100, 3));
+    auto* const map =
+        static_cast<mapinfo_t*>(qalloc_makestatmap(k_size, nullptr, name.get(), 100, 3));
     ASSERT_NE(map, nullptr);
     std::vector<char*> pieces;
     while (auto* const piece = static_cast<char*>(qalloc_statmalloc(map))) {
@@ -239,7 +245,8 @@ TEST(qalloc, dynamic_pieces_do_not_overlap) {
             pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(pieces.size() / 2));
         }
     }
-    for (auto const& [piece, n] : pieces) ASSERT_TRUE(std::all_of(piece, piece + n, [first = *piece](char c) { return c == first; }));
+    for (auto const& [piece, n] : pieces)
+        ASSERT_TRUE(std::all_of(piece, piece + n, [first = *piece](char c) { return c == first; }));
 }
 
 TEST(qalloc, large_pieces_come_back) {
@@ -268,8 +275,10 @@ void leave_list(char const* name) {
     void* const map = qalloc_makedynmap(k_size, nullptr, name, 2);
     auto** const root = static_cast<list_node**>(qalloc_malloc(map, sizeof(list_node*)));
     *root = nullptr;
-    for (int k = 0; k != 1000; ++k) *root = new (qalloc_malloc(map, sizeof(list_node))) list_node{*root, k};
-    int const file = ::open((std::string(name) + ".root").c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    for (int k = 0; k != 1000; ++k)
+        *root = new (qalloc_malloc(map, sizeof(list_node))) list_node{*root, k};
+    int const file =
+        ::open((std::string(name) + ".root").c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
     bool const written = ::write(file, &root, sizeof root) == sizeof root;
     ::close(file);
     qalloc_cleanup();
@@ -300,7 +309,8 @@ TEST(qalloc, data_persist) {
 
 TEST(qalloc, a_map_can_be_loaded_again) {
     file_name const name;
-    auto* const map = static_cast<mapinfo_t*>(qalloc_makestatmap(k_size, nullptr, name.get(), 8, 1));
+    auto* const map =
+        static_cast<mapinfo_t*>(qalloc_makestatmap(k_size, nullptr, name.get(), 8, 1));
     auto* const piece = static_cast<int*>(qalloc_statmalloc(map));
     *piece = 42;
     qalloc_checkpoint();
@@ -325,7 +335,8 @@ TEST(qalloc, says_what_is_wrong) {
     ASSERT_NE(qalloc_makestatmap(k_size, nullptr, name.get(), 8, 1), nullptr);
     EXPECT_TRUE(fails_with(qalloc_makestatmap(k_size, nullptr, name.get(), 16, 1), EINVAL));
     EXPECT_TRUE(fails_with(qalloc_makedynmap(k_size, nullptr, name.get(), 1), EINVAL));
-    EXPECT_TRUE(fails_with(qalloc_makestatmap(k_size, nullptr, name.get(), 8, 1), EEXIST)); // mapped already
+    // Mapped already.
+    EXPECT_TRUE(fails_with(qalloc_makestatmap(k_size, nullptr, name.get(), 8, 1), EEXIST));
     EXPECT_EQ(qalloc_malloc(nullptr, 1), nullptr);
     qalloc_free(nullptr, nullptr);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each function of the queues, pools, heaps, arrays and loops of the Qthreads face, called from C. */
+ * Each function of the queues, pools, heaps, arrays and loops of the Qthreads face, called from C.
+ */
 #define _XOPEN_SOURCE 700 /* mkstemp */
 
 #include "check.h"
@@ -36,12 +37,14 @@ static void check_queues(void) {
     CHECK(ring != NULL && qswsrqueue_empty(ring) == 1);
     CHECK(qswsrqueue_enqueue(ring, &s_elements[1]) == QTHREAD_SUCCESS);
     CHECK(qswsrqueue_enqueue_blocking(ring, &s_elements[2]) == QTHREAD_SUCCESS);
-    CHECK(qswsrqueue_dequeue(ring) == &s_elements[1] && qswsrqueue_dequeue_blocking(ring) == &s_elements[2]);
+    CHECK(qswsrqueue_dequeue(ring) == &s_elements[1] &&
+          qswsrqueue_dequeue_blocking(ring) == &s_elements[2]);
     CHECK(qswsrqueue_destroy(ring) == QTHREAD_SUCCESS);
 
     qdqueue_t* const d = qdqueue_create();
     CHECK(d != NULL && qdqueue_empty(d) == 1);
-    CHECK(qdqueue_enqueue(d, &s_elements[1]) == QTHREAD_SUCCESS && qdqueue_enqueue_there(d, &s_elements[2], 0) == QTHREAD_SUCCESS);
+    CHECK(qdqueue_enqueue(d, &s_elements[1]) == QTHREAD_SUCCESS &&
+          qdqueue_enqueue_there(d, &s_elements[2], 0) == QTHREAD_SUCCESS);
     CHECK(qdqueue_empty(d) == 0);
     CHECK(qdqueue_dequeue(d) != NULL && qdqueue_dequeue(d) != NULL && qdqueue_dequeue(d) == NULL);
     CHECK(qdqueue_destroy(d) == QTHREAD_SUCCESS);
@@ -73,13 +76,16 @@ static void clean(void* key, void* value) {
 static void check_dictionary(void) {
     char one[] = "one", two[] = "two", value[] = "value";
     qt_dictionary* const d = qt_dictionary_create(same_text, hash_text, clean);
-    CHECK(qt_dictionary_put(d, one, value) == value && qt_dictionary_put_if_absent(d, two, two) == two);
-    CHECK(qt_dictionary_get(d, "one") == value && qt_dictionary_put_if_absent(d, "one", two) == value);
+    CHECK(qt_dictionary_put(d, one, value) == value &&
+          qt_dictionary_put_if_absent(d, two, two) == two);
+    CHECK(qt_dictionary_get(d, "one") == value &&
+          qt_dictionary_put_if_absent(d, "one", two) == value);
     qt_dictionary_iterator* const it = qt_dictionary_iterator_create(d);
     qt_dictionary_iterator* const end = qt_dictionary_end(d);
     int entries = 0;
     while (qt_dictionary_iterator_next(it) != NULL) {
-        CHECK(qt_dictionary_iterator_get(it)->key == one || qt_dictionary_iterator_get(it)->key == two);
+        CHECK(qt_dictionary_iterator_get(it)->key == one ||
+              qt_dictionary_iterator_get(it)->key == two);
         ++entries;
     }
     CHECK(entries == 2 && qt_dictionary_iterator_equals(it, end));
@@ -115,7 +121,9 @@ static void check_heaps(void) {
 }
 
 static aligned_t s_count;
-static void count_range(size_t const from, size_t const to, void* arg) { (void)qthread_incr((aligned_t*)arg, to - from); }
+static void count_range(size_t const from, size_t const to, void* arg) {
+    (void)qthread_incr((aligned_t*)arg, to - from);
+}
 static void count_one(void* arg) { (void)qthread_incr((aligned_t*)arg, 1); }
 static aligned_t count_call(void* arg) {
     (void)qthread_incr((aligned_t*)arg, 1);
@@ -199,18 +207,18 @@ static void check_accumulation(void) {
     CHECK(sum == 4950);
 }
 
-#define CHECK_ACCUMULATORS(NUMBER, PREFIX)                                                                                                 \
-    do {                                                                                                                                   \
-        NUMBER a = 2;                                                                                                                      \
-        NUMBER const b = 3;                                                                                                                \
-        PREFIX##_add_acc(&a, &b);                                                                                                          \
-        CHECK(a == (NUMBER)5);                                                                                                             \
-        PREFIX##_prod_acc(&a, &b);                                                                                                         \
-        CHECK(a == (NUMBER)15);                                                                                                            \
-        PREFIX##_max_acc(&a, &b);                                                                                                          \
-        CHECK(a == (NUMBER)15);                                                                                                            \
-        PREFIX##_min_acc(&a, &b);                                                                                                          \
-        CHECK(a == (NUMBER)3);                                                                                                             \
+#define CHECK_ACCUMULATORS(NUMBER, PREFIX)                                                         \
+    do {                                                                                           \
+        NUMBER a = 2;                                                                              \
+        NUMBER const b = 3;                                                                        \
+        PREFIX##_add_acc(&a, &b);                                                                  \
+        CHECK(a == (NUMBER)5);                                                                     \
+        PREFIX##_prod_acc(&a, &b);                                                                 \
+        CHECK(a == (NUMBER)15);                                                                    \
+        PREFIX##_max_acc(&a, &b);                                                                  \
+        CHECK(a == (NUMBER)15);                                                                    \
+        PREFIX##_min_acc(&a, &b);                                                                  \
+        CHECK(a == (NUMBER)3);                                                                     \
     } while (0)
 
 static void check_accumulators(void) {
@@ -233,13 +241,13 @@ static void check_loop_queues(void) {
 }
 
 /* Of 1, 2, 3, 4. */
-#define CHECK_REDUCTIONS(NUMBER, QT, QUTIL)                                                                                                \
-    do {                                                                                                                                   \
-        NUMBER array[] = {1, 2, 3, 4};                                                                                                     \
-        CHECK(QT##_sum(array, 4, 0) == (NUMBER)10 && QUTIL##_sum(array, 4, 0) == (NUMBER)10);                                              \
-        CHECK(QT##_prod(array, 4, 0) == (NUMBER)24 && QUTIL##_mult(array, 4, 0) == (NUMBER)24);                                            \
-        CHECK(QT##_max(array, 4, 1) == (NUMBER)4 && QUTIL##_max(array, 4, 1) == (NUMBER)4);                                                \
-        CHECK(QT##_min(array, 4, 1) == (NUMBER)1 && QUTIL##_min(array, 4, 1) == (NUMBER)1);                                                \
+#define CHECK_REDUCTIONS(NUMBER, QT, QUTIL)                                                        \
+    do {                                                                                           \
+        NUMBER array[] = {1, 2, 3, 4};                                                             \
+        CHECK(QT##_sum(array, 4, 0) == (NUMBER)10 && QUTIL##_sum(array, 4, 0) == (NUMBER)10);      \
+        CHECK(QT##_prod(array, 4, 0) == (NUMBER)24 && QUTIL##_mult(array, 4, 0) == (NUMBER)24);    \
+        CHECK(QT##_max(array, 4, 1) == (NUMBER)4 && QUTIL##_max(array, 4, 1) == (NUMBER)4);        \
+        CHECK(QT##_min(array, 4, 1) == (NUMBER)1 && QUTIL##_min(array, 4, 1) == (NUMBER)1);        \
     } while (0)
 
 static void check_utilities(void) {
@@ -314,10 +322,12 @@ static void mark_pair(void const* a, void const* b, void* restrict out) {
     (void)b;
     *(char*)out = 1;
 }
-static void add_three(void const* restrict left, void const* restrict corner, void const* restrict below, void* restrict out) {
+static void add_three(void const* restrict left, void const* restrict corner,
+                      void const* restrict below, void* restrict out) {
     *(double*)out = *(double const*)left + *(double const*)corner + *(double const*)below;
 }
-static void add_three_ints(void const* restrict left, void const* restrict corner, void const* restrict below, void* restrict out) {
+static void add_three_ints(void const* restrict left, void const* restrict corner,
+                           void const* restrict below, void* restrict out) {
     *(int*)out = *(int const*)left + *(int const*)corner + *(int const*)below;
 }
 

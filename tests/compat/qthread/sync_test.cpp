@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full/empty words, syncvars, sincs, locks, atomic operations, queues and barriers: what each does in each state, and who waits.
+// Full/empty words, syncvars, sincs, locks, atomic operations, queues and barriers: what each does
+// in each state, and who waits.
 #include <qthread/barrier.h>
 #include <qthread/feb_barrier.h>
 #include <qthread/qthread.h>
@@ -35,7 +36,9 @@ aligned_t run_job(void* j) {
 }
 // A qthread that does it; over at the end of the scope.
 struct running {
-    explicit running(job what) : body(std::move(what)) { EXPECT_EQ(qthread_fork(&run_job, &body, &done), QTHREAD_SUCCESS); }
+    explicit running(job what) : body(std::move(what)) {
+        EXPECT_EQ(qthread_fork(&run_job, &body, &done), QTHREAD_SUCCESS);
+    }
     ~running() { wait(); }
     running(running const&) = delete;
     running& operator=(running const&) = delete;
@@ -60,7 +63,7 @@ void expect_to_wait(job waits, job release) {
     release();
 }
 
-// --- full/empty words ----------------------------------------------------------------------------------------------------------
+// --- full/empty words ----------------------------------------------------------------------------
 
 TEST_F(feb, what_does_not_wait) {
     aligned_t word = 1, seen = 0;
@@ -126,7 +129,8 @@ TEST_F(feb, what_waits_until_the_word_is_full) {
 TEST_F(feb, write_waits_until_the_word_is_empty) {
     aligned_t word = 0;
     for (auto const& release :
-         {job([&] { qthread_empty(&word); }), job([&] { qthread_purge(&word); }), job([&] { qthread_readFE(nullptr, &word); })}) {
+         {job([&] { qthread_empty(&word); }), job([&] { qthread_purge(&word); }),
+          job([&] { qthread_readFE(nullptr, &word); })}) {
         expect_to_wait([&] { qthread_writeEF_const(&word, 1); }, release);
         EXPECT_EQ(word, 1U);
     }
@@ -143,13 +147,14 @@ TEST_F(feb, from_an_os_thread) {
     qthread_fill(&word);
 }
 
-// --- syncvars ---------------------------------------------------------------------------------------------------------------------
+// --- syncvars ------------------------------------------------------------------------------------
 
 constexpr uint64_t k_largest = UINT64_C(0xfffffffffffffff);
 
 TEST_F(syncvar_word, initialisers_and_layout) {
     static_assert(sizeof(syncvar_t) == 8);
-    syncvar_t full = SYNCVAR_STATIC_INITIALIZE_TO(5), empty = SYNCVAR_STATIC_EMPTY_INITIALIZE_TO(6), zero = SYNCVAR_STATIC_INITIALIZER;
+    syncvar_t full = SYNCVAR_STATIC_INITIALIZE_TO(5), empty = SYNCVAR_STATIC_EMPTY_INITIALIZE_TO(6),
+              zero = SYNCVAR_STATIC_INITIALIZER;
     syncvar_t const none = SYNCVAR_STATIC_EMPTY_INITIALIZER;
     EXPECT_EQ(full.u.s.data, 5U);
     EXPECT_EQ(empty.u.s.data, 6U);
@@ -167,7 +172,8 @@ TEST_F(syncvar_word, initialisers_and_layout) {
 }
 
 TEST_F(syncvar_word, numbers_to_60_bits_and_back) {
-    for (int64_t const n : {INT64_C(0), INT64_C(-1), INT64_C(12345), -INT64_C(0x800000000000000), INT64_C(0x7ffffffffffffff)})
+    for (int64_t const n : {INT64_C(0), INT64_C(-1), INT64_C(12345), -INT64_C(0x800000000000000),
+                            INT64_C(0x7ffffffffffffff)})
         EXPECT_EQ(INT60TOINT64(INT64TOINT60(n)), n);
     double const in = -2.5;
     double out = 0;
@@ -209,10 +215,13 @@ TEST_F(syncvar_word, what_does_not_wait) {
 TEST_F(syncvar_word, waits_of_each_kind) {
     syncvar_t v = SYNCVAR_STATIC_EMPTY_INITIALIZER;
     uint64_t seen = 0;
-    expect_to_wait([&] { qthread_syncvar_readFF(&seen, &v); }, [&] { qthread_syncvar_writeEF_const(&v, 4); });
+    expect_to_wait([&] { qthread_syncvar_readFF(&seen, &v); },
+                   [&] { qthread_syncvar_writeEF_const(&v, 4); });
     EXPECT_EQ(seen, 4U);
-    expect_to_wait([&] { qthread_syncvar_writeEF_const(&v, 5); }, [&] { qthread_syncvar_empty(&v); });
-    expect_to_wait([&] { qthread_syncvar_writeEF_const(&v, 6); }, [&] { qthread_syncvar_readFE(&seen, &v); });
+    expect_to_wait([&] { qthread_syncvar_writeEF_const(&v, 5); },
+                   [&] { qthread_syncvar_empty(&v); });
+    expect_to_wait([&] { qthread_syncvar_writeEF_const(&v, 6); },
+                   [&] { qthread_syncvar_readFE(&seen, &v); });
     EXPECT_EQ(seen, 5U);
     qthread_syncvar_empty(&v);
     EXPECT_EQ(qthread_syncvar_incrF(&v, 10), 16U);
@@ -223,7 +232,8 @@ TEST_F(syncvar_word, waits_of_each_kind) {
                        qthread_syncvar_incrF(&v, 1);
                    });
     EXPECT_EQ(seen, 17U);
-    expect_to_wait([&] { qthread_syncvar_readFE(&seen, &v); }, [&] { qthread_syncvar_writeF_const(&v, 8); });
+    expect_to_wait([&] { qthread_syncvar_readFE(&seen, &v); },
+                   [&] { qthread_syncvar_writeF_const(&v, 8); });
     EXPECT_EQ(seen, 8U);
     EXPECT_EQ(v.u.w & 0xfU, 4U); // nobody waits, not locked
 }
@@ -277,7 +287,8 @@ TEST_F(syncvar_word, nothing_is_lost_between_producers_and_consumers) {
         }).join();
     }
     EXPECT_LE(sum, 4 * k_each * (k_each + 1) / 2);
-    EXPECT_GE(sum, 4 * k_each * (k_each + 1) / 2 - k_each); // the OS thread took one of them, and left its zero
+    // the OS thread took one of them, and left its zero
+    EXPECT_GE(sum, 4 * k_each * (k_each + 1) / 2 - k_each);
 }
 
 TEST_F(syncvar_word, as_a_class) {
@@ -302,9 +313,11 @@ TEST_F(syncvar_word, as_a_class) {
     EXPECT_EQ(syncvar(syncvar_t SYNCVAR_STATIC_INITIALIZE_TO(4)).read() + v.read(), 9U);
 }
 
-// --- sincs -------------------------------------------------------------------------------------------------------------------------
+// --- sincs ---------------------------------------------------------------------------------------
 
-void add(void* target, void const* source) { *static_cast<aligned_t*>(target) += *static_cast<aligned_t const*>(source); }
+void add(void* target, void const* source) {
+    *static_cast<aligned_t*>(target) += *static_cast<aligned_t const*>(source);
+}
 
 TEST_F(sinc, counts_reduces_and_is_used_again) {
     aligned_t const zero = 0;
@@ -314,7 +327,8 @@ TEST_F(sinc, counts_reduces_and_is_used_again) {
         aligned_t sum = 0;
         {
             std::vector<std::unique_ptr<running>> threads;
-            for (int k = 0; k < 10; ++k) threads.push_back(std::make_unique<running>([&] { qt_sinc_submit(&s, &round); }));
+            for (int k = 0; k < 10; ++k)
+                threads.push_back(std::make_unique<running>([&] { qt_sinc_submit(&s, &round); }));
             std::thread([&] {
                 qt_sinc_expect(&s, 1);
                 qt_sinc_submit(&s, &round);
@@ -343,7 +357,7 @@ TEST_F(sinc, waits_for_what_is_expected_later) {
     qt_sinc_wait(&none, nullptr);
 }
 
-// --- locks --------------------------------------------------------------------------------------------------------------------------
+// --- locks ---------------------------------------------------------------------------------------
 
 template <class Lock, class Unlock> void expect_exclusion(Lock lock, Unlock unlock) {
     int count = 0;
@@ -401,7 +415,8 @@ TEST_F(locks, recursive_for_an_address) {
 
 TEST_F(locks, that_spin) {
     qthread_spinlock_t l = QTHREAD_MUTEX_INITIALIZER;
-    expect_exclusion([&] { return qthread_spinlock_lock(&l); }, [&] { return qthread_spinlock_unlock(&l); });
+    expect_exclusion([&] { return qthread_spinlock_lock(&l); },
+                     [&] { return qthread_spinlock_unlock(&l); });
     EXPECT_EQ(qthread_spinlock_init(&l, false), QTHREAD_SUCCESS);
     EXPECT_EQ(qthread_spinlock_trylock(&l), QTHREAD_SUCCESS);
     EXPECT_EQ(qthread_spinlock_trylock(&l), QTHREAD_OPFAIL);
@@ -462,7 +477,7 @@ TEST(atomics, return_what_was_there_before) {
     EXPECT_EQ(word64, 6U);
 }
 
-// --- queues and barriers -----------------------------------------------------------------------------------------------------------
+// --- queues and barriers -------------------------------------------------------------------------
 
 TEST_F(queue, releases_one_and_all) {
     qthread_queue_t const q = qthread_queue_create(QTHREAD_QUEUE_MULTI_JOIN_LENGTH, 0);

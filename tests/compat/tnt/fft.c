@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Fourier transform by TNT threads on data in shared memory. Each thread transforms one residue class of the samples; then a thread for each pair joins
- * two halves, level by level. Checked against the sum that defines it, and by the way back. */
+/* A Fourier transform by TNT threads on data in shared memory. Each thread transforms one residue
+ * class of the samples; then a thread for each pair joins two halves, level by level. Checked
+ * against the sum that defines it, and by the way back. */
 #include "check.h"
 
 #include "kernels/fft.h"
@@ -17,7 +18,9 @@ enum { MOST_THREADS = 16 };
 /* What a thread is told, in shared memory. */
 struct part {
     number* shared; /* of all samples */
-    size_t first;   /* the samples first, first + stride, ...; to be replaced by their transform, side by side in `work` */
+    /* The samples first, first + stride, ...; to be replaced by their transform, side by side in
+     * `work`. */
+    size_t first;
     size_t stride;
     size_t count;
     number* work;
@@ -48,7 +51,8 @@ static void* transform_class(void* shared_part) {
     return NULL;
 }
 
-/* Joins the transforms of count / 2 even and as many odd samples, which lie side by side in `work`. */
+/* Joins the transforms of count / 2 even and as many odd samples, which lie side by side in `work`.
+ */
 static void* join_halves(void* shared_part) {
     struct part p;
     CHECK(tnt_read(&p, shared_part, sizeof p) == 0);
@@ -78,7 +82,8 @@ static void fft(number* shared, size_t n, size_t threads, double sign) {
     number* const work = tnt_malloc(n * sizeof(number));
     CHECK(work != NULL);
     for (size_t t = 0; t < threads; ++t) {
-        const struct part p = {shared, fft_reversed(t, threads), threads, n / threads, work + t * (n / threads), sign};
+        const struct part p = {shared,      fft_reversed(t, threads), threads,
+                               n / threads, work + t * (n / threads), sign};
         parts[t] = p;
     }
     run_all(&transform_class, parts, threads);
@@ -90,7 +95,8 @@ static void fft(number* shared, size_t n, size_t threads, double sign) {
         run_all(&join_halves, parts, joined);
     }
     number* const all = malloc(n * sizeof(number));
-    CHECK(all != NULL && tnt_read(all, work, n * sizeof(number)) == 0 && tnt_write(shared, all, n * sizeof(number)) == 0);
+    CHECK(all != NULL && tnt_read(all, work, n * sizeof(number)) == 0 &&
+          tnt_write(shared, all, n * sizeof(number)) == 0);
     free(all);
     CHECK(tnt_free(work) == 0);
 }
@@ -110,7 +116,8 @@ static void check_size(size_t n, size_t threads) {
     CHECK(tnt_write(shared, x, n * sizeof(number)) == 0);
     fft(shared, n, threads, -1);
     CHECK(tnt_read(y, shared, n * sizeof(number)) == 0);
-    for (size_t k = 0; k < n; ++k) CHECK(fft_distance(y[k], fft_by_definition(x, n, k)) < 1e-9 * (double)n);
+    for (size_t k = 0; k < n; ++k)
+        CHECK(fft_distance(y[k], fft_by_definition(x, n, k)) < 1e-9 * (double)n);
     fft(shared, n, threads, 1);
     CHECK(tnt_read(y, shared, n * sizeof(number)) == 0);
     for (size_t k = 0; k < n; ++k) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads, shared memory, mutexes and barriers of all nodes, whatever their number: each placement. */
+/* Threads, shared memory, mutexes and barriers of all nodes, whatever their number: each placement.
+ */
 #include "check.h"
 
 #include <tnt.h>
@@ -11,7 +12,9 @@
 #include <string.h>
 
 enum { THREADS = 24, ROUNDS = 20, ADDS = 50 };
-enum { RANDOM_THREADS = 256 }; /* the chance that fewer than a third, or none, are where they are expected is below 1e-7 */
+enum {
+    RANDOM_THREADS = 256
+}; /* the chance that fewer than a third, or none, are where they are expected is below 1e-7 */
 
 /* In shared memory. */
 struct world {
@@ -20,7 +23,9 @@ struct world {
     long count;
 };
 
-static void* node_and_number(void* number) { return (void*)(uintptr_t)((unsigned)tnt_node() * 1000 + (unsigned)(uintptr_t)number); }
+static void* node_and_number(void* number) {
+    return (void*)(uintptr_t)((unsigned)tnt_node() * 1000 + (unsigned)(uintptr_t)number);
+}
 
 static void* doubles(void* shared) { return (void*)(uintptr_t)(2 * *(long*)shared); }
 
@@ -32,7 +37,8 @@ static void loads_and_stores(void) {
     for (int node = 0; node < tnt_nodes(); ++node) {
         tnt_t thread;
         void* result = NULL;
-        CHECK(tnt_create_at(&thread, node, &doubles, shared) == 0 && tnt_join(thread, &result) == 0 && result == (void*)42);
+        CHECK(tnt_create_at(&thread, node, &doubles, shared) == 0 &&
+              tnt_join(thread, &result) == 0 && result == (void*)42);
     }
     CHECK(tnt_free(shared) == 0);
 }
@@ -45,11 +51,13 @@ static void* leaves(void* number) {
 static void join_all(int policy, int counts[]) {
     tnt_t all[THREADS];
     CHECK(tnt_set_placement(policy) == 0 && tnt_placement() == policy);
-    for (uintptr_t k = 0; k < THREADS; ++k) CHECK(tnt_create(&all[k], &node_and_number, (void*)k) == 0);
+    for (uintptr_t k = 0; k < THREADS; ++k)
+        CHECK(tnt_create(&all[k], &node_and_number, (void*)k) == 0);
     for (unsigned k = 0; k < THREADS; ++k) {
         void* result = NULL;
         CHECK(tnt_join(all[k], &result) == 0);
-        CHECK((uintptr_t)result % 1000 == k && (int)((uintptr_t)result / 1000) == tnt_node_of(all[k]));
+        CHECK((uintptr_t)result % 1000 == k &&
+              (int)((uintptr_t)result / 1000) == tnt_node_of(all[k]));
         ++counts[tnt_node_of(all[k])];
         CHECK(tnt_join(all[k], &result) == ESRCH);
     }
@@ -62,7 +70,8 @@ static void placements(void) {
         join_all(policy, counts);
         for (int n = 0; n < tnt_nodes(); ++n) sum += counts[n];
         CHECK(sum == THREADS);
-        for (int n = 0; policy == TNT_ROUND_ROBIN && n < tnt_nodes(); ++n) CHECK(counts[n] == THREADS / tnt_nodes());
+        for (int n = 0; policy == TNT_ROUND_ROBIN && n < tnt_nodes(); ++n)
+            CHECK(counts[n] == THREADS / tnt_nodes());
     }
     CHECK(tnt_set_placement(4) == EINVAL && tnt_set_placement(-1) == EINVAL);
 }
@@ -76,7 +85,8 @@ static void random_reaches_all_nodes(void) {
         CHECK(tnt_create(&thread, &node_and_number, NULL) == 0 && tnt_join(thread, &result) == 0);
         ++counts[(uintptr_t)result / 1000];
     }
-    for (int n = 0; n < tnt_nodes(); ++n) CHECK(counts[n] > 0 && (tnt_nodes() == 1 || counts[n] <= RANDOM_THREADS * 2 / 3));
+    for (int n = 0; n < tnt_nodes(); ++n)
+        CHECK(counts[n] > 0 && (tnt_nodes() == 1 || counts[n] <= RANDOM_THREADS * 2 / 3));
 }
 
 /* Waits for main at the barrier, so that all are alive at once. */
@@ -92,7 +102,8 @@ static void least_loaded_is_even(void) {
     int counts[64] = {0};
     tnt_barrier_t barrier;
     tnt_barrier_t* shared = tnt_malloc(sizeof barrier);
-    CHECK(tnt_barrier_init(&barrier, THREADS + 1) == 0 && tnt_write(shared, &barrier, sizeof barrier) == 0);
+    CHECK(tnt_barrier_init(&barrier, THREADS + 1) == 0 &&
+          tnt_write(shared, &barrier, sizeof barrier) == 0);
     CHECK(tnt_set_placement(TNT_LEAST_LOADED) == 0);
     for (int k = 0; k < THREADS; ++k) {
         CHECK(tnt_create(&all[k], &waits, shared) == 0);
@@ -119,7 +130,8 @@ static void* works(void* shared) {
         CHECK(tnt_write(at, &count, sizeof count) == 0);
         CHECK(tnt_mutex_unlock(&w.mutex) == 0);
     }
-    for (int k = 0; k < ROUNDS; ++k) serial += tnt_barrier_wait(&w.barrier) == TNT_BARRIER_SERIAL_THREAD;
+    for (int k = 0; k < ROUNDS; ++k)
+        serial += tnt_barrier_wait(&w.barrier) == TNT_BARRIER_SERIAL_THREAD;
     return (void*)serial;
 }
 
@@ -166,10 +178,13 @@ static void refusals(void) {
     int own = 0;
     tnt_mutex_t none = 0;
     CHECK(tnt_create(NULL, &leaves, NULL) == EINVAL && tnt_create(&thread, NULL, NULL) == EINVAL);
-    CHECK(tnt_create_at(&thread, tnt_nodes(), &leaves, NULL) == EINVAL && tnt_create_at(&thread, -1, &leaves, NULL) == EINVAL);
-    CHECK(tnt_join(0, NULL) == ESRCH && tnt_join(~(tnt_t)0, NULL) == ESRCH && tnt_detach(1U << 30U) == ESRCH);
+    CHECK(tnt_create_at(&thread, tnt_nodes(), &leaves, NULL) == EINVAL &&
+          tnt_create_at(&thread, -1, &leaves, NULL) == EINVAL);
+    CHECK(tnt_join(0, NULL) == ESRCH && tnt_join(~(tnt_t)0, NULL) == ESRCH &&
+          tnt_detach(1U << 30U) == ESRCH);
     CHECK(tnt_self() == 0);
-    CHECK(tnt_mutex_lock(NULL) == EINVAL && tnt_mutex_lock(&none) == EINVAL && tnt_barrier_wait(&none) == EINVAL);
+    CHECK(tnt_mutex_lock(NULL) == EINVAL && tnt_mutex_lock(&none) == EINVAL &&
+          tnt_barrier_wait(&none) == EINVAL);
     CHECK(tnt_mutex_init(NULL) == EINVAL && tnt_barrier_init(&none, 0) == EINVAL);
     CHECK(tnt_free(&own) == EFAULT && tnt_read(&own, &own, sizeof own) == EFAULT);
     errno = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads with names, stacks of their own sizes, a shepherd, a child that goes first, large closures; detached ones.
+// Threads with names, stacks of their own sizes, a shepherd, a child that goes first, large
+// closures; detached ones.
 #include "inject.hpp"
 
 #include <tulle/tulle.hpp>
@@ -41,17 +42,21 @@ FAULT_LIBRARY_PART void start_large() {
     std::array<int, 32> values{};
     values[5] = 1;
     tulle::thread<int> thread;
-    g_started += fault::attempt([&] { thread = tulle::spawn([values] { return values[5]; }); }, fault::allows::bad_alloc_too);
+    g_started += fault::attempt([&] { thread = tulle::spawn([values] { return values[5]; }); },
+                                fault::allows::bad_alloc_too);
     if (thread.joinable()) g_ran.fetch_add(thread.join(), std::memory_order_relaxed);
 }
 
 void start_detached() {
-    g_started += fault::attempt([&] { tulle::spawn_detached(tulle::attributes{.name = "detached"}, &work); });
+    g_started += fault::attempt(
+        [&] { tulle::spawn_detached(tulle::attributes{.name = "detached"}, &work); });
 }
 
 void rename() {
-    fault::attempt([] { tulle::this_thread::set_name("the name of the thread that began it all"); }, fault::allows::bad_alloc_too);
-    fault::attempt([] { static_cast<void>(tulle::this_thread::name()); }, fault::allows::bad_alloc_too);
+    fault::attempt([] { tulle::this_thread::set_name("the name of the thread that began it all"); },
+                   fault::allows::bad_alloc_too);
+    fault::attempt([] { static_cast<void>(tulle::this_thread::name()); },
+                   fault::allows::bad_alloc_too);
 }
 
 void body() {

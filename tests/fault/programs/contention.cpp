@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that contend for a mutex, meet at a barrier, and hand a token on by a condition variable and by signals.
+// Threads that contend for a mutex, meet at a barrier, and hand a token on by a condition variable
+// and by signals.
 #include "inject.hpp"
 
 #include <tulle/tulle.hpp>
@@ -45,7 +46,8 @@ void body() {
     std::array<tulle::thread<void>, k_threads> threads;
     int self = 0;
     for (auto& thread : threads) {
-        bool const started = fault::attempt([&] { thread = tulle::spawn([&r, self] { r.take_part(self); }); });
+        bool const started =
+            fault::attempt([&] { thread = tulle::spawn([&r, self] { r.take_part(self); }); });
         if (!started) std::_Exit(0); // only where calls go on failing; the others wait for it
         ++self;
     }

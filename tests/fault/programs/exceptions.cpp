@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exceptions that leave forked threads, threads with a handle and children of a scope, some of them while others wait.
+// Exceptions that leave forked threads, threads with a handle and children of a scope, some of them
+// while others wait.
 #include "inject.hpp"
 
 #include <tulle/tulle.hpp>
@@ -35,7 +36,8 @@ void throw_from_fork() {
 void throw_from_thread() {
     must_throw([] {
         tulle::thread<int> thread;
-        if (!fault::attempt([&] { thread = tulle::spawn(&fail_after_yield, 7); })) throw std::runtime_error("7");
+        if (!fault::attempt([&] { thread = tulle::spawn(&fail_after_yield, 7); }))
+            throw std::runtime_error("7");
         static_cast<void>(thread.join());
     });
 }

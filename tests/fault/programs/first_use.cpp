@@ -14,7 +14,8 @@ int spawn_and_join() {
     tulle_thread* thread = nullptr;
     if (int const error = tulle_spawn(&thread, nullptr, &thread_main, &word)) return error;
     void* result = nullptr;
-    fault::require(tulle_thread_join(thread, &result) == 0 && result == &word, "a thread has lost its result");
+    fault::require(tulle_thread_join(thread, &result) == 0 && result == &word,
+                   "a thread has lost its result");
     return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree of forked threads, joined in and out of order, some of which wait; more of them at once than the smallest deque holds.
+// A tree of forked threads, joined in and out of order, some of which wait; more of them at once
+// than the smallest deque holds.
 #include "inject.hpp"
 
 #include <tulle/tulle.hpp>
@@ -26,7 +27,8 @@ void wide() {
         [&] {
             ended = 0;
             tulle::scope children;
-            for (int k = 0; k < k_children; ++k) children.spawn([&ended] { ended.fetch_add(1, std::memory_order_relaxed); });
+            for (int k = 0; k < k_children; ++k)
+                children.spawn([&ended] { ended.fetch_add(1, std::memory_order_relaxed); });
         },
         fault::allows::bad_alloc_too);
     fault::require(ended == k_children || fault::is_lasting(), "a child is lost");

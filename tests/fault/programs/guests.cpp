@@ -26,7 +26,8 @@ void be_guest(shared& s) {
     s.all.arrive_and_wait();
     auto child = tulle::fork([]() noexcept { return 3; });
     tulle::thread<void> thread;
-    bool const started = fault::attempt([&] { thread = tulle::spawn([&s] { s.ran.fetch_add(1, std::memory_order_relaxed); }); });
+    bool const started = fault::attempt(
+        [&] { thread = tulle::spawn([&s] { s.ran.fetch_add(1, std::memory_order_relaxed); }); });
     s.started.fetch_add(started, std::memory_order_relaxed);
     for (int k = 0; k < 100; ++k) {
         std::lock_guard const held(s.lock);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places: calls, activities, payloads of all ways, i-lets, global memory and collective operations, while one place meets a failure. The other
-// one hears of it where it waits. In the second run there is one place.
+// Places: calls, activities, payloads of all ways, i-lets, global memory and collective operations,
+// while one place meets a failure. The other one hears of it where it waits. In the second run
+// there is one place.
 #include "inject.hpp"
 
 #include <tulle.h>
@@ -15,7 +16,8 @@
 
 namespace {
 
-// What may fail at any place, with a documented error. Of several errors all that can be said is that memory was short.
+// What may fail at any place, with a documented error. Of several errors all that can be said is
+// that memory was short.
 template <class Call> bool attempt_over_places(Call call, int tries = 2) {
     return fault::attempt(
         [&call] {
@@ -40,7 +42,11 @@ void calls() {
     must_succeed(
         [&] {
             sum = tulle::at(
-                last(), [](std::vector<int> const& all) { return std::accumulate(all.begin(), all.end(), 0); }, std::vector<int>{1, 2, 3});
+                last(),
+                [](std::vector<int> const& all) {
+                    return std::accumulate(all.begin(), all.end(), 0);
+                },
+                std::vector<int>{1, 2, 3});
         },
         "a call cannot be made");
     fault::require(sum == 6 || fault::is_lasting(), "a call returns something else");
@@ -84,13 +90,15 @@ void transfers() {
         },
         "a call cannot be made");
     if (address == 0) return;
-    int const error = tulle_pull(here.data(), last().index(), reinterpret_cast<void const*>(address), here.size() * sizeof(int));
+    int const error = tulle_pull(here.data(), last().index(),
+                                 reinterpret_cast<void const*>(address), here.size() * sizeof(int));
     fault::require(error == 0 && here == std::vector<int>(3000, 9), "a pull is refused");
 }
 
 void activities() {
     tulle::global_ptr<long> count;
-    must_succeed([&] { count = tulle::allocate_global_cleared<long>(1); }, "there is no global memory");
+    must_succeed([&] { count = tulle::allocate_global_cleared<long>(1); },
+                 "there is no global memory");
     if (!count) return;
     must_succeed(
         [&] {
@@ -98,7 +106,8 @@ void activities() {
             tulle::finish([&](tulle::activities& all) {
                 for (int k = 0; k < 8; ++k)
                     all.async_at(
-                        tulle::place(k % tulle::place_count()), [](auto c) { tulle::fetch_add(c, 1L); }, count);
+                        tulle::place(k % tulle::place_count()),
+                        [](auto c) { tulle::fetch_add(c, 1L); }, count);
             });
         },
         "activities cannot be started");
@@ -106,7 +115,8 @@ void activities() {
     must_succeed([&] { tulle::free_global(count); }, "global memory cannot be freed");
 }
 
-// A member that does not come keeps the others waiting, so all come: only the operation meets the failure.
+// A member that does not come keeps the others waiting, so all come: only the operation meets the
+// failure.
 void take_part() {
     fault::disarm();
     tulle::team const everybody;
@@ -118,7 +128,8 @@ void take_part() {
     attempt_over_places([&] { again = everybody.allreduce(1); }, 1);
     fault::arm();
     fault::require(sum == tulle::place_count() || sum == 0, "a sum is wrong");
-    fault::require(again == tulle::place_count() || fault::is_lasting(), "a team cannot be used on");
+    fault::require(again == tulle::place_count() || fault::is_lasting(),
+                   "a team cannot be used on");
 }
 
 void members() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C functions of places, while one place meets a failure: each call does what it should, or says why not and has done nothing, or as much as its
-// documentation says. In the second run there is one place.
+// The C functions of places, while one place meets a failure: each call does what it should, or
+// says why not and has done nothing, or as much as its documentation says. In the second run there
+// is one place.
 #include "inject.hpp"
 
 #include <tulle.h>
@@ -32,7 +33,7 @@ template <class Call> void must_succeed_again(Call call, char const* sentence) {
 
 int last() { return tulle_place_count() - 1; }
 
-// --- calls -----------------------------------------------------------------------------------------------------------------
+// --- calls ---------------------------------------------------------------------------------------
 
 void add_up(void const* argument, std::size_t size, void* result, std::size_t result_size) {
     std::uint64_t sum = 0;
@@ -45,7 +46,9 @@ void calls() {
     for (std::size_t const size : {std::size_t{3}, k_large}) {
         std::vector<unsigned char> const sent(size, 1);
         std::uint64_t sum = 0;
-        must_succeed_again([&] { return tulle_call_at(last(), &add_up, sent.data(), size, &sum, sizeof sum); }, "a call cannot be made");
+        must_succeed_again(
+            [&] { return tulle_call_at(last(), &add_up, sent.data(), size, &sum, sizeof sum); },
+            "a call cannot be made");
         fault::require(sum == size || fault::is_lasting(), "a call returns something else");
     }
 }
@@ -56,14 +59,16 @@ void calls_begun() {
     must_succeed_again(
         [&] {
             tulle_call_t* call = nullptr;
-            if (int const error = tulle_call_begin(&call, last(), &add_up, sent, sizeof sent, sizeof sum)) return error;
+            if (int const error =
+                    tulle_call_begin(&call, last(), &add_up, sent, sizeof sent, sizeof sum))
+                return error;
             return tulle_call_wait(call, &sum, nullptr);
         },
         "a call cannot be begun");
     fault::require(sum == 1 || fault::is_lasting(), "a call that was begun returns something else");
 }
 
-// --- finish ---------------------------------------------------------------------------------------------------------------
+// --- finish --------------------------------------------------------------------------------------
 
 struct tally {
     tulle_global_ref_t home;
@@ -73,12 +78,16 @@ struct tally {
 void count_one(void const* argument, std::size_t /*size*/) {
     tulle_global_ref_t home;
     std::memcpy(&home, argument, sizeof home);
-    auto const add = [](void const* where, std::size_t /*size*/, void* /*result*/, std::size_t /*result_size*/) {
+    auto const add = [](void const* where, std::size_t /*size*/, void* /*result*/,
+                        std::size_t /*result_size*/) {
         tulle_global_ref_t there;
         std::memcpy(&there, where, sizeof there);
-        __atomic_add_fetch(&static_cast<tally*>(tulle_global_ref_get(there))->count, 1, __ATOMIC_RELAXED); // the finish orders it
+        // The finish orders it.
+        __atomic_add_fetch(&static_cast<tally*>(tulle_global_ref_get(there))->count, 1,
+                           __ATOMIC_RELAXED);
     };
-    must_succeed_again([&] { return tulle_call_at(0, add, &home, sizeof home, nullptr, 0); }, "an activity cannot count");
+    must_succeed_again([&] { return tulle_call_at(0, add, &home, sizeof home, nullptr, 0); },
+                       "an activity cannot count");
 }
 
 struct started_of {
@@ -89,8 +98,10 @@ struct started_of {
 void start_some(tulle_activities_t* all, void* argument) {
     auto& own = *static_cast<started_of*>(argument);
     for (int k = 0; k < 6; ++k) {
-        int const error = k < 4 ? tulle_async_at(all, k % tulle_place_count(), &count_one, &own.counted->home, sizeof own.counted->home)
-                                : tulle_async_any(all, &count_one, &own.counted->home, sizeof own.counted->home);
+        int const error =
+            k < 4 ? tulle_async_at(all, k % tulle_place_count(), &count_one, &own.counted->home,
+                                   sizeof own.counted->home)
+                  : tulle_async_any(all, &count_one, &own.counted->home, sizeof own.counted->home);
         own.started += is_done(error) ? 1 : 0;
     }
 }
@@ -103,11 +114,13 @@ void activities() {
     std::uint64_t lost = 0;
     bool const is_whole = is_done(tulle_finish_within(&start_some, &all, nullptr, &lost));
     fault::require(lost == 0, "an activity is at a dead place");
-    fault::require(!is_whole || counted.count == all.started || fault::is_lasting(), "an activity is lost");
-    fault::require(counted.count <= all.started || !is_whole, "an activity ran that was not started");
+    fault::require(!is_whole || counted.count == all.started || fault::is_lasting(),
+                   "an activity is lost");
+    fault::require(counted.count <= all.started || !is_whole,
+                   "an activity ran that was not started");
 }
 
-// --- objects of each place -----------------------------------------------------------------------------------------------------
+// --- objects of each place -----------------------------------------------------------------------
 
 struct local_count {
     long value = 0;
@@ -126,19 +139,25 @@ void destroy_count(void* /*object*/) { --g_alive; }
 void objects() {
     long const first = 5;
     tulle_place_local_t made{};
-    if (!is_done(tulle_place_local_create(&made, &make_count, &destroy_count, &first, sizeof first)))
+    if (!is_done(
+            tulle_place_local_create(&made, &make_count, &destroy_count, &first, sizeof first)))
         return fault::require(g_alive == 0, "an object stays that the others do not have");
     auto* const own = static_cast<local_count*>(tulle_place_local_get(made));
     fault::require(own != nullptr && own->value == first, "an object is not there");
     auto const add = [](void* object) { ++static_cast<local_count*>(object)->value; };
-    auto const is_six = [](void* object) { return static_cast<local_count*>(object)->value == 6 ? 1 : 0; };
+    auto const is_six = [](void* object) {
+        return static_cast<local_count*>(object)->value == 6 ? 1 : 0;
+    };
     auto const end = [](void* object) { static_cast<local_count*>(object)->value = 7; };
     must_succeed_again([&] { return tulle_atomically(add, own); }, "an atomic block cannot run");
-    if (own->value == 6) must_succeed_again([&] { return tulle_when(is_six, end, own); }, "a conditional block cannot run");
-    must_succeed_again([&] { return tulle_place_local_destroy(made); }, "objects cannot be destroyed");
+    if (own->value == 6)
+        must_succeed_again([&] { return tulle_when(is_six, end, own); },
+                           "a conditional block cannot run");
+    must_succeed_again([&] { return tulle_place_local_destroy(made); },
+                       "objects cannot be destroyed");
 }
 
-// --- clocks ------------------------------------------------------------------------------------------------------------------------
+// --- clocks --------------------------------------------------------------------------------------
 
 void advance_twice(void const* argument, std::size_t /*size*/) {
     tulle_clock_t clock;
@@ -150,13 +169,14 @@ void advance_twice(void const* argument, std::size_t /*size*/) {
 void start_clocked(tulle_activities_t* all, void* /*argument*/) {
     tulle_clock_t clock{};
     if (!is_done(tulle_clock_create(&clock))) return;
-    for (int p = 0; p < tulle_place_count(); ++p) is_done(tulle_clock_async_at(clock, all, p, &advance_twice, &clock, sizeof clock));
+    for (int p = 0; p < tulle_place_count(); ++p)
+        is_done(tulle_clock_async_at(clock, all, p, &advance_twice, &clock, sizeof clock));
     must_succeed_again([&] { return tulle_clock_drop(clock); }, "a clock cannot be dropped");
 }
 
 void clocks() { is_done(tulle_finish(&start_clocked, nullptr)); }
 
-// --- teams: a member that does not come keeps the others waiting, so all come ---------------------------------------------------------
+// --- teams: a member that does not come keeps the others waiting, so all come --------------------
 
 void add_numbers(void* into, void const* other) {
     int a = 0;
@@ -172,26 +192,33 @@ void take_part(void const* /*argument*/, std::size_t /*size*/) {
     tulle_team_t const all = TULLE_TEAM_OF_ALL_PLACES;
     int sum = 1;
     fault::arm();
-    bool const is_right = is_done_by_team(tulle_team_allreduce(all, &sum, sizeof sum, &add_numbers));
+    bool const is_right =
+        is_done_by_team(tulle_team_allreduce(all, &sum, sizeof sum, &add_numbers));
     fault::disarm();
     int again = 1;
-    bool const is_right_again = is_done_by_team(tulle_team_allreduce(all, &again, sizeof again, &add_numbers));
+    bool const is_right_again =
+        is_done_by_team(tulle_team_allreduce(all, &again, sizeof again, &add_numbers));
     std::array<int, 64> each{};
-    bool const has_all = is_done_by_team(tulle_team_all_gather(all, &again, sizeof again, each.data()));
+    bool const has_all =
+        is_done_by_team(tulle_team_all_gather(all, &again, sizeof again, each.data()));
     fault::arm();
     fault::require(!is_right || sum == tulle_place_count(), "a sum is wrong");
-    fault::require((is_right_again && again == tulle_place_count() && has_all && each[0] == again) || fault::is_lasting(),
-                   "a team cannot be used on");
+    fault::require(
+        (is_right_again && again == tulle_place_count() && has_all && each[0] == again) ||
+            fault::is_lasting(),
+        "a team cannot be used on");
 }
 
 void start_members(tulle_activities_t* all, void* /*argument*/) {
     for (int p = 0; p < tulle_place_count(); ++p)
-        fault::require(is_done(tulle_async_at(all, p, &take_part, nullptr, 0)), "a member cannot be started");
+        fault::require(is_done(tulle_async_at(all, p, &take_part, nullptr, 0)),
+                       "a member cannot be started");
 }
 
 void members() {
     fault::disarm();
-    fault::require(is_done(tulle_finish(&start_members, nullptr)) || fault::is_lasting(), "a member has failed");
+    fault::require(is_done(tulle_finish(&start_members, nullptr)) || fault::is_lasting(),
+                   "a member has failed");
     fault::arm();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that shares the processors, in a file of its own, and changes what it wants while threads run.
+// A program that shares the processors, in a file of its own, and changes what it wants while
+// threads run.
 #include "inject.hpp"
 #include "temporary_path.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts and ends the run time again and again, with other numbers of workers; between, a thread of each kind and a guest.
+// Starts and ends the run time again and again, with other numbers of workers; between, a thread of
+// each kind and a guest.
 #include "inject.hpp"
 
 #include <tulle/tulle.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts the run time and ends it, from the first call of the process on; options, and one thread in between.
+// Starts the run time and ends it, from the first call of the process on; options, and one thread
+// in between.
 #include "inject.hpp"
 
 #include <tulle/tulle.hpp>

@@ -16,7 +16,9 @@ using std::chrono::microseconds;
 
 constexpr microseconds k_time{300};
 
-void late_enough(clock_type::time_point begin, char const* sentence) { fault::require(clock_type::now() - begin >= k_time, sentence); }
+void late_enough(clock_type::time_point begin, char const* sentence) {
+    fault::require(clock_type::now() - begin >= k_time, sentence);
+}
 
 void sleep() {
     auto const begin = clock_type::now();
@@ -33,7 +35,8 @@ struct never {
 void wait_for_condition(never& n) {
     std::unique_lock held(n.lock);
     auto const begin = clock_type::now();
-    if (n.notified.wait_for(held, k_time) == std::cv_status::timeout) late_enough(begin, "a wait for a condition ends early");
+    if (n.notified.wait_for(held, k_time) == std::cv_status::timeout)
+        late_enough(begin, "a wait for a condition ends early");
 }
 
 void wait_for_latch(never& n) {

@@ -9,6 +9,7 @@
 
 int main() {
     std::set<pid_t> processes;
-    for (tulle::place const p : tulle::places()) processes.insert(tulle::at(p, [] { return getpid(); }));
+    for (tulle::place const p : tulle::places())
+        processes.insert(tulle::at(p, [] { return getpid(); }));
     std::printf("%d places in %zu processes\n", tulle::place_count(), processes.size());
 }

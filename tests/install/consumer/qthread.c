@@ -8,7 +8,9 @@ static aligned_t twice(void* number) { return 2 * *(aligned_t*)number; }
 
 int main(void) {
     aligned_t number = 21, result = 0;
-    if (qthread_initialize() != QTHREAD_SUCCESS || qthread_fork(twice, &number, &result) != QTHREAD_SUCCESS) return 1;
+    if (qthread_initialize() != QTHREAD_SUCCESS ||
+        qthread_fork(twice, &number, &result) != QTHREAD_SUCCESS)
+        return 1;
     qthread_readFF(&result, &result);
     printf("%d\n", (int)result);
     qthread_finalize();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types that stand for std::atomic, plain variables, fences and futexes in a model test. The interface is that of
-// std::atomic without its defaults: each access names its order.
+// The types that stand for std::atomic, plain variables, fences and futexes in a model test. The
+// interface is that of std::atomic without its defaults: each access names its order.
 #pragma once
 
 #include "execution.hpp"
@@ -42,7 +42,8 @@ public:
     static constexpr bool is_always_lock_free = true;
 
     atomic() : atomic(T{}) {}
-    atomic(T value, where at = where::current()) : m_location(execution::current().create(to_bits(value))), m_made(at) {}
+    atomic(T value, where at = where::current())
+        : m_location(execution::current().create(to_bits(value))), m_made(at) {}
     ~atomic() {
         if (execution::is_running()) execution::current().destroy(m_location, m_made);
     }
@@ -58,16 +59,20 @@ public:
     T exchange(T value, memory_order o, where at = where::current()) noexcept {
         return modify([value](T) { return value; }, o, at);
     }
-    bool compare_exchange_strong(T& expected, T desired, memory_order success, memory_order failure, where at = where::current()) noexcept {
+    bool compare_exchange_strong(T& expected, T desired, memory_order success, memory_order failure,
+                                 where at = where::current()) noexcept {
         return compare_exchange(expected, desired, {0, 0, success, failure, false}, at);
     }
-    bool compare_exchange_weak(T& expected, T desired, memory_order success, memory_order failure, where at = where::current()) noexcept {
+    bool compare_exchange_weak(T& expected, T desired, memory_order success, memory_order failure,
+                               where at = where::current()) noexcept {
         return compare_exchange(expected, desired, {0, 0, success, failure, true}, at);
     }
-    bool compare_exchange_strong(T& expected, T desired, memory_order o, where at = where::current()) noexcept {
+    bool compare_exchange_strong(T& expected, T desired, memory_order o,
+                                 where at = where::current()) noexcept {
         return compare_exchange_strong(expected, desired, o, failure_order(o), at);
     }
-    bool compare_exchange_weak(T& expected, T desired, memory_order o, where at = where::current()) noexcept {
+    bool compare_exchange_weak(T& expected, T desired, memory_order o,
+                               where at = where::current()) noexcept {
         return compare_exchange_weak(expected, desired, o, failure_order(o), at);
     }
     T fetch_add(difference by, memory_order o, where at = where::current()) noexcept {
@@ -95,10 +100,13 @@ private:
         return o == std::memory_order_release ? std::memory_order_relaxed : o;
     }
     template <class Change> T modify(Change change, memory_order o, where const& at) noexcept {
-        auto const on_bits = [change](std::uint64_t old) { return to_bits<T>(change(from_bits<T>(old))); };
+        auto const on_bits = [change](std::uint64_t old) {
+            return to_bits<T>(change(from_bits<T>(old)));
+        };
         return from_bits<T>(execution::current().modify(m_location, on_bits, o, at));
     }
-    bool compare_exchange(T& expected, T desired, memory::exchange_request request, where const& at) noexcept {
+    bool compare_exchange(T& expected, T desired, memory::exchange_request request,
+                          where const& at) noexcept {
         request.expected = to_bits(expected);
         request.desired = to_bits(desired);
         auto const result = execution::current().compare_exchange(m_location, request, at);
@@ -110,7 +118,8 @@ private:
     where m_made;
 };
 
-/// A variable without atomic access: two accesses that neither happens before the other are reported, if one is a write.
+/// A variable without atomic access: two accesses that neither happens before the other are
+/// reported, if one is a write.
 template <class T> class plain {
     using where = source_location;
 
@@ -119,7 +128,8 @@ public:
     explicit plain(T value, where at = where::current()) : m_value(std::move(value)) { wrote(at); }
     ~plain() {
         if (execution::is_running()) wrote(where::current());
-        const_cast<std::uint32_t volatile&>(m_mark) = 0; // volatile: nothing that conforms reads it afterwards
+        // volatile: nothing that conforms reads it afterwards
+        const_cast<std::uint32_t volatile&>(m_mark) = 0;
     }
     plain(plain const&) = delete;
     plain& operator=(plain const&) = delete;
@@ -138,9 +148,11 @@ public:
 private:
     static constexpr std::uint32_t k_exists = 0x70'1A'1E'55;
 
-    // A pointer into a frame that has ended leads to whatever is there now, which hardly is the mark.
+    // A pointer into a frame that has ended leads to whatever is there now, which hardly is the
+    // mark.
     void expect_exists(where const& at) const {
-        if (m_mark != k_exists) execution::current().fail_at("access to a plain variable that does not exist", at);
+        if (m_mark != k_exists)
+            execution::current().fail_at("access to a plain variable that does not exist", at);
     }
     void wrote(where const& at) { execution::current().plain_write(m_record, at); }
 
@@ -149,29 +161,41 @@ private:
     mutable access_record m_record;
 };
 
-inline void fence(memory_order o, source_location at = source_location::current()) noexcept { execution::current().fence(o, at); }
-/// A seq_cst fence on every thread, the caller first and last, the others in between at a moment each.
-inline void membarrier(source_location at = source_location::current()) noexcept { execution::current().heavy_fence(at); }
-/// Program order is all the model's threads have; stale reads come from the memory, so this orders nothing.
+inline void fence(memory_order o, source_location at = source_location::current()) noexcept {
+    execution::current().fence(o, at);
+}
+/// A seq_cst fence on every thread, the caller first and last, the others in between at a moment
+/// each.
+inline void membarrier(source_location at = source_location::current()) noexcept {
+    execution::current().heavy_fence(at);
+}
+/// Program order is all the model's threads have; stale reads come from the memory, so this orders
+/// nothing.
 inline void compiler_barrier() noexcept {}
 inline void spin_hint() noexcept { execution::current().spin_hint(); }
 
 inline constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};
 
-/// Sleeps while the word holds `expected`. False: the deadline has passed, which may happen at any moment if there is one.
+/// Sleeps while the word holds `expected`. False: the deadline has passed, which may happen at any
+/// moment if there is one.
 /// True says nothing: woken, not asleep at all, or for no reason.
-inline bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns = k_no_deadline,
+inline bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::uint64_t deadline_ns = k_no_deadline,
                        source_location at = source_location::current()) noexcept {
-    return execution::current().futex_wait(word.location(), expected, deadline_ns != k_no_deadline, at);
+    return execution::current().futex_wait(word.location(), expected, deadline_ns != k_no_deadline,
+                                           at);
 }
-inline void futex_wake(atomic<std::uint32_t>& word, int count, source_location at = source_location::current()) noexcept {
+inline void futex_wake(atomic<std::uint32_t>& word, int count,
+                       source_location at = source_location::current()) noexcept {
     execution::current().futex_wake(word.location(), count, at);
 }
 
 /// Fails the execution if the condition does not hold.
-inline void check(bool condition, char const* what, source_location at = source_location::current()) {
+inline void check(bool condition, char const* what,
+                  source_location at = source_location::current()) {
     if (condition) return;
-    execution::current().fail(std::string("check failed: ") + what + " (thread " + std::to_string(execution::current().running()) + ", " +
+    execution::current().fail(std::string("check failed: ") + what + " (thread " +
+                              std::to_string(execution::current().running()) + ", " +
                               std::string(file_name(at)) + ":" + std::to_string(at.line()) + ")");
 }
 
@@ -181,25 +205,31 @@ struct machine {
     template <class T> using plain = model::plain<T>;
     using where = source_location;
 
-    template <memory_order Order, class T> static T load(atomic<T> const& word, where at = where::current()) noexcept {
+    template <memory_order Order, class T>
+    static T load(atomic<T> const& word, where at = where::current()) noexcept {
         return word.load(Order, at);
     }
     template <memory_order Order, class T>
-    static void store(atomic<T>& word, std::type_identity_t<T> value, where at = where::current()) noexcept {
+    static void store(atomic<T>& word, std::type_identity_t<T> value,
+                      where at = where::current()) noexcept {
         word.store(value, Order, at);
     }
 
     static void compiler_barrier() noexcept { model::compiler_barrier(); }
     static void fence(memory_order o, where at = where::current()) noexcept { model::fence(o, at); }
-    static void fence_seq_cst(where at = where::current()) noexcept { model::fence(std::memory_order_seq_cst, at); }
+    static void fence_seq_cst(where at = where::current()) noexcept {
+        model::fence(std::memory_order_seq_cst, at);
+    }
     static void pause() noexcept { spin_hint(); }
     static void yield_processor() noexcept { spin_hint(); }
     static void heavy_fence(where at = where::current()) noexcept { membarrier(at); }
-    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns = k_no_deadline,
+    static bool futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected,
+                           std::uint64_t deadline_ns = k_no_deadline,
                            where at = where::current()) noexcept {
         return model::futex_wait(word, expected, deadline_ns, at);
     }
-    static void futex_wake(atomic<std::uint32_t>& word, int count, where at = where::current()) noexcept {
+    static void futex_wake(atomic<std::uint32_t>& word, int count,
+                           where at = where::current()) noexcept {
         model::futex_wake(word, count, at);
     }
 };

@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::string_view k_digits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-void append_zeros(std::string& out, std::size_t count) { out += count > 3 ? "-" + std::to_string(count) + "-" : std::string(count, '0'); }
+void append_zeros(std::string& out, std::size_t count) {
+    out += count > 3 ? "-" + std::to_string(count) + "-" : std::string(count, '0');
+}
 
 // Reads "-k-" from its first dash on; returns the position after it.
 std::size_t decode_run(std::string_view token, std::size_t at, choices& out) {
@@ -46,7 +48,8 @@ choices decode(std::string_view token) {
         if (token[at] == '-') {
             at = decode_run(token, at, out);
         } else {
-            out.push_back(static_cast<std::uint8_t>(std::min(k_digits.find(token[at++]), k_digits.size() - 1)));
+            out.push_back(static_cast<std::uint8_t>(
+                std::min(k_digits.find(token[at++]), k_digits.size() - 1)));
         }
     }
     return out;
@@ -55,8 +58,10 @@ choices decode(std::string_view token) {
 std::size_t depth_first::decide(std::size_t alternatives) {
     if (m_depth == m_path.size()) m_path.push_back({0, static_cast<std::uint8_t>(alternatives)});
     if (m_path[m_depth].alternatives != alternatives) {
-        std::fprintf(stderr, "tulle model: choice %zu had %d alternatives and has %zu now; make the test body deterministic\n", m_depth,
-                     m_path[m_depth].alternatives, alternatives);
+        std::fprintf(stderr,
+                     "tulle model: choice %zu had %d alternatives and has %zu now; make the test "
+                     "body deterministic\n",
+                     m_depth, m_path[m_depth].alternatives, alternatives);
         std::abort();
     }
     return m_path[m_depth++].taken;
@@ -64,7 +69,8 @@ std::size_t depth_first::decide(std::size_t alternatives) {
 
 bool depth_first::advance() {
     m_depth = 0;
-    while (!m_path.empty() && m_path.back().taken + 1 == m_path.back().alternatives) m_path.pop_back();
+    while (!m_path.empty() && m_path.back().taken + 1 == m_path.back().alternatives)
+        m_path.pop_back();
     if (m_path.empty()) return false;
     ++m_path.back().taken;
     return true;
@@ -92,12 +98,16 @@ by_chance::by_chance(std::uint64_t seed, std::size_t horizon)
 }
 
 std::size_t by_chance::leader(std::span<thread_index const> candidates) const noexcept {
-    auto const lower = [this](thread_index a, thread_index b) { return m_priority[a] < m_priority[b]; };
-    return static_cast<std::size_t>(std::max_element(candidates.begin(), candidates.end(), lower) - candidates.begin());
+    auto const lower = [this](thread_index a, thread_index b) {
+        return m_priority[a] < m_priority[b];
+    };
+    return static_cast<std::size_t>(std::max_element(candidates.begin(), candidates.end(), lower) -
+                                    candidates.begin());
 }
 
 std::size_t by_chance::choose_thread(std::span<thread_index const> candidates, bool may_stay) {
-    if (!m_by_priority) return may_stay && m_random.below(m_switch_in) != 0 ? 0 : m_random.below(candidates.size());
+    if (!m_by_priority)
+        return may_stay && m_random.below(m_switch_in) != 0 ? 0 : m_random.below(candidates.size());
     bool const falls = std::find(m_falls.begin(), m_falls.end(), m_made++) != m_falls.end();
     if (falls) gave_way(candidates[leader(candidates)]);
     return leader(candidates);

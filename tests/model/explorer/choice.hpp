@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the alternatives of an execution are decided: by a depth-first search, by chance, or by a recorded list.
-// The list of the alternatives taken determines an execution; written as text it is the token that replays it.
+// Where the alternatives of an execution are decided: by a depth-first search, by chance, or by a
+// recorded list.
+// The list of the alternatives taken determines an execution; written as text it is the token that
+// replays it.
 #pragma once
 
 #include "view.hpp"
@@ -23,7 +25,8 @@ using choices = std::vector<std::uint8_t>;
 class strategy {
 public:
     virtual ~strategy() = default;
-    /// Called with two alternatives or more. `may_stay`: candidate 0 is the running thread, and choosing it is no switch.
+    /// Called with two alternatives or more. `may_stay`: candidate 0 is the running thread, and
+    /// choosing it is no switch.
     virtual std::size_t choose_thread(std::span<thread_index const> candidates, bool may_stay) = 0;
     virtual std::size_t choose_value(std::size_t alternatives) = 0;
     /// The thread waits for others in a spin loop.
@@ -33,7 +36,9 @@ public:
 /// Visits every execution, in lexical order of its choices.
 class depth_first final : public strategy {
 public:
-    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override { return decide(candidates.size()); }
+    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override {
+        return decide(candidates.size());
+    }
     std::size_t choose_value(std::size_t alternatives) override { return decide(alternatives); }
     /// To the next execution. False: all were visited.
     [[nodiscard]] bool advance();
@@ -54,14 +59,17 @@ class random_source {
 public:
     explicit random_source(std::uint64_t seed) noexcept : m_state(seed) {}
     [[nodiscard]] std::uint64_t next() noexcept;
-    [[nodiscard]] std::size_t below(std::size_t n) noexcept { return static_cast<std::size_t>(next() % n); }
+    [[nodiscard]] std::size_t below(std::size_t n) noexcept {
+        return static_cast<std::size_t>(next() % n);
+    }
 
 private:
     std::uint64_t m_state;
 };
 
-/// Half of the seeds walk at random, half use probabilistic concurrency testing: fixed random priorities with a few random
-/// points where the leader falls to the end (Burckhardt, Kothari, Musuvathi, Nagarakatte, doi:10.1145/1736020.1736040).
+/// Half of the seeds walk at random, half use probabilistic concurrency testing: fixed random
+/// priorities with a few random points where the leader falls to the end (Burckhardt, Kothari,
+/// Musuvathi, Nagarakatte, doi:10.1145/1736020.1736040).
 class by_chance final : public strategy {
 public:
     /// `horizon`: how many thread choices an execution is expected to have.
@@ -86,7 +94,9 @@ private:
 class replayed final : public strategy {
 public:
     explicit replayed(choices taken) : m_choices(std::move(taken)) {}
-    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override { return next(candidates.size()); }
+    std::size_t choose_thread(std::span<thread_index const> candidates, bool) override {
+        return next(candidates.size());
+    }
     std::size_t choose_value(std::size_t alternatives) override { return next(alternatives); }
 
 private:

@@ -19,10 +19,12 @@ thread_local execution* t_current = nullptr;
     std::abort();
 }
 
-std::string place_of(execution::where const& at) { return std::string(file_name(at)) + ":" + std::to_string(at.line()); }
+std::string place_of(execution::where const& at) {
+    return std::string(file_name(at)) + ":" + std::to_string(at.line());
+}
 
-// What failed executions leave behind: stacks in the middle of a function, and objects in the middle of a protocol, whose
-// destructors must not run. Reachable, so that no leak is reported.
+// What failed executions leave behind: stacks in the middle of a function, and objects in the
+// middle of a protocol, whose destructors must not run. Reachable, so that no leak is reported.
 struct remains {
     std::unique_ptr<fibre> stack;
     std::function<void()> body;
@@ -45,7 +47,9 @@ void test::thread(std::function<void()> body) {
 
 void test::at_end(std::function<void()> check) { m_execution.m_checks.push_back(std::move(check)); }
 
-void test::keep(std::shared_ptr<void> object) { m_execution.m_objects.push_back(std::move(object)); }
+void test::keep(std::shared_ptr<void> object) {
+    m_execution.m_objects.push_back(std::move(object));
+}
 
 execution::execution(limits const& l, site_book& sites) : m_limits(l), m_sites(sites) {
     constexpr std::size_t k_most_steps = 60000; // ticks and stamps have 16 bits
@@ -94,7 +98,8 @@ void execution::reset() {
 void execution::abandon() {
     for (std::size_t i = 0; i < m_count; ++i) {
         simulated_thread& t = m_threads[i];
-        graveyard().push_back({std::move(t.stack), std::move(t.body), std::move(m_objects), std::move(m_checks)});
+        graveyard().push_back(
+            {std::move(t.stack), std::move(t.body), std::move(m_objects), std::move(m_checks)});
         t.body = nullptr;
         m_objects.clear();
         m_checks.clear();
@@ -152,7 +157,8 @@ void execution::end_thread() {
     made_progress();
     m_threads[m_running].state = run_state::finished;
     bool over = true;
-    for (std::size_t i = 1; i < m_count; ++i) over = over && m_threads[i].state == run_state::finished;
+    for (std::size_t i = 1; i < m_count; ++i)
+        over = over && m_threads[i].state == run_state::finished;
     if (over) m_concurrent = false;
     switch_to_thread(over ? thread_index{0} : pick_next(false));
 }
@@ -161,7 +167,8 @@ void execution::end_thread() {
 void execution::switch_to_thread(thread_index next) noexcept {
     if (next == m_running) return;
     fibre& from = m_running == k_max_threads ? m_driver : *m_threads[m_running].stack;
-    if (next != k_max_threads && !m_threads[next].stack) m_threads[next].stack = std::make_unique<fibre>(&thread_loop);
+    if (next != k_max_threads && !m_threads[next].stack)
+        m_threads[next].stack = std::make_unique<fibre>(&thread_loop);
     m_running = next;
     fibre::switch_to(from, next == k_max_threads ? m_driver : *m_threads[next].stack);
 }
@@ -199,7 +206,8 @@ void execution::made_progress() noexcept {
 
 void execution::count_step() {
     if (++m_steps > m_limits.steps) {
-        fail("no end after " + std::to_string(m_limits.steps) + " steps: a livelock, or a spin loop without pause()");
+        fail("no end after " + std::to_string(m_limits.steps) +
+             " steps: a livelock, or a spin loop without pause()");
     }
     made_progress();
 }
@@ -220,7 +228,9 @@ std::uint8_t execution::record(std::size_t chosen) {
     return m_taken.back();
 }
 
-bool execution::may_time_out(thread_index t) const noexcept { return m_threads[t].state == run_state::asleep && m_threads[t].timed; }
+bool execution::may_time_out(thread_index t) const noexcept {
+    return m_threads[t].state == run_state::asleep && m_threads[t].timed;
+}
 
 thread_index execution::pick_next(bool may_stay) {
     unsigned const now = runnable();
@@ -238,7 +248,8 @@ thread_index execution::pick_next(bool may_stay) {
     }
     if (count == 0) fail("deadlock: " + describe_sleepers());
     std::size_t chosen = 0;
-    if (count > 1) chosen = record(m_strategy->choose_thread(std::span(candidates).first(count), may_stay));
+    if (count > 1)
+        chosen = record(m_strategy->choose_thread(std::span(candidates).first(count), may_stay));
     if (may_stay && chosen != 0) --m_preemptions_left;
     if (may_time_out(candidates[chosen])) {
         if (m_timeouts_left > 0) --m_timeouts_left;
@@ -271,7 +282,8 @@ void execution::spin_hint() {
 std::string execution::describe_sleepers() const {
     std::string text = "all threads sleep";
     for (thread_index const t : m_sleepers) {
-        text += "; thread " + std::to_string(t) + " on location " + std::to_string(m_threads[t].asleep_on) + " (now " +
+        text += "; thread " + std::to_string(t) + " on location " +
+                std::to_string(m_threads[t].asleep_on) + " (now " +
                 std::to_string(m_memory.newest(m_threads[t].asleep_on)) + ")";
     }
     return text;
@@ -279,10 +291,12 @@ std::string execution::describe_sleepers() const {
 
 // -- memory
 
-memory_order execution::begin_access(location_index l, access_kind kind, memory_order o, where const& at) {
+memory_order execution::begin_access(location_index l, access_kind kind, memory_order o,
+                                     where const& at) {
     step();
     if (!m_memory.exists(l)) fail_at("access to an atomic that does not exist", at);
-    if (!m_memory.is_constructed(m_running, l)) fail_at("data race: access to an atomic whose construction is not visible", at);
+    if (!m_memory.is_constructed(m_running, l))
+        fail_at("data race: access to an atomic whose construction is not visible", at);
     return m_sites.pass(at, kind, o);
 }
 
@@ -293,7 +307,8 @@ location_index execution::create(std::uint64_t initial) {
 }
 
 void execution::destroy(location_index l, where const& at) {
-    if (!m_memory.is_quiet(m_running, l)) fail_at("data race: an atomic is destroyed while others may access it", at);
+    if (!m_memory.is_quiet(m_running, l))
+        fail_at("data race: an atomic is destroyed while others may access it", at);
     m_memory.destroy(l);
 }
 
@@ -310,7 +325,8 @@ void execution::store(location_index l, std::uint64_t value, memory_order o, whe
     if (m_tracing) note("store", l, o, value, at);
 }
 
-memory::exchanged execution::compare_exchange(location_index l, memory::exchange_request request, where const& at) {
+memory::exchanged execution::compare_exchange(location_index l, memory::exchange_request request,
+                                              where const& at) {
     memory_order const written = request.success;
     request.success = begin_access(l, access_kind::read_modify_write, written, at);
     bool const weakened = request.success != written;
@@ -318,7 +334,8 @@ memory::exchanged execution::compare_exchange(location_index l, memory::exchange
     request.may_fail = request.may_fail && m_spurious_left > 0 && m_concurrent;
     memory::exchanged const result = m_memory.compare_exchange(m_running, l, request);
     if (!result.done && result.seen == request.expected) --m_spurious_left;
-    if (m_tracing) note(result.done ? "exchange" : "exchange fails", l, request.success, result.seen, at);
+    if (m_tracing)
+        note(result.done ? "exchange" : "exchange fails", l, request.success, result.seen, at);
     return result;
 }
 
@@ -329,25 +346,30 @@ void execution::fence(memory_order o, where const& at) {
     if (m_tracing) note_line(std::string("fence ") + name_of(o), at);
 }
 
-// Processors are interrupted one after the other, and the rest goes on meanwhile. The caller waits for each, so all that
-// it did before happens before what they do from then on, and the other way round.
+// Processors are interrupted one after the other, and the rest goes on meanwhile. The caller waits
+// for each, so all that it did before happens before what they do from then on, and the other way
+// round.
 void execution::heavy_fence(where const& at) {
     if (!m_limits.has_heavy_fence) fail_at("a heavy fence where there is none", at);
     step();
-    if (m_sites.pass(at, access_kind::heavy_fence, std::memory_order_seq_cst) == std::memory_order_relaxed) return;
+    if (m_sites.pass(at, access_kind::heavy_fence, std::memory_order_seq_cst) ==
+        std::memory_order_relaxed)
+        return;
     thread_index const me = m_running;
     m_memory.fence(me, std::memory_order_seq_cst);
     view const sent = m_memory.knowledge(me);
     for (thread_index t = 1; t < m_count; ++t) {
         if (t == me) continue;
-        if (m_threads[t].state != run_state::finished) step(); // what has ended is visible, too: its processor went on
+        // What has ended is visible, too: its processor went on.
+        if (m_threads[t].state != run_state::finished) step();
         m_memory.interrupt(me, t, sent);
         if (m_tracing) note_line("heavy fence on thread " + std::to_string(t), at);
     }
     m_memory.fence(me, std::memory_order_seq_cst);
 }
 
-// Races show whatever the order; a switch is possible here because a heavy fence may hit between two plain accesses.
+// Races show whatever the order; a switch is possible here because a heavy fence may hit between
+// two plain accesses.
 void execution::plain_read(access_record& a, where const& at) {
     if (m_limits.has_heavy_fence) step();
     if (m_tracing) note_line("plain read", at);
@@ -357,13 +379,14 @@ void execution::plain_read(access_record& a, where const& at) {
 void execution::plain_write(access_record& a, where const& at) {
     if (m_limits.has_heavy_fence) step();
     if (m_tracing) note_line("plain write", at);
-    if (!m_memory.plain_write(m_running, a)) fail_at("data race: a plain write beside another access", at);
+    if (!m_memory.plain_write(m_running, a))
+        fail_at("data race: a plain write beside another access", at);
 }
 
 // -- futex
 
-// Going to sleep and waking are ordered globally, as by the kernel's lock on the wait queue; neither makes anything else
-// happen before anything.
+// Going to sleep and waking are ordered globally, as by the kernel's lock on the wait queue;
+// neither makes anything else happen before anything.
 bool execution::futex_wait(location_index l, std::uint32_t expected, bool timed, where const& at) {
     (void)begin_access(l, access_kind::load, std::memory_order_relaxed, at);
     m_memory.order_globally(m_running);
@@ -405,8 +428,11 @@ void execution::futex_wake(location_index l, int count, where const& at) {
 
 // -- trace
 
-void execution::note(char const* what, location_index l, memory_order o, std::uint64_t value, where const& at) {
-    note_line(std::string(what) + " " + name_of(o) + " location " + std::to_string(l) + " = " + std::to_string(value), at);
+void execution::note(char const* what, location_index l, memory_order o, std::uint64_t value,
+                     where const& at) {
+    note_line(std::string(what) + " " + name_of(o) + " location " + std::to_string(l) + " = " +
+                  std::to_string(value),
+              at);
 }
 
 void execution::note_line(std::string const& line, where const& at) {

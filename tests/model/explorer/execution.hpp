@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One execution of a test body after the other: simulated threads on fibres, a switch possible before each access to
-// shared memory, every open decision asked of a strategy and recorded. The types of atomic.hpp end up here.
+// One execution of a test body after the other: simulated threads on fibres, a switch possible
+// before each access to shared memory, every open decision asked of a strategy and recorded. The
+// types of atomic.hpp end up here.
 // One OS thread only; current() is the execution that runs on it.
 #pragma once
 
@@ -25,13 +26,16 @@ struct limits {
     unsigned preemptions = ~0U;     // switches away from a thread that could have gone on
     unsigned stale_repeats = 2;     // how often in a row a thread may load the same outdated store
     unsigned spurious_failures = 1; // of weak compare-exchange and of futex waits, per execution
-    unsigned early_timeouts = 1;    // of waits with a deadline, while others could still go on, per execution
-    // False: a call of heavy_fence() fails the execution. Then no switch comes before a plain access either, which shortens the search: races show all
-    // the same, and nothing but a heavy fence tells the difference.
+    // Of waits with a deadline, while others could still go on, per execution.
+    unsigned early_timeouts = 1;
+    // False: a call of heavy_fence() fails the execution. Then no switch comes before a plain
+    // access either, which shortens the search: races show all the same, and nothing but a heavy
+    // fence tells the difference.
     bool has_heavy_fence = true;
 };
 
-/// What a test body gets: it makes the shared state and names the threads; they start when it returns.
+/// What a test body gets: it makes the shared state and names the threads; they start when it
+/// returns.
 class test {
 public:
     explicit test(execution& e) noexcept : m_execution(e) {}
@@ -82,14 +86,16 @@ public:
     [[nodiscard]] std::uint64_t load(location_index l, memory_order o, where const& at);
     void store(location_index l, std::uint64_t value, memory_order o, where const& at);
     /// Returns the old value; `change` computes the new one from it.
-    template <class Change> std::uint64_t modify(location_index l, Change change, memory_order o, where const& at) {
+    template <class Change>
+    std::uint64_t modify(location_index l, Change change, memory_order o, where const& at) {
         o = begin_access(l, access_kind::read_modify_write, o, at);
         std::uint64_t const old = m_memory.newest(l);
         m_memory.finish_rmw(m_running, l, change(old), o);
         if (m_tracing) note("modify", l, o, old, at);
         return old;
     }
-    [[nodiscard]] memory::exchanged compare_exchange(location_index l, memory::exchange_request request, where const& at);
+    [[nodiscard]] memory::exchanged
+    compare_exchange(location_index l, memory::exchange_request request, where const& at);
     void fence(memory_order o, where const& at);
     void heavy_fence(where const& at);
     void plain_read(access_record& a, where const& at);
@@ -118,7 +124,8 @@ private:
     };
 
     std::size_t choose_value(std::size_t alternatives) override;
-    [[nodiscard]] memory_order begin_access(location_index l, access_kind kind, memory_order o, where const& at);
+    [[nodiscard]] memory_order begin_access(location_index l, access_kind kind, memory_order o,
+                                            where const& at);
     void step();
     void count_step();
     void made_progress() noexcept;
@@ -137,7 +144,8 @@ private:
     void reset();
     void abandon();
     static void thread_loop();
-    void note(char const* what, location_index l, memory_order o, std::uint64_t value, where const& at);
+    void note(char const* what, location_index l, memory_order o, std::uint64_t value,
+              where const& at);
     void note_line(std::string const& line, where const& at);
     [[nodiscard]] std::string describe_sleepers() const;
 

@@ -20,7 +20,8 @@ namespace {
 // While a body runs: abort() in the code under test (an assertion) still prints the token.
 class abort_report {
 public:
-    abort_report(std::string_view name, execution const& e) : m_name(name), m_execution(e), m_outer(t_reporting) {
+    abort_report(std::string_view name, execution const& e)
+        : m_name(name), m_execution(e), m_outer(t_reporting) {
         t_reporting = this;
         m_previous = std::signal(SIGABRT, &abort_report::print);
     }
@@ -33,8 +34,8 @@ public:
 
 private:
     static void print(int) {
-        std::fprintf(stderr, "aborted in a model test; replay with TULLE_MODEL_SEED=%s:%s\n", t_reporting->m_name.c_str(),
-                     encode(t_reporting->m_execution.taken()).c_str());
+        std::fprintf(stderr, "aborted in a model test; replay with TULLE_MODEL_SEED=%s:%s\n",
+                     t_reporting->m_name.c_str(), encode(t_reporting->m_execution.taken()).c_str());
         std::signal(SIGABRT, SIG_DFL);
     }
     static thread_local abort_report* t_reporting;
@@ -46,10 +47,11 @@ private:
 };
 thread_local abort_report* abort_report::t_reporting = nullptr;
 
-// A sanitizer makes each execution many times slower, and looks at what one does, not at which there are: a sample is enough for it. What must
-// fail still gets all that it asks for.
+// A sanitizer makes each execution many times slower, and looks at what one does, not at which
+// there are: a sample is enough for it. What must fail still gets all that it asks for.
 std::size_t most_executions(options const& o) noexcept {
-    if (!(base::k_thread_sanitizer || base::k_address_sanitizer) || o.expect_failure) return o.executions;
+    if (!(base::k_thread_sanitizer || base::k_address_sanitizer) || o.expect_failure)
+        return o.executions;
     std::size_t const sample = o.how == search::exhaustive ? 10000 : 2000;
     return std::min(o.executions, sample);
 }
@@ -57,7 +59,12 @@ std::size_t most_executions(options const& o) noexcept {
 class explorer {
 public:
     explorer(std::string_view name, options const& o, test_body const& body, site_book& sites)
-        : m_name(name), m_options(o), m_body(body), m_sites(sites), m_limits(o.limit), m_executions(most_executions(o)) {
+        : m_name(name),
+          m_options(o),
+          m_body(body),
+          m_sites(sites),
+          m_limits(o.limit),
+          m_executions(most_executions(o)) {
         if (o.how == search::exhaustive) m_limits.preemptions = o.preemptions;
         m_result.sampled = m_executions < o.executions;
     }
@@ -77,7 +84,8 @@ private:
     // The choices to replay, if the token of this test was given.
     [[nodiscard]] std::optional<choices> requested() const {
         char const* const variable = std::getenv("TULLE_MODEL_SEED");
-        std::string const token = m_options.replay.empty() && variable != nullptr ? variable : m_options.replay;
+        std::string const token =
+            m_options.replay.empty() && variable != nullptr ? variable : m_options.replay;
         if (!token.starts_with(m_name + ":")) return std::nullopt;
         return decode(std::string_view(token).substr(m_name.size() + 1));
     }
@@ -139,7 +147,9 @@ void explorer::report(choices const& taken) {
 } // namespace
 
 std::ostream& operator<<(std::ostream& out, result const& r) {
-    if (!r.failed) return out << "passed " << r.executions << (r.complete ? " executions, which are all" : " executions");
+    if (!r.failed)
+        return out << "passed " << r.executions
+                   << (r.complete ? " executions, which are all" : " executions");
     return out << "model test failed in execution " << r.executions << ": " << r.message << "\n"
                << r.trace << "replay with TULLE_MODEL_SEED=" << r.token << "\n";
 }
@@ -152,9 +162,12 @@ result explore(std::string_view name, options const& o, test_body const& body) {
 namespace {
 
 // A body that fails by itself would fail with each order weakened, too.
-void require_unweakened_passes(std::string_view name, options const& o, test_body const& body, site_book& sites) {
+void require_unweakened_passes(std::string_view name, options const& o, test_body const& body,
+                               site_book& sites) {
     result const r = explorer(name, o, body, sites).run();
-    if (!r.passed()) throw std::logic_error("the body of weaken_each fails with no order weakened: " + r.message);
+    if (!r.passed())
+        throw std::logic_error("the body of weaken_each fails with no order weakened: " +
+                               r.message);
 }
 
 std::size_t executions_of_last_found(std::vector<mutant> const& mutants) {
@@ -198,7 +211,8 @@ std::vector<mutant> weaken_each(std::string_view name, options const& o, test_bo
 std::vector<mutant> found_by_any(std::vector<mutant> first, std::vector<mutant> const& second) {
     for (mutant const& m : second) {
         auto const is_same = [&m](mutant const& other) {
-            return other.change.where == m.change.where && other.change.weakened == m.change.weakened;
+            return other.change.where == m.change.where &&
+                   other.change.weakened == m.change.weakened;
         };
         auto const at = std::find_if(first.begin(), first.end(), is_same);
         if (at == first.end())
@@ -212,7 +226,8 @@ std::vector<mutant> found_by_any(std::vector<mutant> first, std::vector<mutant> 
 std::string survivors(std::vector<mutant> const& mutants) {
     std::ostringstream out;
     for (mutant const& m : mutants) {
-        if (!m.outcome.failed) out << describe(m.change.where) << " -> " << name_of(m.change.weakened) << "\n";
+        if (!m.outcome.failed)
+            out << describe(m.change.where) << " -> " << name_of(m.change.weakened) << "\n";
     }
     return out.str();
 }

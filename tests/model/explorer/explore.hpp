@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry to model tests: explore() runs a body under many schedules and stale reads and reports the first failure with
-// the token that replays it; weaken_each() asks whether the same test would notice each memory order being wrong.
+// The entry to model tests: explore() runs a body under many schedules and stale reads and reports
+// the first failure with the token that replays it; weaken_each() asks whether the same test would
+// notice each memory order being wrong.
 // How to write a test: ../README.md.
 #pragma once
 
@@ -28,7 +29,8 @@ struct options {
     limits limit;
     bool expect_failure = false;            // a planted error: nothing is printed
     bool (*weakens)(site const&) = nullptr; // weaken_each only; null: every order
-    std::string replay;                     // a token: runs this one execution; as the environment variable TULLE_MODEL_SEED does
+    // A token: runs this one execution; as the environment variable TULLE_MODEL_SEED does.
+    std::string replay;
 };
 
 /// For code that needs no heavy fence, or does without it on kernels that have none.
@@ -59,11 +61,14 @@ struct mutant {
     mutation change;
     result outcome;
 };
-/// Explores the body once per weakened order. Those that still pass are either stronger than needed or not tested. Throws if the body fails with
-/// no order weakened: then no mutant would say anything.
-[[nodiscard]] std::vector<mutant> weaken_each(std::string_view name, options const& o, test_body const& body);
+/// Explores the body once per weakened order. Those that still pass are either stronger than needed
+/// or not tested. Throws if the body fails with no order weakened: then no mutant would say
+/// anything.
+[[nodiscard]] std::vector<mutant> weaken_each(std::string_view name, options const& o,
+                                              test_body const& body);
 /// Of several bodies over the same code: a mutant that one of them misses may be found by another.
-[[nodiscard]] std::vector<mutant> found_by_any(std::vector<mutant> first, std::vector<mutant> const& second);
+[[nodiscard]] std::vector<mutant> found_by_any(std::vector<mutant> first,
+                                               std::vector<mutant> const& second);
 /// The survivors, one per line; empty if every mutant failed.
 [[nodiscard]] std::string survivors(std::vector<mutant> const& mutants);
 

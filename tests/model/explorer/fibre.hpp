@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stack to run one simulated thread on, with its exception state and what the sanitizers must know of it. Always over
-// ucontext, so that a model test does not depend on the assembly switch. All fibres of an explorer stay on one OS thread.
+// A stack to run one simulated thread on, with its exception state and what the sanitizers must
+// know of it. Always over ucontext, so that a model test does not depend on the assembly switch.
+// All fibres of an explorer stay on one OS thread.
 #pragma once
 
 #include "arch/exception_state.hpp"

@@ -4,8 +4,9 @@
 namespace tulle::model {
 
 namespace {
-constexpr std::size_t k_max_alternatives = 30; // of one load; more stores than that are never outdated at once in a small test
-}
+// Of one load; more stores than that are never outdated at once in a small test.
+constexpr std::size_t k_max_alternatives = 30;
+} // namespace
 
 void memory::reset(unsigned stale_repeats) {
     m_stale_repeats = stale_repeats;
@@ -35,7 +36,9 @@ bool memory::is_quiet(thread_index t, location_index l) const noexcept {
     return m_threads[t].current.happened.covers(m_locations[l].touched);
 }
 
-event memory::next_event(thread_index t) noexcept { return {t, ++m_threads[t].current.happened.newest[t]}; }
+event memory::next_event(thread_index t) noexcept {
+    return {t, ++m_threads[t].current.happened.newest[t]};
+}
 
 event memory::begin(thread_index t, location_index l) noexcept {
     event const now = next_event(t);
@@ -97,13 +100,16 @@ void memory::finish_rmw(thread_index t, location_index l, std::uint64_t value, m
     append(t, l, {value, handed_on}, o);
 }
 
-memory::exchanged memory::compare_exchange(thread_index t, location_index l, exchange_request const& request) {
+memory::exchanged memory::compare_exchange(thread_index t, location_index l,
+                                           exchange_request const& request) {
     location const& place = m_locations[l];
     stamp const newest = newest_stamp(place);
-    // Alternatives: the newest store; then, as a failure, each outdated one that does not match; then a spurious failure.
+    // Alternatives: the newest store; then, as a failure, each outdated one that does not match;
+    // then a spurious failure.
     std::array<stamp, k_max_alternatives> candidates{newest};
     std::size_t count = 1;
-    for (stamp s = oldest_readable(t, l, request.failure); s < newest && count < candidates.size() - 1; ++s) {
+    for (stamp s = oldest_readable(t, l, request.failure);
+         s < newest && count < candidates.size() - 1; ++s) {
         if (place.stores[s].value != request.expected) candidates[count++] = s;
     }
     bool const matches = place.stores[newest].value == request.expected;

@@ -25,7 +25,8 @@ std::string_view file_name(source_location const& where) noexcept {
 }
 
 std::string describe(site const& s) {
-    return s.file + ":" + std::to_string(s.line) + ":" + std::to_string(s.column) + " " + name_of(s.order);
+    return s.file + ":" + std::to_string(s.line) + ":" + std::to_string(s.column) + " " +
+           name_of(s.order);
 }
 
 std::vector<mutation> weakenings(site const& s) {
@@ -50,8 +51,8 @@ memory_order site_book::pass(source_location const& where, access_kind kind, mem
     }
     if (!m_mutation) return order;
     site const& s = m_mutation->where;
-    bool const here =
-        where.line() == s.line && where.column() == s.column && kind == s.kind && order == s.order && file_name(where) == s.file;
+    bool const here = where.line() == s.line && where.column() == s.column && kind == s.kind &&
+                      order == s.order && file_name(where) == s.file;
     return here ? m_mutation->weakened : order;
 }
 

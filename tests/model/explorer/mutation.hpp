@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Call sites of atomic accesses and fences, and the weakening of one of them: whether a test would notice a wrong order.
+// Call sites of atomic accesses and fences, and the weakening of one of them: whether a test would
+// notice a wrong order.
 #pragma once
 
 #include "source_location.hpp"
@@ -34,13 +35,15 @@ struct mutation {
 [[nodiscard]] char const* name_of(std::memory_order order) noexcept;
 [[nodiscard]] std::string_view file_name(source_location const& where) noexcept;
 [[nodiscard]] std::string describe(site const& s);
-/// The next weaker orders: acquire and release become relaxed, acq_rel loses either half, seq_cst becomes acq_rel.
+/// The next weaker orders: acquire and release become relaxed, acq_rel loses either half, seq_cst
+/// becomes acq_rel.
 [[nodiscard]] std::vector<mutation> weakenings(site const& s);
 
 /// Collects the sites an execution passes, and applies the mutation under test.
 class site_book {
 public:
-    [[nodiscard]] std::memory_order pass(source_location const& where, access_kind kind, std::memory_order order);
+    [[nodiscard]] std::memory_order pass(source_location const& where, access_kind kind,
+                                         std::memory_order order);
     void mutate(mutation m) { m_mutation = std::move(m); }
     void collect() noexcept { m_collecting = true; }
     /// Those with an order stronger than relaxed, sorted, each once.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// std::source_location, or its like for compilers that the C++ library does not give one to (clang 14).
+// std::source_location, or its like for compilers that the C++ library does not give one to (clang
+// 14).
 #pragma once
 
 #include <version>
@@ -18,8 +19,9 @@ using source_location = std::source_location;
 #else
 class source_location {
 public:
-    static constexpr source_location current(char const* file = __builtin_FILE(), std::uint_least32_t line = __builtin_LINE(),
-                                             std::uint_least32_t column = __builtin_COLUMN()) noexcept {
+    static constexpr source_location
+    current(char const* file = __builtin_FILE(), std::uint_least32_t line = __builtin_LINE(),
+            std::uint_least32_t column = __builtin_COLUMN()) noexcept {
         source_location here;
         here.m_file = file;
         here.m_line = line;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread knows: per location the newest store it must not read behind (views, as in the operational models of
-// C11: Kang, Hur, Lahav, Vafeiadis, Dreyer, doi:10.1145/3009837.3009850), and per thread the newest event that happens
-// before now (vector clocks). Fixed arrays: a join is a handful of vector instructions.
+// What a thread knows: per location the newest store it must not read behind (views, as in the
+// operational models of C11: Kang, Hur, Lahav, Vafeiadis, Dreyer, doi:10.1145/3009837.3009850), and
+// per thread the newest event that happens before now (vector clocks). Fixed arrays: a join is a
+// handful of vector instructions.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ using location_index = std::uint8_t;
 using stamp = std::uint16_t; // position of a store in its location's modification order
 using tick = std::uint16_t;  // number of an event of one thread
 
-inline constexpr std::size_t k_max_threads = 8; // thread 0 sets up and checks, so seven run concurrently
+// thread 0 sets up and checks, so seven run concurrently
+inline constexpr std::size_t k_max_threads = 8;
 inline constexpr std::size_t k_max_locations = 120;
 
 template <class Array> void join_arrays(Array& into, Array const& from) noexcept {

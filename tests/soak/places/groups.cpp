@@ -15,7 +15,8 @@ namespace soak::over_places {
 
 namespace {
 
-// What the activities of a step share, at the place where it is played; they reach it as one process.
+// What the activities of a step share, at the place where it is played; they reach it as one
+// process.
 struct common {
     common(player& p, step const& s) : playing(p), what(s) {}
 
@@ -27,10 +28,13 @@ struct common {
     std::vector<std::uint64_t> results; // by activities, plain
     std::atomic<std::uint64_t> total{0};
 
-    [[nodiscard]] std::uint64_t sum() const { return std::accumulate(results.begin(), results.end(), std::uint64_t{0}); }
+    [[nodiscard]] std::uint64_t sum() const {
+        return std::accumulate(results.begin(), results.end(), std::uint64_t{0});
+    }
 };
 
-// Work(common, who) as an activity for each of so many, at the places that the step has drawn; the sum of what they return.
+// Work(common, who) as an activity for each of so many, at the places that the step has drawn; the
+// sum of what they return.
 template <class Work> std::uint64_t sum_of_activities(common& c, std::uint64_t count, Work work) {
     c.results.assign(count, 0);
     tulle::finish([&](tulle::activities& all) {
@@ -46,13 +50,15 @@ template <class Work> std::uint64_t sum_of_activities(common& c, std::uint64_t c
     return c.sum();
 }
 
-// --- full/empty words ------------------------------------------------------------------------------------------------------
+// --- full/empty words ----------------------------------------------------------------------------
 
 // By the word's global address, half of them with limits that may be reached.
 std::uint64_t take_at_home(common& c, bool in_steps) {
     if (!in_steps) return tulle::feb::read_fe(c.address);
     for (;;)
-        if (auto const taken = tulle::feb::try_read_fe_for(c.address, std::chrono::microseconds(50))) return *taken;
+        if (auto const taken =
+                tulle::feb::try_read_fe_for(c.address, std::chrono::microseconds(50)))
+            return *taken;
 }
 void put_at_home(common& c, std::uint64_t value, bool in_steps) {
     if (!in_steps) return tulle::feb::write_ef(c.address, value);
@@ -63,13 +69,15 @@ std::uint64_t produce_or_consume(common& c, std::uint64_t who) {
     queue_size const size(c.what);
     std::uint64_t total = 0;
     if (who < size.producers)
-        for (std::uint64_t item = 0; item < size.items; ++item) put_at_home(c, share(c.what, who, item), c.what.one_in(who, 2));
+        for (std::uint64_t item = 0; item < size.items; ++item)
+            put_at_home(c, share(c.what, who, item), c.what.one_in(who, 2));
     else
-        for (std::uint64_t left = size.taken_by(who - size.producers); left != 0; --left) total += take_at_home(c, c.what.one_in(who, 2));
+        for (std::uint64_t left = size.taken_by(who - size.producers); left != 0; --left)
+            total += take_at_home(c, c.what.one_in(who, 2));
     return total;
 }
 
-// --- clocks ------------------------------------------------------------------------------------------------------------------
+// --- clocks --------------------------------------------------------------------------------------
 
 // Each writes its own cell before the clock advances, and reads all cells of the phase after it.
 std::uint64_t advance_through(common& c, std::uint64_t who, tulle::clock const& k) {
@@ -85,13 +93,14 @@ std::uint64_t advance_through(common& c, std::uint64_t who, tulle::clock const& 
     return total;
 }
 
-// --- teams -------------------------------------------------------------------------------------------------------------------
+// --- teams ---------------------------------------------------------------------------------------
 
 using values = std::vector<std::uint64_t>;
 
 std::uint64_t in_order(values const& all) {
-    return std::accumulate(all.begin(), all.end(), std::uint64_t{0},
-                           [](std::uint64_t before, std::uint64_t one) { return mix(before, one); });
+    return std::accumulate(
+        all.begin(), all.end(), std::uint64_t{0},
+        [](std::uint64_t before, std::uint64_t one) { return mix(before, one); });
 }
 values shares(step const& s, std::uint64_t first, std::uint64_t count, std::uint64_t round) {
     values all(count);
@@ -121,17 +130,24 @@ struct collective {
         return mix(sent.back(), 1);
     }
     [[nodiscard]] std::uint64_t combine() const {
-        return all.allreduce(affine_of(c.what, mine, round), [](affine const& a, affine const& b) { return a * b; }).hash();
+        return all
+            .allreduce(affine_of(c.what, mine, round),
+                       [](affine const& a, affine const& b) { return a * b; })
+            .hash();
     }
     [[nodiscard]] std::uint64_t combine_at_root() const {
-        auto const made = all.reduce(affine_of(c.what, mine, round), root, [](affine const& a, affine const& b) { return a * b; });
+        auto const made = all.reduce(affine_of(c.what, mine, round), root,
+                                     [](affine const& a, affine const& b) { return a * b; });
         return made ? made->hash() : 0;
     }
     [[nodiscard]] std::uint64_t collect() const { return in_order(all.all_gather(own())); }
     [[nodiscard]] std::uint64_t scatter() const {
-        return all.scatter(static_cast<int>(mine) == root ? shares(c.what, 0, size, round) : values(), root);
+        return all.scatter(
+            static_cast<int>(mine) == root ? shares(c.what, 0, size, round) : values(), root);
     }
-    [[nodiscard]] std::uint64_t exchange() const { return in_order(all.all_to_all(shares(c.what, mine * size, size, round))); }
+    [[nodiscard]] std::uint64_t exchange() const {
+        return in_order(all.all_to_all(shares(c.what, mine * size, size, round)));
+    }
 
     [[nodiscard]] std::uint64_t play() const {
         switch (c.what.draw(20 + round, 7)) {
@@ -148,17 +164,19 @@ struct collective {
 
 void play_member(common& c, tulle::team const& all) {
     std::uint64_t total = 0;
-    for (std::uint64_t round = 0; round < phases(c.what); ++round) total += collective{c, all, round}.play();
+    for (std::uint64_t round = 0; round < phases(c.what); ++round)
+        total += collective{c, all, round}.play();
     c.results[static_cast<std::size_t>(all.rank())] = total;
 }
 
-// --- trees of activities ---------------------------------------------------------------------------------------------------
+// --- trees of activities -------------------------------------------------------------------------
 
 void grow(player::task t, node n) {
     auto& c = t.object<common>();
     for (std::uint64_t k = 0; k < n.children(); ++k) {
         node const child = n.child(k);
-        tulle::place const there(static_cast<int>(child.seed % static_cast<std::uint64_t>(c.playing.places())));
+        tulle::place const there(
+            static_cast<int>(child.seed % static_cast<std::uint64_t>(c.playing.places())));
         if (child.seed % 7 == 0)
             tulle::at(
                 there, [](player::task own, node it) { grow(own, it); }, t, child);
@@ -175,7 +193,8 @@ std::uint64_t play_tree(player& of, step const& s) {
     common c(of, s);
     std::vector<tulle::future<void>> trees;
     for (std::uint64_t who = 0; who < helpers(s); ++who)
-        trees.push_back(async_here([&of, &s, &c, who] { tulle::finish([&] { grow(of.about(c), root_of(s, who)); }); }));
+        trees.push_back(async_here(
+            [&of, &s, &c, who] { tulle::finish([&] { grow(of.about(c), root_of(s, who)); }); }));
     for (auto& f : trees) f.get();
     return c.total;
 }
@@ -185,8 +204,10 @@ std::uint64_t play_words(player& of, step const& s) {
     queue_size const size(s);
     common c(of, s);
     tulle::feb::empty(c.word);
-    std::uint64_t const total = sum_of_activities(c, size.producers + size.consumers,
-                                                  [](common& mine, std::uint64_t who) { return produce_or_consume(mine, who); });
+    std::uint64_t const total =
+        sum_of_activities(c, size.producers + size.consumers, [](common& mine, std::uint64_t who) {
+            return produce_or_consume(mine, who);
+        });
     tulle::feb::fill(c.word);
     return total;
 }
@@ -201,7 +222,11 @@ std::uint64_t play_team(player& of, step const& s) {
     tulle::finish([&](tulle::activities& all) {
         for (tulle::place const p : members)
             all.async_at(
-                p, [](player::task t, tulle::team const& own) { play_member(t.object<common>(), own); }, of.about(c), some);
+                p,
+                [](player::task t, tulle::team const& own) {
+                    play_member(t.object<common>(), own);
+                },
+                of.about(c), some);
     });
     return c.sum();
 }
@@ -231,7 +256,8 @@ std::uint64_t play_local(player& of, step const& s) {
     tulle::finish([&](tulle::activities& all) {
         for (std::uint64_t who = 0; who < helpers(s); ++who)
             all.async_at(
-                tulle::place(s.place(who, of.places())), [](counts own, std::uint64_t more) { tulle::atomically([&] { *own += more; }); },
+                tulle::place(s.place(who, of.places())),
+                [](counts own, std::uint64_t more) { tulle::atomically([&] { *own += more; }); },
                 each, share(s, who));
     });
     std::uint64_t total = 0;
@@ -253,7 +279,8 @@ std::uint64_t play_turns(player& of, step const& s) {
                 there,
                 [](player::task t, std::uint64_t me) {
                     auto& mine = t.object<common>();
-                    tulle::when([&] { return mine.cells.size() == me; }, [&] { mine.cells.push_back(share(mine.what, me)); });
+                    tulle::when([&] { return mine.cells.size() == me; },
+                                [&] { mine.cells.push_back(share(mine.what, me)); });
                 },
                 of.about(c), who);
     });

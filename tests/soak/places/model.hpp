@@ -55,7 +55,8 @@ private:
             case act::ilets: return sum(s, helpers(s), 0) + objects(s);
             case act::team: return of_team(s);
             case act::phases: return of_phases(s);
-            case act::local: return sum(s, helpers(s), 0) + static_cast<std::uint64_t>(m_places) * s.number;
+            case act::local:
+                return sum(s, helpers(s), 0) + static_cast<std::uint64_t>(m_places) * s.number;
             default: return of_turns(s);
         }
     }
@@ -72,7 +73,8 @@ private:
     static std::uint64_t of_words(step const& s) {
         queue_size const size(s);
         std::uint64_t total = 0;
-        for (std::uint64_t item = 0; item < size.items; ++item) total += sum(s, size.producers, item);
+        for (std::uint64_t item = 0; item < size.items; ++item)
+            total += sum(s, size.producers, item);
         return total;
     }
     static std::uint64_t of_trees(step const& s) {
@@ -87,7 +89,8 @@ private:
     }
     static std::uint64_t of_phases(step const& s) {
         std::uint64_t total = 0;
-        for (std::uint64_t phase = 0; phase < phases(s); ++phase) total += helpers(s) * mix(sum(s, helpers(s), phase), phase);
+        for (std::uint64_t phase = 0; phase < phases(s); ++phase)
+            total += helpers(s) * mix(sum(s, helpers(s), phase), phase);
         return total;
     }
     static std::uint64_t of_turns(step const& s) {
@@ -96,7 +99,7 @@ private:
         return value;
     }
 
-    // --- collective operations, see play_round in groups.cpp ------------------------------------------------------------
+    // --- collective operations, see play_round in groups.cpp -------------------------------------
 
     [[nodiscard]] std::uint64_t of_team(step const& s) const {
         std::uint64_t const size = members_of(s, m_places).size();
@@ -115,7 +118,9 @@ private:
             default: return exchanged(s, size, round);
         }
     }
-    static std::uint64_t root(step const& s, std::uint64_t size, std::uint64_t round) { return s.draw(40 + round, size); }
+    static std::uint64_t root(step const& s, std::uint64_t size, std::uint64_t round) {
+        return s.draw(40 + round, size);
+    }
     static affine product(step const& s, std::uint64_t size, std::uint64_t round) {
         affine all;
         for (std::uint64_t who = 0; who < size; ++who) all = all * affine_of(s, who, round);
@@ -131,7 +136,8 @@ private:
         std::uint64_t total = 0;
         for (std::uint64_t to = 0; to < size; ++to) {
             std::uint64_t value = 0;
-            for (std::uint64_t from = 0; from < size; ++from) value = mix(value, share(s, from * size + to, round));
+            for (std::uint64_t from = 0; from < size; ++from)
+                value = mix(value, share(s, from * size + to, round));
             total += value;
         }
         return total;

@@ -15,7 +15,8 @@ namespace {
 using std::chrono::microseconds;
 using lock_mode = tulle::global_mutex::mode;
 
-constexpr lock_mode k_modes[k_mutexes] = {lock_mode::contention_sensitive, lock_mode::plain, lock_mode::hierarchical};
+constexpr lock_mode k_modes[k_mutexes] = {lock_mode::contention_sensitive, lock_mode::plain,
+                                          lock_mode::hierarchical};
 
 // Arrives by its name only.
 struct own_error : std::runtime_error {
@@ -44,18 +45,21 @@ template <class F> outcome catch_outcome(F f) {
 }
 
 void add_by_exchange(tulle::global_ptr<std::uint64_t> word, std::uint64_t operand) {
-    for (std::uint64_t seen = 0; !tulle::compare_exchange(word, seen, seen + operand);) tulle::this_thread::yield();
+    for (std::uint64_t seen = 0; !tulle::compare_exchange(word, seen, seen + operand);)
+        tulle::this_thread::yield();
 }
 
 } // namespace
 
 player::player(int places) : m_places(places) {
     for (std::size_t k = 0; k < k_words; ++k) {
-        m_words[k] = tulle::allocate_global_at<std::uint64_t>(tulle::place(static_cast<int>(k) % places));
+        m_words[k] =
+            tulle::allocate_global_at<std::uint64_t>(tulle::place(static_cast<int>(k) % places));
         m_words[k].store(0);
     }
     for (std::size_t k = 0; k < k_mutexes; ++k)
-        m_mutexes.push_back(tulle::global_mutex::make(tulle::place(static_cast<int>(k + 1) % places), k_modes[k]));
+        m_mutexes.push_back(
+            tulle::global_mutex::make(tulle::place(static_cast<int>(k + 1) % places), k_modes[k]));
 }
 
 player::~player() {
@@ -153,7 +157,10 @@ outcome player::call(step const& s) {
     int const where = s.place(0, m_places);
     return catch_outcome([&] {
         answer const got = tulle::at(
-            tulle::place(where), [](task t, int place, bytes const& load) { return t.who().serve(t.object<body const>(), place, load); },
+            tulle::place(where),
+            [](task t, int place, bytes const& load) {
+                return t.who().serve(t.object<body const>(), place, load);
+            },
             about(b), where, load_of(b.number));
         require(got.load == load_of(~b.number), "a result is not what was returned");
         return got.value;
@@ -187,7 +194,8 @@ std::uint64_t player::finish(step const& s, std::uint64_t value) {
             all_of_them();
     } catch (tulle::exception_list const& several) {
         for (auto const& one : several.all())
-            thrown.push_back(catch_outcome([&]() -> std::uint64_t { std::rethrow_exception(one); }).value);
+            thrown.push_back(
+                catch_outcome([&]() -> std::uint64_t { std::rethrow_exception(one); }).value);
     } catch (std::exception const& e) {
         thrown.push_back(value_of(e));
     }
@@ -202,7 +210,8 @@ void player::start(tulle::activities& all, step const& s, std::size_t k) {
         [](task t, int place, bytes const& load) {
             auto const& b = t.object<body const>();
             t.who().require(tulle::here().index() == place, "an activity runs somewhere else");
-            t.who().require(load == load_of(b.number), "an activity's argument is not what was sent");
+            t.who().require(load == load_of(b.number),
+                            "an activity's argument is not what was sent");
             t.who().run_activity(b);
         },
         about(s.children[k]), where, load_of(s.children[k].number));

@@ -33,8 +33,12 @@ public:
     // What travels: a body, or another object of this process, and whose it is.
     struct task {
         std::uint64_t of, what;
-        [[nodiscard]] player& who() const { return *reinterpret_cast<player*>(of); }               // NOLINT(performance-no-int-to-ptr)
-        template <class T> [[nodiscard]] T& object() const { return *reinterpret_cast<T*>(what); } // NOLINT(performance-no-int-to-ptr)
+        [[nodiscard]] player& who() const {
+            return *reinterpret_cast<player*>(of);
+        } // NOLINT(performance-no-int-to-ptr)
+        template <class T> [[nodiscard]] T& object() const {
+            return *reinterpret_cast<T*>(what);
+        } // NOLINT(performance-no-int-to-ptr)
     };
     template <class T> [[nodiscard]] task about(T& object) {
         return {reinterpret_cast<std::uintptr_t>(this), reinterpret_cast<std::uintptr_t>(&object)};
@@ -69,7 +73,8 @@ private:
     std::atomic<std::uint64_t> m_wrong{0};
 };
 
-// A thread of the caller's place; here the process has several, and a spawned thread belongs to none of them.
+// A thread of the caller's place; here the process has several, and a spawned thread belongs to
+// none of them.
 template <class F> [[nodiscard]] auto async_here(F f) {
     return tulle::async([f, at = tulle::messenger::endpoint_of_caller()] {
         tulle::messenger::standing where{at, nullptr};

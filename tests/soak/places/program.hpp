@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A random program over places, drawn from a seed: as ../program.hpp, with bodies that run at places. A body that runs as an activity leaves its
-// outcome in its `end`, which nobody reads before the finish is over: what is ordered by the finish alone shows to ThreadSanitizer if it is not.
+// A random program over places, drawn from a seed: as ../program.hpp, with bodies that run at
+// places. A body that runs as an activity leaves its outcome in its `end`, which nobody reads
+// before the finish is over: what is ordered by the finish alone shows to ThreadSanitizer if it is
+// not.
 #pragma once
 
 #include "../program.hpp"
@@ -54,7 +56,9 @@ struct step {
     [[nodiscard]] std::uint64_t draw(std::uint64_t salt, std::uint64_t below) const {
         return tulle::base::rng(number + salt * 0x51ED27U).next() % below;
     }
-    [[nodiscard]] bool one_in(std::uint64_t salt, std::uint64_t chances) const { return draw(salt, chances) == 0; }
+    [[nodiscard]] bool one_in(std::uint64_t salt, std::uint64_t chances) const {
+        return draw(salt, chances) == 0;
+    }
     // Where its k-th body runs.
     [[nodiscard]] int place(std::uint64_t k, int places) const {
         return static_cast<int>(draw(1000 + k, static_cast<std::uint64_t>(places)));
@@ -63,7 +67,8 @@ struct step {
 
 class generator {
 public:
-    generator(std::uint64_t seed, std::set<int> const& left_out) : m_random(seed), m_left_out(left_out) {}
+    generator(std::uint64_t seed, std::set<int> const& left_out)
+        : m_random(seed), m_left_out(left_out) {}
 
     [[nodiscard]] body program() { return draw_body(k_deepest, false); }
     [[nodiscard]] int steps() const { return m_count; } // drawn so far, those left out included
@@ -77,7 +82,8 @@ private:
     // `governed`: by a finish.
     body draw_body(int depth, bool governed) {
         body b;
-        std::uint32_t const length = (depth == k_deepest ? k_more_at_root : 0) + 1 + m_random.below(k_longest_body);
+        std::uint32_t const length =
+            (depth == k_deepest ? k_more_at_root : 0) + 1 + m_random.below(k_longest_body);
         for (std::uint32_t k = 0; k < length; ++k) {
             int const name = m_count++;
             step s = draw_step(depth, governed);
@@ -95,16 +101,20 @@ private:
         if (children != 0 && (depth == 0 || m_count > k_most_steps))
             s.what = act::add;
         else
-            for (std::uint32_t k = 0; k < children; ++k) s.children.push_back(draw_body(depth - 1, governed_by(s.what, governed)));
+            for (std::uint32_t k = 0; k < children; ++k)
+                s.children.push_back(draw_body(depth - 1, governed_by(s.what, governed)));
         return s;
     }
     // In a finish one of three is another activity of it.
     act draw_act(bool governed) {
-        if (governed && m_random.below(3) == 0) return m_random.below(4) == 0 ? act::call : act::activity;
+        if (governed && m_random.below(3) == 0)
+            return m_random.below(4) == 0 ? act::call : act::activity;
         auto const drawn = static_cast<act>(m_random.below(k_acts));
         return drawn == act::activity && !governed ? act::call : drawn;
     }
-    static bool governed_by(act what, bool around) { return what == act::finish || (what != act::later && around); }
+    static bool governed_by(act what, bool around) {
+        return what == act::finish || (what != act::later && around);
+    }
     std::uint32_t child_count(act what) {
         switch (what) {
             case act::call:
@@ -120,9 +130,10 @@ private:
     int m_count = 0;
 };
 
-// --- what the model and the threads have in common -------------------------------------------------------------------------
+// --- what the model and the threads have in common -----------------------------------------------
 
-// visit(body) for each activity that a finish waits for because of `b`, in the order of the program.
+// visit(body) for each activity that a finish waits for because of `b`, in the order of the
+// program.
 template <class Visit> void visit_activities_in(body const& b, Visit const& visit) {
     for (step const& s : b.steps) {
         if (s.what != act::activity && s.what != act::call) continue;
@@ -143,24 +154,28 @@ template <class Visit> void visit_activities_of(step const& s, Visit const& visi
     return value;
 }
 
-// Bytes that travel with bodies: often none, sometimes more than a message holds, seldom more than a staging area.
+// Bytes that travel with bodies: often none, sometimes more than a message holds, seldom more than
+// a staging area.
 using bytes = std::vector<std::uint8_t>;
 [[nodiscard]] inline bytes load_of(std::uint64_t number) {
     tulle::base::rng random(number);
     constexpr std::uint32_t k_sizes[] = {0, 0, 16, 300, 700, 5000, 9000, 70'000};
     bytes all(random.below(1 + k_sizes[random.below(8)]));
-    for (std::size_t at = 0; at < all.size(); at += 61) all[at] = static_cast<std::uint8_t>(random.next());
+    for (std::size_t at = 0; at < all.size(); at += 61)
+        all[at] = static_cast<std::uint8_t>(random.next());
     return all;
 }
 
 // The value that the k-th of a step contributes in `phase`.
-[[nodiscard]] inline std::uint64_t share(step const& s, std::uint64_t who, std::uint64_t phase = 0) {
+[[nodiscard]] inline std::uint64_t share(step const& s, std::uint64_t who,
+                                         std::uint64_t phase = 0) {
     return mix(s.number, who * 64 + phase);
 }
 
 // Sizes and places of the steps that are made of several activities.
 struct queue_size {
-    explicit queue_size(step const& s) : producers(1 + s.draw(1, 3)), consumers(1 + s.draw(2, 3)), items(s.draw(3, 8)) {}
+    explicit queue_size(step const& s)
+        : producers(1 + s.draw(1, 3)), consumers(1 + s.draw(2, 3)), items(s.draw(3, 8)) {}
     [[nodiscard]] std::uint64_t taken_by(std::uint64_t consumer) const {
         std::uint64_t const all = producers * items;
         return all / consumers + (consumer < all % consumers ? 1 : 0);
@@ -169,7 +184,9 @@ struct queue_size {
 };
 [[nodiscard]] inline std::uint64_t helpers(step const& s) { return 1 + s.draw(1, 5); }
 [[nodiscard]] inline std::uint64_t phases(step const& s) { return 1 + s.draw(2, 4); }
-[[nodiscard]] inline std::uint64_t objects(step const& s) { return 1 + s.draw(3, s.one_in(4, 4) ? 4000 : 60); }
+[[nodiscard]] inline std::uint64_t objects(step const& s) {
+    return 1 + s.draw(3, s.one_in(4, 4) ? 4000 : 60);
+}
 
 // The members of a team by ranks: some of the places in some order.
 [[nodiscard]] inline std::vector<int> members_of(step const& s, int places) {
@@ -184,7 +201,9 @@ struct queue_size {
 struct affine {
     std::uint64_t factor = 1, offset = 0;
     [[nodiscard]] std::uint64_t hash() const { return mix(factor, offset); }
-    friend affine operator*(affine const& a, affine const& b) { return {a.factor * b.factor, a.offset * b.factor + b.offset}; }
+    friend affine operator*(affine const& a, affine const& b) {
+        return {a.factor * b.factor, a.offset * b.factor + b.offset};
+    }
 };
 [[nodiscard]] inline affine affine_of(step const& s, std::uint64_t who, std::uint64_t phase) {
     return {share(s, who, phase) | 1U, share(s, who, phase + 32)};
@@ -198,7 +217,9 @@ struct node {
     [[nodiscard]] std::uint64_t children() const { return left == 0 ? 0 : seed % 6 == 0 ? 2 : 1; }
     [[nodiscard]] node child(std::uint64_t k) const { return {mix(seed, k + 7), left - 1}; }
 };
-[[nodiscard]] inline node root_of(step const& s, std::uint64_t who) { return {mix(s.number, who), 2 + s.draw(50 + who, 16)}; }
+[[nodiscard]] inline node root_of(step const& s, std::uint64_t who) {
+    return {mix(s.number, who), 2 + s.draw(50 + who, 16)};
+}
 
 // What a whole program leaves behind.
 struct result {
@@ -208,7 +229,8 @@ struct result {
     std::uint64_t wrong = 0;              // what was noticed on the way
 
     friend bool operator==(result const& a, result const& b) {
-        return a.root.value == b.root.value && a.root.threw == b.root.threw && std::equal(a.words, a.words + k_words, b.words) &&
+        return a.root.value == b.root.value && a.root.threw == b.root.threw &&
+               std::equal(a.words, a.words + k_words, b.words) &&
                std::equal(a.counters, a.counters + k_words, b.counters) && a.wrong == b.wrong;
     }
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs over places and on the sequential model. Each has its own number of places and workers, and its own network: messages that
-// overtake each other, room for few of them, small messages, staging, memory that cannot be read, and refusals of all of these in between.
+// Random programs over places and on the sequential model. Each has its own number of places and
+// workers, and its own network: messages that overtake each other, room for few of them, small
+// messages, staging, memory that cannot be read, and refusals of all of these in between.
 #include "../main.hpp"
 #include "loopback_places.hpp"
 #include "model.hpp"
@@ -15,7 +16,9 @@ namespace {
 using namespace soak::over_places;
 using tulle::base::rng;
 
-template <class T, std::size_t N> T one_of(rng& random, T const (&all)[N]) { return all[random.below(N)]; }
+template <class T, std::size_t N> T one_of(rng& random, T const (&all)[N]) {
+    return all[random.below(N)];
+}
 
 struct world {
     explicit world(rng random) {
@@ -31,14 +34,19 @@ struct world {
         memory.group = random.below(4);
         memory.algorithm = static_cast<tulle::gmem::algorithm>(random.below(4));
         if (random.below(2) == 0)
-            refused = {random.next(), one_of(random, {0U, 5U, 40U}), one_of(random, {0U, 50U}), one_of(random, {0U, 50U})};
+            refused = {random.next(), one_of(random, {0U, 5U, 40U}), one_of(random, {0U, 50U}),
+                       one_of(random, {0U, 50U})};
     }
     void print() const {
-        std::printf("  %d places, %d workers; network: seed %" PRIu64 ", delay %u, room %zu, bytes %zu, read %d, staging %zu, segments %d; "
-                    "memory: groups of %u, algorithm %d; refused: %u %u %u of a hundred, seed %" PRIu64 "\n",
-                    places, workers, network.seed, network.most_delay, network.most_waiting, network.most_bytes,
-                    network.allows_read ? 1 : 0, network.staging_bytes, network.shares_segments ? 1 : 0, memory.group,
-                    static_cast<int>(memory.algorithm), refused.sends, refused.reads, refused.stages, refused.seed);
+        std::printf(
+            "  %d places, %d workers; network: seed %" PRIu64
+            ", delay %u, room %zu, bytes %zu, read %d, staging %zu, segments %d; "
+            "memory: groups of %u, algorithm %d; refused: %u %u %u of a hundred, seed %" PRIu64
+            "\n",
+            places, workers, network.seed, network.most_delay, network.most_waiting,
+            network.most_bytes, network.allows_read ? 1 : 0, network.staging_bytes,
+            network.shares_segments ? 1 : 0, memory.group, static_cast<int>(memory.algorithm),
+            refused.sends, refused.reads, refused.stages, refused.seed);
     }
     int places, workers;
     tulle::net::loopback_options network;
@@ -47,7 +55,8 @@ struct world {
 };
 
 void print(char const* who, result const& r) {
-    std::printf("  %s: value %016" PRIx64 "%s, wrong %" PRIu64 ", words", who, r.root.value, r.root.threw ? " thrown" : "", r.wrong);
+    std::printf("  %s: value %016" PRIx64 "%s, wrong %" PRIu64 ", words", who, r.root.value,
+                r.root.threw ? " thrown" : "", r.wrong);
     for (std::uint64_t const w : r.words) std::printf(" %016" PRIx64, w);
     std::printf(", counters");
     for (std::uint64_t const c : r.counters) std::printf(" %016" PRIx64, c);

@@ -2,7 +2,8 @@
 // Computes, checks what it computes, and does meanwhile what lines on its input say:
 //   cpus              prints how many workers it has, and its CPUs
 //   want LEAST MOST WEIGHT
-//   end               prints how often it has computed, or how often what came out was wrong, and ends; so does the end of the input
+//   end               prints how often it has computed, or how often what came out was wrong, and
+//                     ends; so does the end of the input
 // With the argument `hang` it waits for nothing instead.
 #include "forked_fib.hpp"
 

@@ -90,17 +90,21 @@ void wait_for_arrivals(int count) {
 } // namespace
 
 int main(int argc, char** argv) {
-    tulle::set_option("shepherds", "2");       // one worker each, so that the second one can be kept busy
-    tulle::set_option("max_substitutes", "0"); // the worker that is kept busy stays the only one of its shepherd
+    // One worker each, so that the second one can be kept busy.
+    tulle::set_option("shepherds", "2");
+    // The worker that is kept busy stays the only one of its shepherd.
+    tulle::set_option("max_substitutes", "0");
     tulle::initialize({.workers = 2});
     g_held.lock();
     auto const weaver = tulle::spawn(how("weaver"), &wants_the_mutex);
-    auto const deep = tulle::spawn(how("deep", -1, std::size_t{1} << 20U), [] { waits_for_the_latch(3); });
+    auto const deep =
+        tulle::spawn(how("deep", -1, std::size_t{1} << 20U), [] { waits_for_the_latch(3); });
     auto const forking = tulle::spawn(how("forking"), &forks);
     auto const soon = tulle::spawn(how("soon", 1), &waits_for_a_moment);
     std::thread foreign(&foreign_waits);
     wait_for_arrivals(6);
-    tulle::this_thread::sleep_for(std::chrono::milliseconds(100)); // they announce themselves before they wait
+    // They announce themselves before they wait.
+    tulle::this_thread::sleep_for(std::chrono::milliseconds(100));
     auto const busy = tulle::spawn(how("busy", 1), &computes);
     wait_for_arrivals(7);
     g_soon.count_down();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of several places that behaves as its first argument says; the second one is a place, an exit code, or a number of bytes. Driven
-// by places_test.py.
+// A program of several places that behaves as its first argument says; the second one is a place,
+// an exit code, or a number of bytes. Driven by places_test.py.
 #include <tulle/tulle.hpp>
 
 #include <array>
@@ -54,7 +54,8 @@ template <class F, class... A> void everywhere(F f, A... arguments) {
 
 int count() {
     int mask = 0;
-    for (tulle::place const p : tulle::places()) mask += tulle::at(p, [] { return 1 << tulle::here().index(); });
+    for (tulle::place const p : tulle::places())
+        mask += tulle::at(p, [] { return 1 << tulle::here().index(); });
     std::printf("%d places, mask %d\n", tulle::place_count(), mask);
     return number;
 }
@@ -120,7 +121,8 @@ int survives() {
         sum += tulle::at(p, [] { return ended.load(); });
         left += " " + std::to_string(p.index());
     }
-    std::printf("finish: place %d, %d lost, %d ended\nleft:%s\n", number, static_cast<int>(lost), sum, left.c_str());
+    std::printf("finish: place %d, %d lost, %d ended\nleft:%s\n", number, static_cast<int>(lost),
+                sum, left.c_str());
     return EXIT_SUCCESS;
 }
 // A place that takes what another one has forked dies of it; the others take the rest.
@@ -171,7 +173,9 @@ int prints_no_newline() {
     return EXIT_SUCCESS;
 }
 int prints_long_lines() {
-    everywhere([](int bytes) { say(std::string(static_cast<std::size_t>(bytes), 'x') + "\nshort\n"); }, number);
+    everywhere(
+        [](int bytes) { say(std::string(static_cast<std::size_t>(bytes), 'x') + "\nshort\n"); },
+        number);
     return EXIT_SUCCESS;
 }
 // All at the same time, as much as fits into a buffer at once.
@@ -210,16 +214,20 @@ int processors() {
             std::ifstream status(task.path() / "status");
             std::string name;
             for (std::string line; std::getline(status, line);) {
-                if (line.rfind("Name:", 0) == 0) name = task.path().filename() == std::to_string(getpid()) ? "main" : line.substr(6);
+                if (line.rfind("Name:", 0) == 0)
+                    name = task.path().filename() == std::to_string(getpid()) ? "main"
+                                                                              : line.substr(6);
                 if (line.rfind("Cpus_allowed_list:", 0) == 0)
-                    say(std::to_string(tulle::here().index()) + " " + name + " " + line.substr(19) + "\n");
+                    say(std::to_string(tulle::here().index()) + " " + name + " " + line.substr(19) +
+                        "\n");
             }
         }
     });
     return EXIT_SUCCESS;
 }
 int hosts() {
-    for (tulle::place const p : tulle::places()) std::printf("%d: %s\n", p.index(), tulle::at(p, [] { return host_name(); }).c_str());
+    for (tulle::place const p : tulle::places())
+        std::printf("%d: %s\n", p.index(), tulle::at(p, [] { return host_name(); }).c_str());
     return EXIT_SUCCESS;
 }
 
@@ -227,7 +235,8 @@ int hosts() {
 int idle_time() {
     auto const used = [] {
         std::vector<double> times;
-        for (tulle::place const p : tulle::places()) times.push_back(tulle::at(p, [] { return processor_seconds(); }));
+        for (tulle::place const p : tulle::places())
+            times.push_back(tulle::at(p, [] { return processor_seconds(); }));
         return times;
     };
     used();
@@ -243,7 +252,8 @@ int idle_time() {
 double milliseconds_of(void (*what)()) {
     auto const begin = std::chrono::steady_clock::now();
     for (int k = 0; k < number; ++k) what();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+        .count();
 }
 int takes_time() {
     everywhere([] {});
@@ -260,7 +270,11 @@ int takes_time() {
     return EXIT_SUCCESS;
 }
 
-int starts_itself() { return std::system(("/proc/" + std::to_string(getpid()) + "/exe count").c_str()) == 0 ? EXIT_SUCCESS : EXIT_FAILURE; }
+int starts_itself() {
+    return std::system(("/proc/" + std::to_string(getpid()) + "/exe count").c_str()) == 0
+               ? EXIT_SUCCESS
+               : EXIT_FAILURE;
+}
 
 std::string input() {
     std::string text;
@@ -268,7 +282,8 @@ std::string input() {
     return text;
 }
 int reads() {
-    for (tulle::place const p : tulle::places()) std::printf("%d: '%s'\n", p.index(), tulle::at(p, [] { return input(); }).c_str());
+    for (tulle::place const p : tulle::places())
+        std::printf("%d: '%s'\n", p.index(), tulle::at(p, [] { return input(); }).c_str());
     return EXIT_SUCCESS;
 }
 // Until its input ends.
@@ -285,7 +300,8 @@ int ignores_signals() {
     return waits();
 }
 
-// Whether this process is to be that place; asked before it uses Tulle, so of what its launcher tells the library.
+// Whether this process is to be that place; asked before it uses Tulle, so of what its launcher
+// tells the library.
 bool will_be(int place) {
     for (char const* const name : {"TULLE_PLACE", "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
         if (char const* const assignment = std::getenv(name)) return std::atoi(assignment) == place;
@@ -334,6 +350,7 @@ int main(int argc, char** argv) {
     if (how == "exits-early") return will_be(number) ? 6 : conduct("count");
     if (how == "is-killed-early") return will_be(number) ? std::raise(SIGKILL) : conduct("count");
     if (how == "never-takes-part") return will_be(number) ? EXIT_SUCCESS : conduct("count");
-    if (how == "is-late" && will_be(number)) std::this_thread::sleep_for(400ms); // does something else first
+    // Does something else first.
+    if (how == "is-late" && will_be(number)) std::this_thread::sleep_for(400ms);
     return conduct(how == "is-late" ? "count" : how);
 }

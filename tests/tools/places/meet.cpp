@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program whose places wait for each other at objects of one of them, as its first argument says. Driven by meet_test.py.
+// A program whose places wait for each other at objects of one of them, as its first argument says.
+// Driven by meet_test.py.
 #include <tulle.h>
 #include <tulle/tulle.hpp>
 
@@ -50,7 +51,8 @@ bool words() {
             for (int k = 0; k < k_items; ++k) tulle::fetch_add(to, feb::read_fe(through));
         },
         box, sum);
-    return sum.load() == tulle::place_count() * long{k_items} * (k_items + 1) / 2 && !feb::try_read_fe_for(box, 2ms);
+    return sum.load() == tulle::place_count() * long{k_items} * (k_items + 1) / 2 &&
+           !feb::try_read_fe_for(box, 2ms);
 }
 
 // The same, by the functions of C, which are told nothing but addresses.
@@ -59,15 +61,18 @@ bool words_in_c() {
     word const sum = tulle::allocate_global_cleared<long>(1);
     at_all_places(
         [](word through, word to) {
-            auto* const address = reinterpret_cast<void*>(through.address()); // NOLINT(performance-no-int-to-ptr): as C has it
+            auto* const address = reinterpret_cast<void*>(
+                through.address()); // NOLINT(performance-no-int-to-ptr): as C has it
             tulle::this_activity::async([address] {
                 for (long k = 1; k <= k_items; ++k)
-                    if (tulle_global_feb_write_ef(address, &k, sizeof k, nullptr) != 0) std::abort();
+                    if (tulle_global_feb_write_ef(address, &k, sizeof k, nullptr) != 0)
+                        std::abort();
             });
             tulle_limit_t const hour{3'600'000'000'000, nullptr};
             for (int k = 0; k < k_items; ++k) {
                 long taken = 0;
-                if (tulle_global_feb_read_fe(&taken, address, sizeof taken, &hour) != 0) std::abort();
+                if (tulle_global_feb_read_fe(&taken, address, sizeof taken, &hour) != 0)
+                    std::abort();
                 tulle::fetch_add(to, taken);
             }
         },
@@ -78,7 +83,8 @@ bool words_in_c() {
 bool objects() {
     auto const mutex = tulle::make_global<tulle::mutex>(last());
     auto const barrier = tulle::make_global<tulle::barrier>(last(), tulle::place_count());
-    auto const done = tulle::make_global<tulle::signal>(tulle::place(0), static_cast<unsigned>(tulle::place_count()));
+    auto const done = tulle::make_global<tulle::signal>(
+        tulle::place(0), static_cast<unsigned>(tulle::place_count()));
     auto const count = tulle::allocate_global_cleared<long>(1);
     at_all_places(
         [](auto m, auto b, auto s, word sum) {
@@ -99,17 +105,22 @@ bool objects() {
     return true;
 }
 
-// Waits at all places end by a deadline of the first one, by an activity of the last one, and by an exception there.
+// Waits at all places end by a deadline of the first one, by an activity of the last one, and by an
+// exception there.
 void start_waiting(tulle::activities& all) {
     for (tulle::place const p : tulle::places())
-        all.async_at(p, [] { tulle::this_activity::async_at(last(), [] { tulle::this_activity::get_token().wait(); }); });
+        all.async_at(p, [] {
+            tulle::this_activity::async_at(last(),
+                                           [] { tulle::this_activity::get_token().wait(); });
+        });
 }
 bool stops() {
     bool const by_deadline = !tulle::finish(tulle::wait_limit(20ms), &start_waiting);
-    bool const by_activity = !tulle::finish(tulle::cancellation_token(), [](tulle::activities& all) {
-        start_waiting(all);
-        all.async_at(last(), [] { tulle::this_activity::request_stop(); });
-    });
+    bool const by_activity =
+        !tulle::finish(tulle::cancellation_token(), [](tulle::activities& all) {
+            start_waiting(all);
+            all.async_at(last(), [] { tulle::this_activity::request_stop(); });
+        });
     try {
         tulle::finish(tulle::cancellation_token(), [](tulle::activities& all) {
             start_waiting(all);
@@ -121,7 +132,8 @@ bool stops() {
     return false;
 }
 
-// Barriers of all places, by their main threads, other threads, and threads of the operating system, among other operations.
+// Barriers of all places, by their main threads, other threads, and threads of the operating
+// system, among other operations.
 bool barriers() {
     auto const count = tulle::allocate_global_cleared<long>(1);
     at_all_places(
@@ -129,7 +141,8 @@ bool barriers() {
             tulle::team const all;
             auto const meet = [&all, sum](long from, long to) {
                 for (long k = from; k < to; ++k) {
-                    if (k % 100 == all.rank()) tulle::this_thread::sleep_for(1ms); // the others give up looking
+                    // The others give up looking.
+                    if (k % 100 == all.rank()) tulle::this_thread::sleep_for(1ms);
                     if (k % 7 == 0 && all.allreduce(1L) != all.size()) std::abort();
                     tulle::fetch_add(sum, 1L);
                     all.barrier();
@@ -154,12 +167,13 @@ bool long_wait() {
         if (tulle::here() == last()) tulle::this_thread::sleep_for(k_wait);
         all.barrier();
         double const busy = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-        if (tulle::here() != last()) std::printf("busy %.1f\n", 100 * busy / std::chrono::duration<double>(k_wait).count());
+        if (tulle::here() != last())
+            std::printf("busy %.1f\n", 100 * busy / std::chrono::duration<double>(k_wait).count());
     });
     return true;
 }
 
-// --- deaths ------------------------------------------------------------------------------------------------------------------
+// --- deaths --------------------------------------------------------------------------------------
 
 template <class F> bool dies(F f) {
     try {
@@ -179,17 +193,21 @@ bool home_dies() {
     tulle::at(
         tulle::place(1), [](auto m) { tulle::at_home(m).lock(); }, mutex);
     auto reader = tulle::spawn([=] { return dies([=] { feb::read_fe(box); }); });
-    auto limited = tulle::spawn([=] { return dies([=] { static_cast<void>(feb::try_read_fe_for(box, 1h)); }); });
+    auto limited = tulle::spawn(
+        [=] { return dies([=] { static_cast<void>(feb::try_read_fe_for(box, 1h)); }); });
     auto locker = tulle::spawn([=] { return dies([=] { tulle::at_home(mutex).lock(); }); });
-    auto arriving = tulle::spawn([=] { return dies([=] { tulle::at_home(barrier).arrive_and_wait(); }); });
+    auto arriving =
+        tulle::spawn([=] { return dies([=] { tulle::at_home(barrier).arrive_and_wait(); }); });
     auto in_c = tulle::spawn([=] {
-        auto* const address = reinterpret_cast<void*>(box.address()); // NOLINT(performance-no-int-to-ptr): as C has it
+        auto* const address = reinterpret_cast<void*>(
+            box.address()); // NOLINT(performance-no-int-to-ptr): as C has it
         return tulle_global_feb_read_ff(nullptr, address, 8, nullptr) == -EHOSTDOWN;
     });
     tulle::this_thread::sleep_for(50ms);
     bool const killed = dies([] { tulle::at(last(), [] { std::raise(SIGKILL); }); });
-    bool const all_told = static_cast<int>(reader.join()) + static_cast<int>(limited.join()) + static_cast<int>(locker.join()) +
-                              static_cast<int>(arriving.join()) + static_cast<int>(in_c.join()) ==
+    bool const all_told = static_cast<int>(reader.join()) + static_cast<int>(limited.join()) +
+                              static_cast<int>(locker.join()) + static_cast<int>(arriving.join()) +
+                              static_cast<int>(in_c.join()) ==
                           5;
     return killed && all_told;
 }
@@ -202,7 +220,8 @@ bool waiters_die() {
     auto const held = tulle::make_global<tulle::mutex>(home);
     tulle::at_home(wanted).lock();
     auto locker = tulle::spawn([=] {
-        while (tulle::at_home(held).try_lock()) tulle::at_home(held).unlock(), tulle::this_thread::yield();
+        while (tulle::at_home(held).try_lock())
+            tulle::at_home(held).unlock(), tulle::this_thread::yield();
         return dies([=] { tulle::at_home(held).lock(); });
     });
     dies([=] {
@@ -217,19 +236,22 @@ bool waiters_die() {
             },
             box, wanted, held);
     });
-    while (!tulle::at(home, [] { return tulle::place(tulle::place_count() - 1).is_dead(); })) tulle::this_thread::yield();
+    while (!tulle::at(home, [] { return tulle::place(tulle::place_count() - 1).is_dead(); }))
+        tulle::this_thread::yield();
     feb::write_ef(box, 42);
     bool const kept = feb::read_fe(box) == 42;
     tulle::at_home(wanted).unlock();
     tulle::at_home(wanted).lock();
     bool const told = locker.join();
-    auto* const address = reinterpret_cast<tulle_mutex_t*>(held.address()); // NOLINT(performance-no-int-to-ptr): as C has it
+    auto* const address = reinterpret_cast<tulle_mutex_t*>(
+        held.address()); // NOLINT(performance-no-int-to-ptr): as C has it
     bool const told_in_c = tulle_global_mutex_lock(address, nullptr) == -EOWNERDEAD;
     tulle::at_home(held).unlock();
     return kept && told && told_in_c && tulle::at_home(held).try_lock();
 }
 
-// The last place dies before a barrier, for which the others look or sleep; they are told, also by others that are.
+// The last place dies before a barrier, for which the others look or sleep; they are told, also by
+// others that are.
 bool dies_before_a_barrier(std::chrono::milliseconds after) {
     try {
         at_all_places(

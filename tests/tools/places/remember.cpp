@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program whose places use global memory, as its first argument says. Driven by global_memory_test.py.
+// A program whose places use global memory, as its first argument says. Driven by
+// global_memory_test.py.
 #include <tulle/tulle.hpp>
 
 #include <array>
@@ -45,7 +46,11 @@ bool reaches() {
     std::strcpy(text.local(), "from place 0");
     for (tulle::place const p : tulle::places())
         if (!tulle::at(
-                p, [](auto t) { return t.local() != nullptr && std::strcmp(t.local(), "from place 0") == 0; }, text))
+                p,
+                [](auto t) {
+                    return t.local() != nullptr && std::strcmp(t.local(), "from place 0") == 0;
+                },
+                text))
             return false;
     tulle::free_global(text);
     return true;
@@ -53,10 +58,14 @@ bool reaches() {
 
 // A range that lies at all places.
 bool spans() {
-    std::size_t const half = std::size_t{3} << 19U; // of a segment of 2 MiB: with TULLE_GLOBAL_MEMORY of as many
-    auto const all = tulle::allocate_global<unsigned>(half / sizeof(unsigned) * static_cast<std::size_t>(tulle::place_count()));
-    std::vector<unsigned> numbers(half / sizeof(unsigned) * static_cast<std::size_t>(tulle::place_count()));
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<unsigned>(i * 2654435761U);
+    // Of a segment of 2 MiB: with TULLE_GLOBAL_MEMORY of as many.
+    std::size_t const half = std::size_t{3} << 19U;
+    auto const all = tulle::allocate_global<unsigned>(
+        half / sizeof(unsigned) * static_cast<std::size_t>(tulle::place_count()));
+    std::vector<unsigned> numbers(half / sizeof(unsigned) *
+                                  static_cast<std::size_t>(tulle::place_count()));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = static_cast<unsigned>(i * 2654435761U);
     tulle::write(std::span<unsigned const>(numbers), all);
     bool const is_right = tulle::at(
         tulle::place(tulle::place_count() - 1),
@@ -74,17 +83,24 @@ bool spans() {
 
 bool array() {
     auto numbers = tulle::global_array<long>::allocate(10'007, 16);
-    numbers.for_each([](std::size_t i, long& element) { element = static_cast<long>(i) * 100 + tulle::here().index(); });
+    numbers.for_each([](std::size_t i, long& element) {
+        element = static_cast<long>(i) * 100 + tulle::here().index();
+    });
     bool is_right = true;
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        is_right = is_right && numbers.get(i) == static_cast<long>(i) * 100 + static_cast<long>(i / 16) % tulle::place_count();
+        is_right =
+            is_right && numbers.get(i) == static_cast<long>(i) * 100 +
+                                              static_cast<long>(i / 16) % tulle::place_count();
     numbers.free();
     return is_right && tulle::global_allocations().empty();
 }
 
 bool leaves() {
     for (tulle::place const p : tulle::places())
-        tulle::at(p, [] { static_cast<void>(tulle::allocate_global<char>(100 + static_cast<std::size_t>(tulle::here().index()))); });
+        tulle::at(p, [] {
+            static_cast<void>(tulle::allocate_global<char>(
+                100 + static_cast<std::size_t>(tulle::here().index())));
+        });
     return tulle::global_allocations().size() == static_cast<std::size_t>(tulle::place_count());
 }
 
@@ -107,7 +123,8 @@ constexpr std::array k_usual_addresses{std::uintptr_t{0x2000} << 32U, std::uintp
 // Something else lies where global memory should be: with one place it lies elsewhere then.
 bool is_taken() {
     for (std::uintptr_t const low : k_usual_addresses)
-        mmap(reinterpret_cast<void*>(low), 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        mmap(reinterpret_cast<void*>(low), 4096, PROT_READ,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     try {
         static_cast<void>(tulle::allocate_global<char>(1));
     } catch (std::system_error const& e) {

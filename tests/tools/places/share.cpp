@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program whose places share work, as its first argument says. Prints what came out, and how many places took part. Driven by shared_work_test.py.
+// A program whose places share work, as its first argument says. Prints what came out, and how many
+// places took part. Driven by shared_work_test.py.
 #include <tulle/tulle.hpp>
 
 #include <algorithm>
@@ -24,9 +25,13 @@ struct leaves {
     long count = 0;
     std::uint64_t places = 0; // bits
 };
-leaves operator+(leaves const& a, leaves const& b) { return {a.count + b.count, a.places | b.places}; }
+leaves operator+(leaves const& a, leaves const& b) {
+    return {a.count + b.count, a.places | b.places};
+}
 
-std::uint64_t this_place() { return std::uint64_t{1} << static_cast<unsigned>(tulle::here().index()); }
+std::uint64_t this_place() {
+    return std::uint64_t{1} << static_cast<unsigned>(tulle::here().index());
+}
 
 leaves count_leaves(int depth) {
     if (depth == 0) return {1, this_place()};
@@ -53,7 +58,8 @@ long walk(std::uint32_t seed, int depth) {
     using child = tulle::global_child<tulle::detail::global_function<&walk>, std::uint32_t, int>;
     std::minstd_rand random(seed);
     std::vector<std::unique_ptr<child>> children(random() % 5);
-    for (auto& c : children) c = std::make_unique<child>(static_cast<std::uint32_t>(random()), depth - 1);
+    for (auto& c : children)
+        c = std::make_unique<child>(static_cast<std::uint32_t>(random()), depth - 1);
     std::shuffle(children.begin(), children.end(), random);
     long sum = 1;
     for (auto& c : children) sum += c->join();
@@ -96,7 +102,10 @@ int throws() {
         try {
             std::printf("%d\n", child.join());
         } catch (std::exception const& e) {
-            std::printf("%s %.3s\n", dynamic_cast<std::out_of_range const*>(&e) != nullptr ? "out of range" : "other", e.what());
+            std::printf("%s %.3s\n",
+                        dynamic_cast<std::out_of_range const*>(&e) != nullptr ? "out of range"
+                                                                              : "other",
+                        e.what());
         }
     }
     tulle::free_global(begun);
@@ -106,9 +115,11 @@ int throws() {
 void visit(word nodes, word places, int depth) {
     tulle::fetch_add(nodes, 1);
     for (auto seen = tulle::fetch_add(places, 0);
-         (seen & this_place()) == 0 && !tulle::compare_exchange(places, seen, seen | this_place());) {}
+         (seen & this_place()) == 0 &&
+         !tulle::compare_exchange(places, seen, seen | this_place());) {}
     for (int k = 0; depth != 0 && k < 6; ++k)
-        tulle::this_activity::async_any([](word n, word p, int d) { visit(n, p, d); }, nodes, places, depth - 1);
+        tulle::this_activity::async_any([](word n, word p, int d) { visit(n, p, d); }, nodes,
+                                        places, depth - 1);
 }
 
 int activities() {
@@ -132,8 +143,11 @@ int rests() {
 }
 
 int run(std::string const& how) {
-    static std::map<std::string, int (*)()> const s_all{
-        {"forks", &forks}, {"walks", &walks}, {"throws", &throws}, {"activities", &activities}, {"rests", &rests}};
+    static std::map<std::string, int (*)()> const s_all{{"forks", &forks},
+                                                        {"walks", &walks},
+                                                        {"throws", &throws},
+                                                        {"activities", &activities},
+                                                        {"rests", &rests}};
     tulle::initialize();
     return s_all.at(how)();
 }

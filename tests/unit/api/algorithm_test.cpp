@@ -18,7 +18,8 @@ protected:
     }
     std::vector<int> v;
 };
-INSTANTIATE_TEST_SUITE_P(workers, algorithm_test, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(workers, algorithm_test, ::testing::Values(1, 2, 4),
+                         ::testing::PrintToStringParamName());
 
 // Each is what std's is, for all of the elements and for none.
 TEST_P(algorithm_test, for_each) {
@@ -32,7 +33,8 @@ TEST_P(algorithm_test, for_each) {
 
 TEST_P(algorithm_test, with_a_schedule) {
     std::atomic<int> sum{0};
-    tulle::for_each(tulle::par(tulle::schedule::dynamic(3)), v.begin(), v.end(), [&](int x) { sum += x; });
+    tulle::for_each(tulle::par(tulle::schedule::dynamic(3)), v.begin(), v.end(),
+                    [&](int x) { sum += x; });
     EXPECT_EQ(sum.load(), std::accumulate(v.begin(), v.end(), 0));
     std::atomic<bool> const stop{true};
     tulle::for_each(tulle::par(tulle::loop_stop(stop)), v.begin(), v.end(), [&](int) { FAIL(); });
@@ -40,9 +42,13 @@ TEST_P(algorithm_test, with_a_schedule) {
 
 TEST_P(algorithm_test, transform_fill_copy) {
     std::vector<int> out(v.size());
-    EXPECT_EQ(tulle::transform(tulle::par, v.begin(), v.end(), out.begin(), [](int x) { return x + 1; }), out.end());
+    EXPECT_EQ(
+        tulle::transform(tulle::par, v.begin(), v.end(), out.begin(), [](int x) { return x + 1; }),
+        out.end());
     for (std::size_t i = 0; i < v.size(); ++i) ASSERT_EQ(out[i], v[i] + 1);
-    EXPECT_EQ(tulle::transform(tulle::par, v.begin(), v.end(), out.begin(), out.begin(), std::minus<>{}), out.end());
+    EXPECT_EQ(
+        tulle::transform(tulle::par, v.begin(), v.end(), out.begin(), out.begin(), std::minus<>{}),
+        out.end());
     EXPECT_EQ(std::count(out.begin(), out.end(), -1), 5000);
     EXPECT_EQ(tulle::copy(tulle::par, v.begin(), v.end(), out.begin()), out.end());
     EXPECT_EQ(out, v);
@@ -51,18 +57,24 @@ TEST_P(algorithm_test, transform_fill_copy) {
 }
 
 TEST_P(algorithm_test, reductions) {
-    EXPECT_EQ(tulle::reduce(tulle::par, v.begin(), v.end()), std::accumulate(v.begin(), v.end(), 0));
-    EXPECT_EQ(tulle::reduce(tulle::par, v.begin(), v.end(), 5L), std::accumulate(v.begin(), v.end(), 5L));
+    EXPECT_EQ(tulle::reduce(tulle::par, v.begin(), v.end()),
+              std::accumulate(v.begin(), v.end(), 0));
+    EXPECT_EQ(tulle::reduce(tulle::par, v.begin(), v.end(), 5L),
+              std::accumulate(v.begin(), v.end(), 5L));
     auto const larger = [](int a, int b) { return std::max(a, b); };
-    EXPECT_EQ(tulle::reduce(tulle::par, v.begin(), v.end(), 0, larger), *std::max_element(v.begin(), v.end()));
-    EXPECT_EQ(tulle::transform_reduce(tulle::par, v.begin(), v.end(), 0, std::plus<>{}, [](int x) { return x % 2; }),
+    EXPECT_EQ(tulle::reduce(tulle::par, v.begin(), v.end(), 0, larger),
+              *std::max_element(v.begin(), v.end()));
+    EXPECT_EQ(tulle::transform_reduce(tulle::par, v.begin(), v.end(), 0, std::plus<>{},
+                                      [](int x) { return x % 2; }),
               std::count_if(v.begin(), v.end(), [](int x) { return x % 2 == 1; }));
     EXPECT_EQ(tulle::transform_reduce(tulle::par, v.begin(), v.end(), v.begin(), 0L),
               std::inner_product(v.begin(), v.end(), v.begin(), 0L));
     EXPECT_EQ(tulle::count_if(tulle::par, v.begin(), v.end(), [](int x) { return x < 500; }),
               std::count_if(v.begin(), v.end(), [](int x) { return x < 500; }));
-    EXPECT_EQ(tulle::min_element(tulle::par, v.begin(), v.end()), std::min_element(v.begin(), v.end()));
-    EXPECT_EQ(tulle::max_element(tulle::par, v.begin(), v.end()), std::max_element(v.begin(), v.end()));
+    EXPECT_EQ(tulle::min_element(tulle::par, v.begin(), v.end()),
+              std::min_element(v.begin(), v.end()));
+    EXPECT_EQ(tulle::max_element(tulle::par, v.begin(), v.end()),
+              std::max_element(v.begin(), v.end()));
     EXPECT_EQ(tulle::reduce(tulle::par, v.begin(), v.begin()), 0);
     EXPECT_EQ(tulle::min_element(tulle::par, v.begin(), v.begin()), v.begin());
 }
@@ -79,7 +91,8 @@ TEST_P(algorithm_test, scans_and_sorts) {
     tulle::exclusive_scan(tulle::par, v.begin(), v.end(), got.begin(), 3);
     EXPECT_EQ(got, expected);
     auto const small = [](int x) { return x < 100; };
-    EXPECT_EQ(tulle::partition(tulle::par, v.begin(), v.end(), small) - v.begin(), std::count_if(v.begin(), v.end(), small));
+    EXPECT_EQ(tulle::partition(tulle::par, v.begin(), v.end(), small) - v.begin(),
+              std::count_if(v.begin(), v.end(), small));
     tulle::sort(tulle::par, v.begin(), v.end());
     EXPECT_TRUE(std::is_sorted(v.begin(), v.end()));
     tulle::stable_sort(tulle::par, v.begin(), v.end(), std::greater<>{});

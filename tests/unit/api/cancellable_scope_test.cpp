@@ -16,7 +16,9 @@ TEST(cancellable_scope, joins_what_it_has_started) {
     {
         tulle::cancellable_scope scope;
         for (int k = 0; k < 20; ++k) scope.spawn([&done] { ++done; });
-        scope.spawn([&done](tulle::cancellation_token const& token) { done += token.stop_requested() ? 100 : 1; });
+        scope.spawn([&done](tulle::cancellation_token const& token) {
+            done += token.stop_requested() ? 100 : 1;
+        });
     }
     EXPECT_EQ(done.load(), 21);
 }
@@ -51,7 +53,9 @@ TEST(cancellable_scope, a_failure_ends_the_others) {
     tulle::latch never(1);
     auto const fail = [&never] {
         tulle::cancellable_scope scope;
-        scope.spawn([&never](tulle::cancellation_token const& token) { static_cast<void>(never.wait(token)); });
+        scope.spawn([&never](tulle::cancellation_token const& token) {
+            static_cast<void>(never.wait(token));
+        });
         scope.spawn([] { throw std::runtime_error("one fails"); });
         scope.join();
     };
@@ -62,7 +66,9 @@ TEST(cancellable_scope, an_exception_of_its_owner_ends_its_threads) {
     tulle::latch never(1);
     auto const fail = [&never] {
         tulle::cancellable_scope scope;
-        scope.spawn([&never](tulle::cancellation_token const& token) { static_cast<void>(never.wait(token)); });
+        scope.spawn([&never](tulle::cancellation_token const& token) {
+            static_cast<void>(never.wait(token));
+        });
         throw std::runtime_error("the owner fails");
     };
     EXPECT_THROW(fail(), std::runtime_error);
@@ -74,7 +80,9 @@ TEST(cancellable_scope, is_a_part_of_another) {
     tulle::cancellable_scope outer;
     outer.spawn([&](tulle::cancellation_token const& token) {
         tulle::cancellable_scope inner(token);
-        for (int k = 0; k < 3; ++k) inner.spawn([&](tulle::cancellation_token const& t) { ended += never.wait(t) ? 0 : 1; });
+        for (int k = 0; k < 3; ++k)
+            inner.spawn(
+                [&](tulle::cancellation_token const& t) { ended += never.wait(t) ? 0 : 1; });
         inner.join();
         ended += inner.stop_requested() ? 10 : 0;
     });

@@ -44,7 +44,8 @@ TEST_P(fork_test, callables_of_all_sizes) {
     };
     auto a = tulle::fork([small] { return small[1]; });
     auto b = tulle::fork([large] { return large[99]; });
-    auto c = tulle::fork([w = wide{}] { return reinterpret_cast<std::uintptr_t>(&w) % 64 == 0 ? w.value : 0; });
+    auto c = tulle::fork(
+        [w = wide{}] { return reinterpret_cast<std::uintptr_t>(&w) % 64 == 0 ? w.value : 0; });
     auto d = tulle::fork([p = std::make_unique<int>(5)] { return *p; });
     EXPECT_EQ(d.join(), 5);
     EXPECT_EQ(c.join(), 4);
@@ -70,7 +71,9 @@ TEST_P(fork_test, child_that_is_not_joined_is_joined_at_the_end_of_its_scope) {
 }
 
 TEST_P(fork_test, exception_of_a_child_that_is_not_joined_leaves_its_scope) {
-    auto const scope_with_child = [] { auto const child = tulle::fork([] { throw std::runtime_error("not joined"); }); };
+    auto const scope_with_child = [] {
+        auto const child = tulle::fork([] { throw std::runtime_error("not joined"); });
+    };
     EXPECT_THROW(scope_with_child(), std::runtime_error);
 }
 
@@ -130,7 +133,8 @@ TEST_P(fork_test, a_child_that_is_left_by_an_exception_sees_none) {
             auto const child = tulle::fork([&] {
                 if (std::uncaught_exceptions() != 0 || std::current_exception() != nullptr) ++seen;
                 try {
-                    auto const of_child = tulle::fork([] { throw std::logic_error("the grandchild's"); });
+                    auto const of_child =
+                        tulle::fork([] { throw std::logic_error("the grandchild's"); });
                 } catch (std::logic_error const&) {
                     ++caught;
                 }
@@ -145,8 +149,10 @@ TEST_P(fork_test, a_child_that_is_left_by_an_exception_sees_none) {
     }
 }
 
-// Nothing tells the child of a destructor, which has not been joined when its scope ends, from one that the exception has left behind.
-TEST_P(fork_test, a_destructor_that_an_exception_runs_gets_the_exceptions_of_children_that_it_joins) {
+// Nothing tells the child of a destructor, which has not been joined when its scope ends, from one
+// that the exception has left behind.
+TEST_P(fork_test,
+       a_destructor_that_an_exception_runs_gets_the_exceptions_of_children_that_it_joins) {
     struct joins_at_its_end {
         int& joined;
         int& dropped;

@@ -53,6 +53,7 @@ template <class... A>
 concept invocable = requires(A... arguments) {
     invoke(arguments...);
 };
-static_assert(invocable<int (*)(int), int> && !invocable<int (*)(int)> && !invocable<int (*)(int), base> && !invocable<int base::*, int>);
+static_assert(invocable<int (*)(int), int> && !invocable<int (*)(int)> &&
+              !invocable<int (*)(int), base> && !invocable<int base::*, int>);
 
 } // namespace

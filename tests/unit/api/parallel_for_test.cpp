@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every schedule and every kind of range: each iteration runs exactly once, whatever its neighbours do.
+// Every schedule and every kind of range: each iteration runs exactly once, whatever its neighbours
+// do.
 #include "runtime_fixture.hpp"
 
 #include <tulle/parallel_for.hpp>
@@ -57,9 +58,12 @@ private:
         }
     }
 };
-INSTANTIATE_TEST_SUITE_P(each, parallel_for_test, ::testing::Combine(::testing::Values(1, 3), ::testing::ValuesIn(all_schedules())),
+INSTANTIATE_TEST_SUITE_P(each, parallel_for_test,
+                         ::testing::Combine(::testing::Values(1, 3),
+                                            ::testing::ValuesIn(all_schedules())),
                          [](auto const& test) {
-                             return "workers" + std::to_string(std::get<0>(test.param)) + "_" + std::get<1>(test.param).name;
+                             return "workers" + std::to_string(std::get<0>(test.param)) + "_" +
+                                    std::get<1>(test.param).name;
                          });
 
 // How often each of n iterations ran.
@@ -67,13 +71,17 @@ class tally {
 public:
     explicit tally(std::size_t n) : m_runs(n) {}
     void count(std::size_t i) { m_runs.at(i).fetch_add(1, std::memory_order_relaxed); }
-    [[nodiscard]] int runs(std::size_t i) const { return m_runs.at(i).load(std::memory_order_relaxed); }
+    [[nodiscard]] int runs(std::size_t i) const {
+        return m_runs.at(i).load(std::memory_order_relaxed);
+    }
     [[nodiscard]] bool all_once() const {
-        return std::all_of(m_runs.begin(), m_runs.end(), [](auto const& r) { return r.load(std::memory_order_relaxed) == 1; });
+        return std::all_of(m_runs.begin(), m_runs.end(),
+                           [](auto const& r) { return r.load(std::memory_order_relaxed) == 1; });
     }
     [[nodiscard]] int total() const {
-        return std::accumulate(m_runs.begin(), m_runs.end(), 0,
-                               [](int sum, auto const& r) { return sum + r.load(std::memory_order_relaxed); });
+        return std::accumulate(m_runs.begin(), m_runs.end(), 0, [](int sum, auto const& r) {
+            return sum + r.load(std::memory_order_relaxed);
+        });
     }
 
 private:
@@ -112,8 +120,10 @@ TEST_P(parallel_for_test, steps_up_and_down) {
         parallel_for(
             99, -1, -step, [&](int i) { down.count(static_cast<std::size_t>(i)); }, how());
         for (int i = 0; i < 100; ++i) {
-            EXPECT_EQ(up.runs(static_cast<std::size_t>(i)), i % step == 0 ? 1 : 0) << i << " by " << step;
-            EXPECT_EQ(down.runs(static_cast<std::size_t>(i)), (99 - i) % step == 0 ? 1 : 0) << i << " by -" << step;
+            EXPECT_EQ(up.runs(static_cast<std::size_t>(i)), i % step == 0 ? 1 : 0)
+                << i << " by " << step;
+            EXPECT_EQ(down.runs(static_cast<std::size_t>(i)), (99 - i) % step == 0 ? 1 : 0)
+                << i << " by -" << step;
         }
     }
 }
@@ -133,7 +143,8 @@ TEST_P(parallel_for_test, points_of_a_rectangle) {
     tally seen(40 * 70);
     auto const at = [](int i, int j) { return static_cast<std::size_t>((i + 10) * 70 + j); };
     parallel_for(
-        blocked_range_2d<int>{-10, 30, 0, 70, 7, 32}, [&](int i, int j) { seen.count(at(i, j)); }, how());
+        blocked_range_2d<int>{-10, 30, 0, 70, 7, 32}, [&](int i, int j) { seen.count(at(i, j)); },
+        how());
     EXPECT_TRUE(seen.all_once());
 }
 
@@ -147,7 +158,8 @@ TEST_P(parallel_for_test, tiles_of_a_rectangle) {
             EXPECT_LE(t.row_end - t.row_begin, 7);
             EXPECT_LE(t.column_end - t.column_begin, 32);
             for (int i = t.row_begin; i < t.row_end; ++i)
-                for (int j = t.column_begin; j < t.column_end; ++j) seen.count(static_cast<std::size_t>(i * 70 + j));
+                for (int j = t.column_begin; j < t.column_end; ++j)
+                    seen.count(static_cast<std::size_t>(i * 70 + j));
         },
         how());
     EXPECT_TRUE(seen.all_once());
@@ -160,7 +172,9 @@ TEST_P(parallel_for_test, what_the_caller_and_the_iterations_did_is_visible) {
     for (int round = 0; round < 20; ++round) {
         std::iota(in.begin(), in.end(), round);
         parallel_for(
-            0, 2000, [&](int i) { out[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)] + 1; }, how());
+            0, 2000,
+            [&](int i) { out[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)] + 1; },
+            how());
         for (int i = 0; i < 2000; ++i) ASSERT_EQ(out[static_cast<std::size_t>(i)], round + i + 1);
     }
 }
@@ -213,7 +227,8 @@ TEST_P(parallel_for_test, the_first_exception_comes_out_when_all_have_ended) {
 }
 
 TEST_P(parallel_for_test, an_exception_leaves_out_the_rest) {
-    if (how().kind() == detail::schedule_kind::even) GTEST_SKIP() << "its parts are whole or not at all";
+    if (how().kind() == detail::schedule_kind::even)
+        GTEST_SKIP() << "its parts are whole or not at all";
     std::atomic<int> begun{0};
     constexpr int k_many = 200'000;
     auto const body = [&](int) {
@@ -230,7 +245,8 @@ TEST_P(parallel_for_test, a_flag_ends_it) {
     EXPECT_FALSE(parallel_for(0, 1, [](int) { FAIL(); }, {how(), stop}));
     stop = false;
     tally seen(1000);
-    EXPECT_TRUE(parallel_for(0, 1000, [&](int i) { seen.count(static_cast<std::size_t>(i)); }, {how(), stop}));
+    EXPECT_TRUE(parallel_for(0, 1000, [&](int i) { seen.count(static_cast<std::size_t>(i)); },
+                             {how(), stop}));
     EXPECT_TRUE(seen.all_once());
 }
 
@@ -278,14 +294,17 @@ TEST_P(parallel_for_test, from_many_threads_at_once) {
     EXPECT_TRUE(seen.all_once());
 }
 
-// --- what does not depend on the schedule ---------------------------------------------------------------------------------
+// --- what does not depend on the schedule --------------------------------------------------------
 
 class parallel_for_workers : public over_workers {};
-INSTANTIATE_TEST_SUITE_P(workers, parallel_for_workers, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(workers, parallel_for_workers, ::testing::Values(1, 2, 4),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(parallel_for_workers, chunks_of_all_sizes) {
-    for (std::uint64_t const chunk : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{1000}, UINT64_MAX}) {
-        for (schedule const how : {schedule::automatic(chunk), schedule::dynamic(chunk), schedule::guided(chunk)}) {
+    for (std::uint64_t const chunk :
+         {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{1000}, UINT64_MAX}) {
+        for (schedule const how :
+             {schedule::automatic(chunk), schedule::dynamic(chunk), schedule::guided(chunk)}) {
             tally seen(3001);
             EXPECT_TRUE(parallel_for(
                 0, 3001, [&](int i) { seen.count(static_cast<std::size_t>(i)); }, how));
@@ -299,21 +318,26 @@ TEST_P(parallel_for_workers, more_than_2_to_the_32_iterations) {
     std::atomic<bool> stop{false};
     constexpr std::uint64_t k_many = std::uint64_t{1} << 40U;
     std::atomic<std::uint64_t> largest{0};
-    bool const complete = parallel_for(std::uint64_t{0}, k_many,
-                                       [&](std::uint64_t i) {
-                                           std::uint64_t seen = largest.load();
-                                           while (seen < i && !largest.compare_exchange_weak(seen, i)) {}
-                                           if (++begun == 5000) stop = true;
-                                       },
-                                       {schedule::dynamic(), stop});
+    bool const complete =
+        parallel_for(std::uint64_t{0}, k_many,
+                     [&](std::uint64_t i) {
+                         std::uint64_t seen = largest.load();
+                         while (seen < i && !largest.compare_exchange_weak(seen, i)) {}
+                         if (++begun == 5000) stop = true;
+                     },
+                     {schedule::dynamic(), stop});
     EXPECT_FALSE(complete);
     EXPECT_LT(largest.load(), k_many);
     // All of them, in chunks that cost nothing: 0 + 1 + ... + n - 1, modulo 2^64.
     constexpr std::uint64_t k_all = (std::uint64_t{1} << 33U) + 5;
     std::atomic<std::uint64_t> sum{0};
-    auto const sum_below = [](std::uint64_t n) { return n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n; };
+    auto const sum_below = [](std::uint64_t n) {
+        return n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n;
+    };
     detail::run_chunks(k_all, schedule::dynamic(std::uint64_t{1} << 20U),
-                       [&](std::uint64_t first, std::uint64_t last) { sum += sum_below(last) - sum_below(first); });
+                       [&](std::uint64_t first, std::uint64_t last) {
+                           sum += sum_below(last) - sum_below(first);
+                       });
     EXPECT_EQ(sum.load(), sum_below(k_all));
 }
 
@@ -334,8 +358,8 @@ TEST_P(parallel_for_workers, the_widest_ranges) {
     parallel_for(limits::max() - 3, limits::max(), note);
     parallel_for(limits::min(), limits::min() + 2, note);
     parallel_for(limits::min(), limits::max(), limits::max(), note);
-    EXPECT_EQ(seen,
-              (std::set<std::int64_t>{limits::max() - 3, limits::max() - 2, limits::max() - 1, limits::min(), limits::min() + 1, -1}));
+    EXPECT_EQ(seen, (std::set<std::int64_t>{limits::max() - 3, limits::max() - 2, limits::max() - 1,
+                                            limits::min(), limits::min() + 1, -1}));
 }
 
 TEST_P(parallel_for_workers, bounds_of_different_types) {
@@ -352,15 +376,19 @@ TEST_P(parallel_for_workers, errors) {
     EXPECT_THROW(static_cast<void>(schedule::dynamic(0)), std::invalid_argument);
     EXPECT_THROW(static_cast<void>(schedule::guided(0)), std::invalid_argument);
     EXPECT_THROW(static_cast<void>(schedule::automatic(0)), std::invalid_argument);
-    EXPECT_THROW(parallel_for(blocked_range_2d<int>{0, 1, 0, 1, 0, 1}, [](int, int) {}), std::invalid_argument);
-    EXPECT_THROW(parallel_for(blocked_range_2d<int>{0, 1, 0, 1, 1, -1}, [](int, int) {}), std::invalid_argument);
+    EXPECT_THROW(parallel_for(blocked_range_2d<int>{0, 1, 0, 1, 0, 1}, [](int, int) {}),
+                 std::invalid_argument);
+    EXPECT_THROW(parallel_for(blocked_range_2d<int>{0, 1, 0, 1, 1, -1}, [](int, int) {}),
+                 std::invalid_argument);
     std::vector<int> v(3);
     EXPECT_THROW(parallel_for(v.end(), v.begin(), [](int) {}), std::invalid_argument);
     using range = blocked_range_2d<std::int64_t>;
     constexpr std::int64_t k_far = std::int64_t{1} << 62U;
-    EXPECT_THROW(parallel_for(range{0, k_far, 0, k_far, 1, 1}, [](std::int64_t, std::int64_t) {}), std::length_error);
+    EXPECT_THROW(parallel_for(range{0, k_far, 0, k_far, 1, 1}, [](std::int64_t, std::int64_t) {}),
+                 std::length_error);
     EXPECT_THROW(parallel_for(
-                     std::int64_t{0}, std::int64_t{1} << 32U, [](std::int64_t) {}, schedule::one_thread_each()),
+                     std::int64_t{0}, std::int64_t{1} << 32U, [](std::int64_t) {},
+                     schedule::one_thread_each()),
                  std::length_error);
 }
 

@@ -32,11 +32,13 @@ TEST_P(parallel_invoke_test, one_callable) {
 TEST_P(parallel_invoke_test, first_exception_in_the_order_of_arguments_is_thrown) {
     for (int round = 0; round < 100; ++round) {
         auto const second_throws = [] {
-            tulle::parallel_invoke([] {}, [] { throw std::runtime_error("second"); }, [] { throw std::logic_error("third"); });
+            tulle::parallel_invoke([] {}, [] { throw std::runtime_error("second"); },
+                                   [] { throw std::logic_error("third"); });
         };
         EXPECT_THROW(second_throws(), std::runtime_error);
         auto const first_throws = [] {
-            tulle::parallel_invoke([] { throw std::logic_error("first"); }, [] { throw std::runtime_error("second"); });
+            tulle::parallel_invoke([] { throw std::logic_error("first"); },
+                                   [] { throw std::runtime_error("second"); });
         };
         EXPECT_THROW(first_throws(), std::logic_error);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions give what a serial loop gives; in fixed order the same bits with any number of workers.
+// Reductions give what a serial loop gives; in fixed order the same bits with any number of
+// workers.
 #include "runtime_fixture.hpp"
 
 #include <tulle/parallel_reduce.hpp>
@@ -21,17 +22,20 @@ using namespace tulle;
 std::vector<int> const k_sizes{0, 1, 2, 63, 64, 65, 511, 512, 513, 1000, 33000};
 
 class parallel_reduce_test : public over_workers {};
-INSTANTIATE_TEST_SUITE_P(workers, parallel_reduce_test, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(workers, parallel_reduce_test, ::testing::Values(1, 2, 4),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(parallel_reduce_test, sum_of_indices) {
     for (auto const order : {reduction_order::fixed, reduction_order::any}) {
         for (std::int64_t const n : k_sizes) {
             EXPECT_EQ(parallel_reduce(
-                          std::int64_t{0}, n, std::int64_t{7}, [](std::int64_t i) { return i; }, std::plus<>{}, order),
+                          std::int64_t{0}, n, std::int64_t{7}, [](std::int64_t i) { return i; },
+                          std::plus<>{}, order),
                       7 + n * (n - 1) / 2);
-            EXPECT_EQ(parallel_reduce(
-                          -n, n, std::int64_t{0}, [](std::int64_t i) { return i; }, std::plus<>{}, order),
-                      -n);
+            EXPECT_EQ(
+                parallel_reduce(
+                    -n, n, std::int64_t{0}, [](std::int64_t i) { return i; }, std::plus<>{}, order),
+                -n);
         }
     }
 }
@@ -42,7 +46,9 @@ TEST_P(parallel_reduce_test, operands_keep_their_order) {
         if (n > 2000) continue;
         std::string expected = ">";
         for (int i = 0; i < n; ++i) expected += std::to_string(i) + ",";
-        EXPECT_EQ(parallel_reduce(0, n, std::string(">"), [](int i) { return std::to_string(i) + ","; }), expected);
+        EXPECT_EQ(
+            parallel_reduce(0, n, std::string(">"), [](int i) { return std::to_string(i) + ","; }),
+            expected);
     }
 }
 
@@ -63,7 +69,8 @@ TEST_P(parallel_reduce_test, numbers_keep_their_order) {
 
 std::vector<double> uneven_numbers(std::size_t n) {
     std::vector<double> v(n);
-    for (std::size_t i = 0; i < n; ++i) v[i] = std::sin(static_cast<double>(i) * 1.7) * std::pow(10.0, static_cast<double>(i % 17));
+    for (std::size_t i = 0; i < n; ++i)
+        v[i] = std::sin(static_cast<double>(i) * 1.7) * std::pow(10.0, static_cast<double>(i % 17));
     return v;
 }
 
@@ -75,7 +82,8 @@ TEST_P(parallel_reduce_test, of_elements) {
     EXPECT_EQ(parallel_product(d.begin(), d.end()), 6480);
     EXPECT_EQ(parallel_sum(d.begin(), d.begin()), 0);
     EXPECT_EQ(parallel_product(d.begin(), d.begin()), 1);
-    EXPECT_EQ(parallel_sum(d.begin(), d.end(), std::int64_t{1} << 40U), (std::int64_t{1} << 40U) + 31);
+    EXPECT_EQ(parallel_sum(d.begin(), d.end(), std::int64_t{1} << 40U),
+              (std::int64_t{1} << 40U) + 31);
 }
 
 TEST_P(parallel_reduce_test, smallest_and_largest_are_the_first_of_their_kind) {
@@ -84,16 +92,21 @@ TEST_P(parallel_reduce_test, smallest_and_largest_are_the_first_of_their_kind) {
         for (int i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = i * 7919 % 101;
         EXPECT_EQ(parallel_min_element(v.begin(), v.end()), std::min_element(v.begin(), v.end()));
         EXPECT_EQ(parallel_max_element(v.begin(), v.end()), std::max_element(v.begin(), v.end()));
-        EXPECT_EQ(parallel_min_element(v.begin(), v.end(), std::greater<>{}), std::min_element(v.begin(), v.end(), std::greater<>{}));
-        EXPECT_EQ(parallel_max_element(v.begin(), v.end(), std::greater<>{}), std::max_element(v.begin(), v.end(), std::greater<>{}));
+        EXPECT_EQ(parallel_min_element(v.begin(), v.end(), std::greater<>{}),
+                  std::min_element(v.begin(), v.end(), std::greater<>{}));
+        EXPECT_EQ(parallel_max_element(v.begin(), v.end(), std::greater<>{}),
+                  std::max_element(v.begin(), v.end(), std::greater<>{}));
     }
 }
 
 TEST_P(parallel_reduce_test, exceptions_come_out) {
     for (auto const order : {reduction_order::fixed, reduction_order::any}) {
         auto const map = [](int i) { return i == 777 ? throw std::runtime_error("map") : i; };
-        EXPECT_THROW(static_cast<void>(parallel_reduce(0, 5000, 0, map, std::plus<>{}, order)), std::runtime_error);
-        auto const combine = [](int a, int b) { return a + b > 3000 ? throw std::runtime_error("combine") : a + b; };
+        EXPECT_THROW(static_cast<void>(parallel_reduce(0, 5000, 0, map, std::plus<>{}, order)),
+                     std::runtime_error);
+        auto const combine = [](int a, int b) {
+            return a + b > 3000 ? throw std::runtime_error("combine") : a + b;
+        };
         EXPECT_THROW(static_cast<void>(parallel_reduce(
                          0, 5000, 0, [](int) { return 1; }, combine, order)),
                      std::runtime_error);
@@ -112,8 +125,10 @@ TEST_P(parallel_reduce_test, maps_may_wait) {
 TEST_P(parallel_reduce_test, errors) {
     std::vector<int> const v(3);
     EXPECT_THROW(static_cast<void>(parallel_sum(v.end(), v.begin())), std::invalid_argument);
-    EXPECT_THROW(static_cast<void>(parallel_min_element(v.end(), v.begin())), std::invalid_argument);
-    EXPECT_THROW(static_cast<void>(parallel_reduce(-1, 1U, 0, [](unsigned) { return 0; })), std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(parallel_min_element(v.end(), v.begin())),
+                 std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(parallel_reduce(-1, 1U, 0, [](unsigned) { return 0; })),
+                 std::invalid_argument);
 }
 
 TEST(parallel_reduce, fixed_order_gives_the_same_bits_with_any_number_of_workers) {

@@ -17,7 +17,8 @@ namespace {
 
 using namespace tulle;
 
-std::vector<std::size_t> const k_sizes{0, 1, 2, 3, 63, 64, 65, 100, 8191, 8192, 8193, 16384, 50000, 100'001};
+std::vector<std::size_t> const k_sizes{0,   1,    2,    3,    63,    64,    65,
+                                       100, 8191, 8192, 8193, 16384, 50000, 100'001};
 
 std::vector<std::int64_t> numbers(std::size_t n) {
     std::vector<std::int64_t> v(n);
@@ -26,7 +27,8 @@ std::vector<std::int64_t> numbers(std::size_t n) {
 }
 
 class parallel_scan_test : public over_workers {};
-INSTANTIATE_TEST_SUITE_P(workers, parallel_scan_test, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(workers, parallel_scan_test, ::testing::Values(1, 2, 4),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(parallel_scan_test, inclusive) {
     for (std::size_t const n : k_sizes) {
@@ -36,7 +38,9 @@ TEST_P(parallel_scan_test, inclusive) {
         EXPECT_EQ(parallel_inclusive_scan(v.begin(), v.end(), got.begin()), got.end());
         EXPECT_EQ(got, expected) << n;
         std::inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, std::int64_t{99});
-        EXPECT_EQ(parallel_inclusive_scan(v.begin(), v.end(), got.begin(), std::plus<>{}, std::int64_t{99}), got.end());
+        EXPECT_EQ(parallel_inclusive_scan(v.begin(), v.end(), got.begin(), std::plus<>{},
+                                          std::int64_t{99}),
+                  got.end());
         EXPECT_EQ(got, expected) << n;
     }
 }
@@ -46,7 +50,8 @@ TEST_P(parallel_scan_test, exclusive) {
         auto const v = numbers(n);
         std::vector<std::int64_t> expected(n), got(n);
         std::exclusive_scan(v.begin(), v.end(), expected.begin(), std::int64_t{-7});
-        EXPECT_EQ(parallel_exclusive_scan(v.begin(), v.end(), got.begin(), std::int64_t{-7}), got.end());
+        EXPECT_EQ(parallel_exclusive_scan(v.begin(), v.end(), got.begin(), std::int64_t{-7}),
+                  got.end());
         EXPECT_EQ(got, expected) << n;
     }
 }
@@ -61,7 +66,8 @@ TEST_P(parallel_scan_test, in_place) {
         parallel_inclusive_scan(inclusive.begin(), inclusive.end(), inclusive.begin());
         EXPECT_EQ(inclusive, expected) << n;
         std::exclusive_scan(v.begin(), v.end(), expected.begin(), std::int64_t{3});
-        parallel_exclusive_scan(exclusive.begin(), exclusive.end(), exclusive.begin(), std::int64_t{3});
+        parallel_exclusive_scan(exclusive.begin(), exclusive.end(), exclusive.begin(),
+                                std::int64_t{3});
         EXPECT_EQ(exclusive, expected) << n;
     }
 }
@@ -82,7 +88,9 @@ struct affine {
     friend bool operator==(affine const&, affine const&) = default;
 };
 TEST_P(parallel_scan_test, operands_keep_their_order) {
-    auto const then = [](affine const& f, affine const& g) { return affine{g.a * f.a, g.a * f.b + g.b}; };
+    auto const then = [](affine const& f, affine const& g) {
+        return affine{g.a * f.a, g.a * f.b + g.b};
+    };
     std::vector<affine> v(40000);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = {i * 2 + 3, i + 1};
     std::vector<affine> expected(v.size()), got(v.size());
@@ -105,9 +113,13 @@ TEST_P(parallel_scan_test, strings) {
 TEST_P(parallel_scan_test, exceptions_come_out) {
     std::vector<std::int64_t> v(200'000, 1), out(v.size());
     v[100'000] = -1;
-    auto const combine = [](std::int64_t a, std::int64_t b) { return b < 0 ? throw std::runtime_error("combine") : a + b; };
-    EXPECT_THROW(parallel_inclusive_scan(v.begin(), v.end(), out.begin(), combine), std::runtime_error);
-    EXPECT_THROW(parallel_exclusive_scan(v.begin(), v.end(), out.begin(), std::int64_t{0}, combine), std::runtime_error);
+    auto const combine = [](std::int64_t a, std::int64_t b) {
+        return b < 0 ? throw std::runtime_error("combine") : a + b;
+    };
+    EXPECT_THROW(parallel_inclusive_scan(v.begin(), v.end(), out.begin(), combine),
+                 std::runtime_error);
+    EXPECT_THROW(parallel_exclusive_scan(v.begin(), v.end(), out.begin(), std::int64_t{0}, combine),
+                 std::runtime_error);
 }
 
 TEST_P(parallel_scan_test, operations_may_wait) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts and partitions of many shapes of input, with elements that are numbers, that only move, and that remember their place.
+// Sorts and partitions of many shapes of input, with elements that are numbers, that only move, and
+// that remember their place.
 #include "base/rng.hpp"
 #include "runtime_fixture.hpp"
 
@@ -20,7 +21,8 @@ namespace {
 
 using namespace tulle;
 
-std::vector<std::size_t> const k_sizes{0, 1, 2, 3, 24, 25, 26, 100, 199, 200, 201, 2047, 2048, 5000, 70'000};
+std::vector<std::size_t> const k_sizes{0,   1,   2,   3,    24,   25,   26,    100,
+                                       199, 200, 201, 2047, 2048, 5000, 70'000};
 
 // Inputs that quicksorts find hard.
 enum class shape { random, ascending, descending, equal, few, organ_pipe, sawtooth };
@@ -51,7 +53,8 @@ class parallel_sort_test : public over_workers {
 protected:
     base::rng random{test_seed()};
 };
-INSTANTIATE_TEST_SUITE_P(workers, parallel_sort_test, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(workers, parallel_sort_test, ::testing::Values(1, 2, 4),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(parallel_sort_test, every_shape) {
     for (shape const s : k_shapes) {
@@ -106,7 +109,8 @@ TEST_P(parallel_sort_test, strings_in_a_deque) {
 
 TEST_P(parallel_sort_test, elements_that_only_move) {
     std::vector<std::unique_ptr<std::uint32_t>> v;
-    for (int i = 0; i < 70'000; ++i) v.push_back(std::make_unique<std::uint32_t>(random.below(1000)));
+    for (int i = 0; i < 70'000; ++i)
+        v.push_back(std::make_unique<std::uint32_t>(random.below(1000)));
     auto const less = [](auto const& a, auto const& b) { return *a < *b; };
     parallel_sort(v.begin(), v.end(), less);
     EXPECT_TRUE(std::is_sorted(v.begin(), v.end(), less));
@@ -127,8 +131,10 @@ TEST_P(parallel_sort_test, equal_elements_keep_their_order) {
         v.push_back({random.below(50), i, "a text that is too long to be kept inside"});
         small.push_back(std::uint64_t{v.back().key} << 32U | i);
     }
-    parallel_stable_sort(v.begin(), v.end(), [](numbered const& a, numbered const& b) { return a.key < b.key; });
-    parallel_stable_sort(small.begin(), small.end(), [](std::uint64_t a, std::uint64_t b) { return a >> 32U < b >> 32U; });
+    parallel_stable_sort(v.begin(), v.end(),
+                         [](numbered const& a, numbered const& b) { return a.key < b.key; });
+    parallel_stable_sort(small.begin(), small.end(),
+                         [](std::uint64_t a, std::uint64_t b) { return a >> 32U < b >> 32U; });
     for (std::size_t i = 1; i < v.size(); ++i) {
         ASSERT_LE(v[i - 1].key, v[i].key);
         if (v[i - 1].key == v[i].key) {
@@ -143,7 +149,9 @@ TEST_P(parallel_sort_test, a_comparison_that_throws_loses_nothing) {
     auto v = make(shape::random, 150'000, random);
     auto expected = v;
     std::atomic<int> left{100'000};
-    auto const less = [&](std::int64_t a, std::int64_t b) { return --left == 0 ? throw std::runtime_error("less") : a < b; };
+    auto const less = [&](std::int64_t a, std::int64_t b) {
+        return --left == 0 ? throw std::runtime_error("less") : a < b;
+    };
     EXPECT_THROW(parallel_sort(v.begin(), v.end(), less), std::runtime_error);
     std::sort(expected.begin(), expected.end());
     std::sort(v.begin(), v.end());
@@ -167,7 +175,8 @@ TEST_P(parallel_sort_test, hard_inputs_are_not_quadratic) {
 }
 
 TEST_P(parallel_sort_test, partition) {
-    for (std::size_t const n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{65'536}, std::size_t{90'007}}) {
+    for (std::size_t const n : {std::size_t{0}, std::size_t{1}, std::size_t{1000},
+                                std::size_t{65'536}, std::size_t{90'007}}) {
         for (std::int64_t const limit : {0, 1, 50, 100}) {
             std::vector<std::int64_t> v(n + 3);
             for (auto& x : v) x = static_cast<std::int64_t>(random.below(100));
@@ -175,7 +184,8 @@ TEST_P(parallel_sort_test, partition) {
             std::vector<std::int64_t> expected(first, v.end());
             auto const before = [limit](std::int64_t x) { return x < limit; };
             auto const middle = parallel_partition(first, v.end(), before);
-            EXPECT_EQ(middle - first, std::count_if(first, v.end(), before)) << n << " by " << limit;
+            EXPECT_EQ(middle - first, std::count_if(first, v.end(), before))
+                << n << " by " << limit;
             EXPECT_TRUE(std::is_partitioned(first, v.end(), before));
             std::sort(first, v.end());
             std::sort(expected.begin(), expected.end());
@@ -186,7 +196,8 @@ TEST_P(parallel_sort_test, partition) {
 
 TEST_P(parallel_sort_test, partition_of_large_elements_in_a_deque) {
     std::deque<std::string> d;
-    for (int i = 0; i < 80'000; ++i) d.push_back(std::to_string(random.below(1'000'000)) + std::string(20, 'x'));
+    for (int i = 0; i < 80'000; ++i)
+        d.push_back(std::to_string(random.below(1'000'000)) + std::string(20, 'x'));
     auto const odd = [](std::string const& s) { return (s.front() - '0') % 2 == 1; };
     auto const count = std::count_if(d.begin(), d.end(), odd);
     EXPECT_EQ(parallel_partition(d.begin(), d.end(), odd) - d.begin(), count);
@@ -197,7 +208,9 @@ TEST_P(parallel_sort_test, a_predicate_that_throws) {
     auto v = make(shape::random, 200'000, random);
     auto expected = v;
     std::atomic<int> left{100'000};
-    auto const pred = [&](std::int64_t x) { return --left == 0 ? throw std::runtime_error("pred") : x % 2 == 0; };
+    auto const pred = [&](std::int64_t x) {
+        return --left == 0 ? throw std::runtime_error("pred") : x % 2 == 0;
+    };
     EXPECT_THROW(parallel_partition(v.begin(), v.end(), pred), std::runtime_error);
     std::sort(v.begin(), v.end());
     std::sort(expected.begin(), expected.end());
@@ -208,7 +221,8 @@ TEST_P(parallel_sort_test, errors) {
     std::vector<int> v(3);
     EXPECT_THROW(parallel_sort(v.end(), v.begin()), std::invalid_argument);
     EXPECT_THROW(parallel_stable_sort(v.end(), v.begin()), std::invalid_argument);
-    EXPECT_THROW(parallel_partition(v.end(), v.begin(), [](int) { return true; }), std::invalid_argument);
+    EXPECT_THROW(parallel_partition(v.end(), v.begin(), [](int) { return true; }),
+                 std::invalid_argument);
 }
 
 } // namespace

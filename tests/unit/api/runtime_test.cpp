@@ -31,11 +31,14 @@ TEST(runtime_test, default_is_at_least_one_worker) {
 
 TEST(runtime_test, errors_say_which_call_failed) {
     expect_system_error(&tulle::finalize, EINVAL, "tulle::finalize");
-    expect_system_error([] { tulle::initialize({.workers = -1}); }, EINVAL, "tulle::initialize: workers is negative");
-    expect_system_error([] { tulle::initialize({.workers = 1'000'000}); }, EINVAL, "tulle::initialize");
+    expect_system_error([] { tulle::initialize({.workers = -1}); }, EINVAL,
+                        "tulle::initialize: workers is negative");
+    expect_system_error([] { tulle::initialize({.workers = 1'000'000}); }, EINVAL,
+                        "tulle::initialize");
     tulle::initialize({.workers = 1});
     expect_system_error([] { tulle::initialize(); }, EALREADY, "tulle::initialize");
-    expect_system_error([] { tulle::set_option("workers", "2"); }, EALREADY, "tulle::set_option: the run time has started");
+    expect_system_error([] { tulle::set_option("workers", "2"); }, EALREADY,
+                        "tulle::set_option: the run time has started");
     tulle::finalize();
 }
 
@@ -61,7 +64,8 @@ void use_with_nonsense_in_the_environment() {
 TEST(runtime_exit_test, environment) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(use_with_workers_from_the_environment(), ::testing::ExitedWithCode(0), "");
-    EXPECT_EXIT(use_with_nonsense_in_the_environment(), ::testing::ExitedWithCode(0), "tulle: warning: .*TULLE_WORKERS.*many");
+    EXPECT_EXIT(use_with_nonsense_in_the_environment(), ::testing::ExitedWithCode(0),
+                "tulle: warning: .*TULLE_WORKERS.*many");
 }
 
 } // namespace

@@ -27,7 +27,8 @@ TEST_P(scope_test, joins_its_children_at_the_end) {
     std::vector<int> squares(1000);
     {
         tulle::scope s;
-        for (int k = 0; k < 1000; ++k) s.spawn([&squares, k] { squares[static_cast<std::size_t>(k)] = k * k; });
+        for (int k = 0; k < 1000; ++k)
+            s.spawn([&squares, k] { squares[static_cast<std::size_t>(k)] = k * k; });
     }
     for (int k = 0; k < 1000; ++k) ASSERT_EQ(squares[static_cast<std::size_t>(k)], k * k);
 }

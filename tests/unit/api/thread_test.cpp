@@ -41,7 +41,8 @@ TEST_P(thread_test, arguments_as_of_std_thread) {
 TEST_P(thread_test, default_handle_owns_nothing) {
     tulle::thread<int> t;
     EXPECT_FALSE(t.joinable());
-    expect_system_error([&t] { static_cast<void>(t.join()); }, EINVAL, "tulle::thread: not joinable");
+    expect_system_error([&t] { static_cast<void>(t.join()); }, EINVAL,
+                        "tulle::thread: not joinable");
     EXPECT_THROW(static_cast<void>(t.try_join()), std::system_error);
     EXPECT_THROW(static_cast<void>(t.join_for(1s)), std::system_error);
     EXPECT_THROW(t.detach(), std::system_error);

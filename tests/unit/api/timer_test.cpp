@@ -105,7 +105,8 @@ TEST(timer, may_be_destroyed_by_its_own_call) {
 TEST(timer, moves) {
     std::atomic<int> calls{0};
     std::vector<tulle::timer> timers;
-    for (int k = 0; k < 500; ++k) timers.push_back(tulle::timer::after(std::chrono::microseconds(k), [&calls] { ++calls; }));
+    for (int k = 0; k < 500; ++k)
+        timers.push_back(tulle::timer::after(std::chrono::microseconds(k), [&calls] { ++calls; }));
     for (auto& t : timers) t.wait();
     EXPECT_EQ(calls.load(), 500);
     auto a = tulle::timer::after(1h, [&calls] { ++calls; });

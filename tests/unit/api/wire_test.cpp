@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What travels between places comes out as it went in; what is cut off, or names more than it has, is refused.
+// What travels between places comes out as it went in; what is cut off, or names more than it has,
+// is refused.
 #include <tulle/place.hpp>
 #include <tulle/wire.hpp>
 
@@ -75,7 +76,9 @@ struct wired_partly {
     int value = 0;
     int cached = -1;
     template <class Archive> void serialize(Archive& archive) { archive(value); }
-    friend bool operator==(wired_partly const& a, wired_partly const& b) { return a.value == b.value && b.cached == -1; }
+    friend bool operator==(wired_partly const& a, wired_partly const& b) {
+        return a.value == b.value && b.cached == -1;
+    }
 };
 
 // The same, with a way of its own.
@@ -114,7 +117,8 @@ template <class T> void expect_round_trip(T const& value) {
     wired_bytes const bytes = bytes_of(value);
     EXPECT_TRUE(value == value_of<T>(bytes, bytes.size()));
     for (std::size_t cut = 0; cut < bytes.size(); ++cut)
-        EXPECT_THROW(static_cast<void>(value_of<T>(bytes, cut)), wire_error) << cut << " of " << bytes.size() << " bytes";
+        EXPECT_THROW(static_cast<void>(value_of<T>(bytes, cut)), wire_error)
+            << cut << " of " << bytes.size() << " bytes";
 }
 
 TEST(wire, numbers_and_aggregates) {
@@ -154,7 +158,8 @@ TEST(wire, sequences) {
     expect_round_trip(std::vector<bool>{true, false, true, true, false, false, true, false, true});
     expect_round_trip(std::vector<std::string>{"", "a", "", "bc"});
     expect_round_trip(std::vector<std::vector<std::vector<int>>>{{}, {{}}, {{1}, {2, 3}, {}}});
-    expect_round_trip(std::vector<wired_without_default>{wired_without_default(1), wired_without_default(2)});
+    expect_round_trip(
+        std::vector<wired_without_default>{wired_without_default(1), wired_without_default(2)});
     expect_round_trip(std::vector<wired_constant>(3));
     expect_round_trip(std::array<std::string, 3>{"one", "", "three"});
     expect_round_trip(std::array<std::array<std::string, 2>, 2>{{{"a", "b"}, {"c", "d"}}});
@@ -169,7 +174,8 @@ TEST(wire, sets_and_maps) {
     expect_round_trip(std::map<std::string, int>{});
     expect_round_trip(std::map<std::string, std::vector<int>>{{"none", {}}, {"two", {1, 2}}});
     expect_round_trip(std::multimap<int, std::string>{{1, "a"}, {1, "b"}, {2, ""}});
-    expect_round_trip(std::unordered_map<int, std::map<int, std::set<int>>>{{1, {{2, {3}}}}, {4, {}}});
+    expect_round_trip(
+        std::unordered_map<int, std::map<int, std::set<int>>>{{1, {{2, {3}}}}, {4, {}}});
     expect_round_trip(std::unordered_multimap<int, int>{{1, 2}, {1, 3}});
 }
 
@@ -184,7 +190,8 @@ TEST(wire, pairs_tuples_and_optionals) {
     expect_round_trip(std::optional<std::string>());
     expect_round_trip(std::optional<std::string>(""));
     expect_round_trip(std::optional<std::optional<std::string>>(std::optional<std::string>()));
-    expect_round_trip(std::optional<std::vector<std::pair<std::string, std::optional<int>>>>({{"a", 1}, {"b", std::nullopt}}));
+    expect_round_trip(std::optional<std::vector<std::pair<std::string, std::optional<int>>>>(
+        {{"a", 1}, {"b", std::nullopt}}));
 }
 
 TEST(wire, types_that_name_their_parts) {
@@ -192,7 +199,8 @@ TEST(wire, types_that_name_their_parts) {
     expect_round_trip(wired_parts{});
     expect_round_trip(parts);
     expect_round_trip(wired_nested_parts{parts, "second"});
-    expect_round_trip(std::map<std::string, wired_nested_parts>{{"a", {parts, std::nullopt}}, {"b", {}}});
+    expect_round_trip(
+        std::map<std::string, wired_nested_parts>{{"a", {parts, std::nullopt}}, {"b", {}}});
 }
 
 TEST(wire, elements_travel_as_they_do_alone) {
@@ -206,8 +214,10 @@ TEST(wire, elements_travel_as_they_do_alone) {
     std::array<std::string, 2> const as_texts{"1", "23"};
     expect_round_trip(two);
     EXPECT_EQ(bytes_of(two), bytes_of(as_texts));
-    EXPECT_EQ(bytes_of(std::vector<wired_specially>{{1}, {23}}), bytes_of(std::vector<std::string>{"1", "23"}));
-    EXPECT_EQ(bytes_of(std::optional(wired_specially{1})), bytes_of(std::optional<std::string>("1")));
+    EXPECT_EQ(bytes_of(std::vector<wired_specially>{{1}, {23}}),
+              bytes_of(std::vector<std::string>{"1", "23"}));
+    EXPECT_EQ(bytes_of(std::optional(wired_specially{1})),
+              bytes_of(std::optional<std::string>("1")));
 }
 
 TEST(wire, elements_that_take_no_bytes) {
@@ -250,7 +260,8 @@ TEST(wire, a_view_shows_the_message_aligned) {
     EXPECT_LT(reinterpret_cast<std::byte const*>(seen.data()), out.data() + out.size());
     EXPECT_EQ(in.get<char>(), 'b');
     auto const two = in.get<view<std::uint16_t>>();
-    EXPECT_EQ(std::vector<std::uint16_t>(two.begin(), two.end()), (std::vector<std::uint16_t>{4, 5}));
+    EXPECT_EQ(std::vector<std::uint16_t>(two.begin(), two.end()),
+              (std::vector<std::uint16_t>{4, 5}));
     EXPECT_TRUE(in.get<view<double>>().empty());
     EXPECT_EQ(in.get<char>(), 'c');
     EXPECT_EQ(in.left(), 0U);
@@ -276,10 +287,12 @@ template <class T> void expect_no_such_count(std::uint64_t count) {
     EXPECT_THROW(static_cast<void>(in.get<T>()), wire_error) << count;
 }
 
-// Memory for so many would end in std::bad_alloc or std::length_error, or in the end of the process.
+// Memory for so many would end in std::bad_alloc or std::length_error, or in the end of the
+// process.
 TEST(wire, a_count_that_cannot_be_true_is_refused_before_memory_is_asked_for) {
-    for (std::uint64_t const count : {std::uint64_t{9}, std::uint64_t{1} << 40U, std::uint64_t{1} << 61U, (std::uint64_t{1} << 62U) + 1,
-                                      std::numeric_limits<std::uint64_t>::max()}) {
+    for (std::uint64_t const count :
+         {std::uint64_t{9}, std::uint64_t{1} << 40U, std::uint64_t{1} << 61U,
+          (std::uint64_t{1} << 62U) + 1, std::numeric_limits<std::uint64_t>::max()}) {
         expect_no_such_count<std::string>(count);
         expect_no_such_count<std::u32string>(count);
         expect_no_such_count<std::vector<char>>(count);

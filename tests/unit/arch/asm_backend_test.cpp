@@ -11,7 +11,9 @@ namespace {
 
 TEST(asm_backend, outlined_switch_does_the_same) {
     struct outlined : tulle::arch::asm_backend {
-        static void switch_to(context& from, context const& to) noexcept { switch_to_outlined(from, to); }
+        static void switch_to(context& from, context const& to) noexcept {
+            switch_to_outlined(from, to);
+        }
     };
     int steps = 0;
     test_fiber<outlined> fiber([&](auto& self) {

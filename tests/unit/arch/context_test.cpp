@@ -43,7 +43,8 @@ TYPED_TEST(context_of, ping_pong) {
 }
 
 TYPED_TEST(context_of, entry_stack_is_aligned_and_inside) {
-    for (std::size_t odd : {0U, 1U, 8U, 15U, 16U, 24U, 40U}) { // sizes need not be multiples of anything
+    // Sizes need not be multiples of anything.
+    for (std::size_t odd : {0U, 1U, 8U, 15U, 16U, 24U, 40U}) {
         std::vector<std::byte> stack(65536 + odd);
         struct state {
             typename TypeParam::context fiber, caller;
@@ -77,7 +78,8 @@ TYPED_TEST(context_of, entry_stack_is_aligned_and_inside) {
 
 TYPED_TEST(context_of, live_values_survive) {
     auto const body = [](auto& self, std::uint64_t seed) {
-        std::uint64_t a = seed, b = seed * 3, c = seed * 5, d = seed * 7, e = seed * 11, f = seed * 13, g = seed * 17;
+        std::uint64_t a = seed, b = seed * 3, c = seed * 5, d = seed * 7, e = seed * 11,
+                      f = seed * 13, g = seed * 17;
         double x = double(seed) * 0.5, y = double(seed) * 0.25;
         long double z = static_cast<long double>(seed) / 3;
         for (int i = 0; i < 100; ++i) {
@@ -93,7 +95,8 @@ TYPED_TEST(context_of, live_values_survive) {
     std::vector<std::unique_ptr<test_fiber<TypeParam>>> fibers;
     std::array<double, 3> results{};
     for (std::size_t i = 0; i < results.size(); ++i) {
-        fibers.push_back(std::make_unique<test_fiber<TypeParam>>([&, i](auto& self) { results[i] = body(self, i + 1); }));
+        fibers.push_back(std::make_unique<test_fiber<TypeParam>>(
+            [&, i](auto& self) { results[i] = body(self, i + 1); }));
     }
     for (int round = 0; round <= 100; ++round) {
         for (auto& fiber : fibers) {
@@ -102,14 +105,16 @@ TYPED_TEST(context_of, live_values_survive) {
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
         EXPECT_TRUE(fibers[i]->done());
-        double volatile const alone_result = body(nobody, i + 1); // in memory it has the precision of results[i]
+        // In memory it has the precision of results[i].
+        double volatile const alone_result = body(nobody, i + 1);
         EXPECT_EQ(results[i], alone_result);
     }
 }
 
 TYPED_TEST(context_of, rounding_mode_belongs_to_the_context) {
     static_assert(!TestFixture::k_is_assembly || TypeParam::k_keeps_rounding_mode);
-    if (!TypeParam::k_keeps_rounding_mode) GTEST_SKIP() << "the C library's switch does not keep the FP control words";
+    if (!TypeParam::k_keeps_rounding_mode)
+        GTEST_SKIP() << "the C library's switch does not keep the FP control words";
     test_fiber<TypeParam> upward([](auto& self) {
         std::fesetround(FE_UPWARD);
         for (int i = 0; i < 10; ++i) {
@@ -194,8 +199,9 @@ TYPED_TEST(context_of, deep_recursion_interleaves) {
     std::array<int, 3> sums{};
     std::vector<std::unique_ptr<test_fiber<TypeParam>>> fibers;
     for (int i = 0; i < 3; ++i) {
-        fibers.push_back(std::make_unique<test_fiber<TypeParam>>(
-            [&sums, i](auto& self) { sums[static_cast<std::size_t>(i)] = descend(self, k_depth, i + 1); }));
+        fibers.push_back(std::make_unique<test_fiber<TypeParam>>([&sums, i](auto& self) {
+            sums[static_cast<std::size_t>(i)] = descend(self, k_depth, i + 1);
+        }));
     }
     while (!fibers.back()->done()) {
         for (auto& fiber : fibers) {
@@ -262,7 +268,8 @@ _Unwind_Reason_Code count_frame(_Unwind_Context* context, void* argument) {
 }
 
 template <class Fiber> [[gnu::noinline]] int walk_at(Fiber& self, int depth, walk& state) {
-    int const result = depth > 0 ? walk_at(self, depth - 1, state) : int(_Unwind_Backtrace(&count_frame, &state));
+    int const result =
+        depth > 0 ? walk_at(self, depth - 1, state) : int(_Unwind_Backtrace(&count_frame, &state));
     asm volatile("");
     return result;
 }
@@ -302,7 +309,8 @@ template <class Backend> void let_an_exception_escape() {
     annotation.create(stack.data(), stack.size());
     caller_annotation.adopt_current_thread();
     Backend::make(
-        fiber, stack.data(), stack.size(), [](void*) { throw std::runtime_error("escaped"); }, nullptr);
+        fiber, stack.data(), stack.size(), [](void*) { throw std::runtime_error("escaped"); },
+        nullptr);
     tulle::arch::before_switch(caller_annotation, annotation, false);
     Backend::switch_to(caller, fiber);
 }

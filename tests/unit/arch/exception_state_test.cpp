@@ -115,7 +115,8 @@ TYPED_TEST(exceptions_over, without_the_exchange_handlers_mix) {
     two.resume();
     one.resume();
     EXPECT_EQ(found_one, 2);
-    EXPECT_EQ(std::current_exception() != nullptr, true) << "the caller sees a handler that is not its own";
+    EXPECT_EQ(std::current_exception() != nullptr, true)
+        << "the caller sees a handler that is not its own";
     two.resume();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every register that a called function must preserve holds a value of its own while contexts take turns. The functions that do it are made from
-// the table of registers in tests/arch/architectures.py.
+// Every register that a called function must preserve holds a value of its own while contexts take
+// turns. The functions that do it are made from the table of registers in
+// tests/arch/architectures.py.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,7 +20,8 @@ TYPED_TEST(preserved_registers, survive) {
     constexpr std::uintptr_t k_rounds = 30;
     int wrong = 0;
     auto const body = [&wrong](fiber_type& self, std::uintptr_t seed) {
-        for (std::uintptr_t round = 0; round < k_rounds; ++round) wrong += wrong_registers(self, seed * 1000 + round);
+        for (std::uintptr_t round = 0; round < k_rounds; ++round)
+            wrong += wrong_registers(self, seed * 1000 + round);
     };
     fiber_type one([&](fiber_type& self) { body(self, 1); });
     fiber_type two([&](fiber_type& self) { body(self, 2); });
@@ -34,8 +36,8 @@ TYPED_TEST(preserved_registers, survive) {
     EXPECT_GE(resumes, int(k_rounds)) << "each function yields once";
 }
 
-// A switch that is inlined has its caller's values around it, and the registers that it saves itself (frame pointers, mostly) are the only ones that
-// the compiler may leave them in.
+// A switch that is inlined has its caller's values around it, and the registers that it saves
+// itself (frame pointers, mostly) are the only ones that the compiler may leave them in.
 template <class Backend> struct counting_pair {
     typename Backend::context home, other;
     tulle::arch::sanitizer_fiber home_annotation, other_annotation;
@@ -68,7 +70,8 @@ TYPED_TEST(preserved_registers, values_live_across_an_inlined_switch) {
     counting_pair<TypeParam> pair;
     pair.home_annotation.adopt_current_thread();
     pair.other_annotation.create(pair.stack.data(), pair.stack.size());
-    TypeParam::make(pair.other, pair.stack.data(), pair.stack.size(), &counting_pair<TypeParam>::run_other, &pair);
+    TypeParam::make(pair.other, pair.stack.data(), pair.stack.size(),
+                    &counting_pair<TypeParam>::run_other, &pair);
     auto* const self = &pair;
     std::uintptr_t sum = 0, mine = 0;
     for (std::uintptr_t k = 0; k < 50; ++k) {

@@ -27,10 +27,13 @@ constexpr std::array<std::uint8_t, 8> k_clang{0x48, 0xc7, 0x04, 0x24};       // 
 constexpr std::array<std::uint8_t, 8> k_other{0x48, 0x83, 0x0c, 0x24, 0x01}; // orq $1, (%rsp)
 
 TEST(stack_probe, tells_where_the_stack_pointer_was_going) {
-    for (auto const* code : {k_gcc.data(), k_clang.data()}) EXPECT_EQ(arch::probe_target(stopped_at(code, k_here - 40960)), k_here - 40960);
+    for (auto const* code : {k_gcc.data(), k_clang.data()})
+        EXPECT_EQ(arch::probe_target(stopped_at(code, k_here - 40960)), k_here - 40960);
 }
 
-TEST(stack_probe, other_code_is_no_probe) { EXPECT_EQ(arch::probe_target(stopped_at(k_other.data(), k_here - 40960)), 0U); }
+TEST(stack_probe, other_code_is_no_probe) {
+    EXPECT_EQ(arch::probe_target(stopped_at(k_other.data(), k_here - 40960)), 0U);
+}
 
 TEST(stack_probe, a_register_with_something_else_in_it_is_not_believed) {
     for (std::uintptr_t const r11 : {k_here, k_here + 4096, k_here - 100, std::uintptr_t{7}})

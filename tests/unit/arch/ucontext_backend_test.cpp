@@ -11,7 +11,8 @@
 
 namespace {
 
-#if !defined(TULLE_ANNOTATE_ADDRESS) && !defined(TULLE_ANNOTATE_THREAD) // they would have to be told of each switch, and use the mask
+#if !defined(TULLE_ANNOTATE_ADDRESS) &&                                                            \
+    !defined(TULLE_ANNOTATE_THREAD) // they would have to be told of each switch, and use the mask
 using backend = tulle::arch::ucontext_backend;
 
 void return_at_once(void*) {}
@@ -47,7 +48,8 @@ void set_without_signal_masks() {
 
 TEST(ucontext_backend_death_test, entry_returns) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(return_from_an_entry(), "tulle: the entry function of a context returned; it must switch away for good");
+    EXPECT_DEATH(return_from_an_entry(),
+                 "tulle: the entry function of a context returned; it must switch away for good");
 }
 
 TEST(ucontext_backend_death_test, system_refuses) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work that may run at any place, over a virtual network: the workers of this process take work for all places in turn, from shelves that all reach or
-// by messages, in order and out of order.
+// Work that may run at any place, over a virtual network: the workers of this process take work for
+// all places in turn, from shelves that all reach or by messages, in order and out of order.
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
@@ -33,21 +33,27 @@ struct balance_world {
 };
 void PrintTo(balance_world const& w, std::ostream* to) { *to << w.name; }
 
-class global_work_test : looks_for_all_places, started, public testing::TestWithParam<balance_world> {
+class global_work_test : looks_for_all_places,
+                         started,
+                         public testing::TestWithParam<balance_world> {
 protected:
     global_work_test() { begin_looking(m_places); }
     ~global_work_test() override { end_looking(); }
     loopback_places m_places{4, GetParam().options};
 };
 
-INSTANTIATE_TEST_SUITE_P(networks, global_work_test,
-                         testing::Values(balance_world{"shelves", {}}, balance_world{"shelves_out_of_order", {.seed = 7}},
-                                         balance_world{"apart", {.shares_segments = false}},
-                                         balance_world{"apart_out_of_order", {.seed = 3, .most_bytes = 512, .shares_segments = false}},
-                                         balance_world{"apart_narrow", {.most_waiting = 3, .shares_segments = false}}),
-                         [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    networks, global_work_test,
+    testing::Values(balance_world{"shelves", {}},
+                    balance_world{"shelves_out_of_order", {.seed = 7}},
+                    balance_world{"apart", {.shares_segments = false}},
+                    balance_world{"apart_out_of_order",
+                                  {.seed = 3, .most_bytes = 512, .shares_segments = false}},
+                    balance_world{"apart_narrow", {.most_waiting = 3, .shares_segments = false}}),
+    [](auto const& which) { return std::string(which.param.name); });
 
-constexpr int k_depth = tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer ? 9 : 12;
+constexpr int k_depth =
+    tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer ? 9 : 12;
 
 // Leaves of a tree, and the places that have counted some, as bits.
 struct census_of_leaves {
@@ -73,7 +79,9 @@ TEST_P(global_work_test, places_share_the_work_of_one) {
 
 TEST_P(global_work_test, each_place_may_begin) {
     for (int round = 0; round < 5; ++round) {
-        for (auto const p : tulle::places()) EXPECT_EQ(tulle::at(p, [] { return count_leaves(k_depth - 3).leaves; }), 1L << (k_depth - 3));
+        for (auto const p : tulle::places())
+            EXPECT_EQ(tulle::at(p, [] { return count_leaves(k_depth - 3).leaves; }),
+                      1L << (k_depth - 3));
     }
 }
 
@@ -113,7 +121,9 @@ TEST_P(global_work_test, exceptions_of_stolen_records_come_back) {
             ADD_FAILURE() << how;
         } catch (std::exception const& e) {
             EXPECT_EQ(dynamic_cast<std::out_of_range const*>(&e) != nullptr, how == 0) << e.what();
-            EXPECT_EQ(std::string(e.what()).substr(0, 3), how == 0 ? "far" : how == 1 ? "odd" : "xxx");
+            EXPECT_EQ(std::string(e.what()).substr(0, 3), how == 0   ? "far"
+                                                          : how == 1 ? "odd"
+                                                                     : "xxx");
         }
     }
 }
@@ -149,7 +159,8 @@ TEST_P(global_work_test, joins_in_any_order_are_right) {
                 left.push_back(static_cast<long>(all.size()));
                 all.push_back(std::make_unique<child>(left.back()));
             }
-            auto const chosen = left.begin() + random.below(static_cast<std::uint32_t>(left.size()));
+            auto const chosen =
+                left.begin() + random.below(static_cast<std::uint32_t>(left.size()));
             ASSERT_EQ(all[static_cast<std::size_t>(*chosen)]->join(), *chosen * *chosen);
             left.erase(chosen);
             if (random.below(3) == 0) tulle::this_thread::yield();
@@ -175,7 +186,8 @@ TEST_P(global_work_test, arguments_and_results_of_many_kinds_travel) {
         },
         large{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}});
     auto none = tulle::global_fork([] { ++s_begun; });
-    auto mixed = tulle::global_fork([](char a, double b, short c) { return a + b * c; }, char{1}, 2.5, short{4});
+    auto mixed = tulle::global_fork([](char a, double b, short c) { return a + b * c; }, char{1},
+                                    2.5, short{4});
     EXPECT_EQ(mixed.join(), 11.0);
     none.join();
     EXPECT_EQ(wide.join().words[11], 13);
@@ -186,7 +198,8 @@ std::atomic<long> s_nodes{0};
 void visit_nodes(int depth, int width) {
     ++s_nodes;
     if (depth == 0) return;
-    for (int k = 0; k < width; ++k) tulle::this_activity::async_any([](int d, int w) { visit_nodes(d, w); }, depth - 1, width);
+    for (int k = 0; k < width; ++k)
+        tulle::this_activity::async_any([](int d, int w) { visit_nodes(d, w); }, depth - 1, width);
 }
 
 TEST_P(global_work_test, a_finish_waits_for_activities_wherever_they_go) {
@@ -203,8 +216,11 @@ TEST_P(global_work_test, activities_move) {
     while (s_places != 15) {
         tulle::finish([](tulle::activities& all) {
             for (int k = 0; k < 200; ++k)
-                all.async_any([](std::string const& text) { s_places |= (1U << tulle::here().index()) * (text == "some text" ? 1U : 0U); },
-                              std::string("some text"));
+                all.async_any(
+                    [](std::string const& text) {
+                        s_places |= (1U << tulle::here().index()) * (text == "some text" ? 1U : 0U);
+                    },
+                    std::string("some text"));
         });
     }
 }
@@ -232,13 +248,17 @@ TEST_P(global_work_test, activities_that_fork_and_wait) {
     s_nodes = 0;
     tulle::finish([](tulle::activities& all) {
         for (int k = 0; k < 40; ++k)
-            all.async_any([](int depth) { s_nodes += count_leaves(depth).leaves + tulle::at(tulle::place(depth % 4), [] { return 1; }); },
-                          k % 8);
+            all.async_any(
+                [](int depth) {
+                    s_nodes += count_leaves(depth).leaves +
+                               tulle::at(tulle::place(depth % 4), [] { return 1; });
+                },
+                k % 8);
     });
     EXPECT_EQ(s_nodes, 40 + 5 * 255);
 }
 
-// --- without places ----------------------------------------------------------------------------------------------------------
+// --- without places ------------------------------------------------------------------------------
 
 class global_work_alone_test : started, public testing::Test {};
 
@@ -252,7 +272,8 @@ TEST_F(global_work_alone_test, another_worker_takes_it) {
 
 TEST_F(global_work_alone_test, another_worker_is_woken_for_it) {
     for (int round = 0; round < 20; ++round) {
-        while (tulle::sched::scheduler::instance().idle().sleeping() == 0) {} // this one does not yield
+        // This one does not yield.
+        while (tulle::sched::scheduler::instance().idle().sleeping() == 0) {}
         s_begun = 0;
         auto child = tulle::global_fork([](int n) { return ++s_begun + n; }, 1);
         while (s_begun.load(std::memory_order_acquire) == 0) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places that die with work that they have taken from others: who joins it gets dead_place, all other work is done, and nothing hangs.
+// Places that die with work that they have taken from others: who joins it gets dead_place, all
+// other work is done, and nothing hangs.
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
@@ -27,7 +28,9 @@ struct mortal_balance_world {
 };
 void PrintTo(mortal_balance_world const& w, std::ostream* to) { *to << w.name; }
 
-class global_work_death : looks_for_all_places, started, public testing::TestWithParam<mortal_balance_world> {
+class global_work_death : looks_for_all_places,
+                          started,
+                          public testing::TestWithParam<mortal_balance_world> {
 protected:
     global_work_death() { begin_looking(m_places); }
     ~global_work_death() override { end_looking(); }
@@ -37,16 +40,19 @@ protected:
     void bury(int which) {
         kill(which);
         for (int k = 0; k < which; ++k)
-            while (!m_places.endpoint(k).is_dead(static_cast<tulle::net::rank>(which))) tulle::this_thread::yield();
+            while (!m_places.endpoint(k).is_dead(static_cast<tulle::net::rank>(which)))
+                tulle::this_thread::yield();
     }
     loopback_places m_places{4, GetParam().options, {.survives = true}};
 };
 
-INSTANTIATE_TEST_SUITE_P(networks, global_work_death,
-                         testing::Values(mortal_balance_world{"shelves", {}}, mortal_balance_world{"shelves_out_of_order", {.seed = 7}},
-                                         mortal_balance_world{"apart_out_of_order",
-                                                              {.seed = 3, .most_bytes = 512, .shares_segments = false}}),
-                         [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    networks, global_work_death,
+    testing::Values(mortal_balance_world{"shelves", {}},
+                    mortal_balance_world{"shelves_out_of_order", {.seed = 7}},
+                    mortal_balance_world{"apart_out_of_order",
+                                         {.seed = 3, .most_bytes = 512, .shares_segments = false}}),
+    [](auto const& which) { return std::string(which.param.name); });
 
 std::atomic<int> taken_by{-1};
 std::atomic<bool> may_go_on{false};
@@ -85,7 +91,8 @@ TEST_P(global_work_death, the_others_go_on_sharing_work) {
         s_seen = 0;
         while (s_seen != (which == 3 ? 7U : 3U)) {
             tulle::finish([](tulle::activities& all) {
-                for (int k = 0; k < 100; ++k) all.async_any([] { s_seen |= 1U << tulle::here().index(); });
+                for (int k = 0; k < 100; ++k)
+                    all.async_any([] { s_seen |= 1U << tulle::here().index(); });
             });
         }
     }
@@ -99,12 +106,15 @@ long count_tree(int depth) {
 }
 
 // Nothing: a place has died with some of it.
-std::optional<long> counted(int depth) try { return count_tree(depth); } catch (tulle::dead_place const&) {
+std::optional<long> counted(int depth) try {
+    return count_tree(depth);
+} catch (tulle::dead_place const&) {
     return {};
 }
 
 TEST_P(global_work_death, a_tree_is_counted_or_throws) {
-    constexpr int k_height = tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer ? 8 : 12;
+    constexpr int k_height =
+        tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer ? 8 : 12;
     tulle::base::rng random(11);
     for (int which = 3; which != 0; --which) {
         tulle::finish([&](tulle::activities& all) {

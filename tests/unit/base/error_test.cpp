@@ -13,7 +13,8 @@ namespace {
 using namespace tulle::base;
 
 TEST(error_death_test, fatal_prints_one_line_and_aborts) {
-    EXPECT_EXIT(fatal("%d stacks of %s", 7, "wool"), ::testing::KilledBySignal(SIGABRT), "^tulle: 7 stacks of wool\n");
+    EXPECT_EXIT(fatal("%d stacks of %s", 7, "wool"), ::testing::KilledBySignal(SIGABRT),
+                "^tulle: 7 stacks of wool\n");
 }
 
 TEST(error_death_test, check_prints_its_message) {

@@ -30,7 +30,8 @@ TEST(option, reads_numbers_sizes_and_words) {
     EXPECT_EQ(table.number(option_id::workers), 12U);
     EXPECT_EQ(table.set("workers", "auto", k_api), std::nullopt);
     EXPECT_EQ(table.number(option_id::workers), 0U);
-    std::map<std::string, std::uint64_t> const sizes{{"1024", 1024}, {"16K", 16384}, {"16k", 16384}, {"2M", 2U << 20U}, {"1G", 1U << 30U}};
+    std::map<std::string, std::uint64_t> const sizes{
+        {"1024", 1024}, {"16K", 16384}, {"16k", 16384}, {"2M", 2U << 20U}, {"1G", 1U << 30U}};
     for (auto const& [text, bytes] : sizes) {
         EXPECT_EQ(table.set("stack_size", text, k_api), std::nullopt) << text;
         EXPECT_EQ(table.number(option_id::stack_size), bytes);
@@ -43,10 +44,13 @@ TEST(option, reads_numbers_sizes_and_words) {
 
 TEST(option, refuses_nonsense_and_keeps_the_value) {
     option_table table;
-    for (char const* value : {"", "x", "-1", "1.5", "99999999999999999999", "4097", " 4", "4 ", "4K", "0x10", "Auto"}) {
+    for (char const* value :
+         {"", "x", "-1", "1.5", "99999999999999999999", "4097", " 4", "4 ", "4K", "0x10", "Auto"}) {
         auto const error = table.set("workers", value, k_api);
         ASSERT_TRUE(error.has_value()) << value;
-        EXPECT_NE(error->find("option workers: '" + std::string(value) + "' is not a number from 0 to 4096 or auto"), std::string::npos)
+        EXPECT_NE(error->find("option workers: '" + std::string(value) +
+                              "' is not a number from 0 to 4096 or auto"),
+                  std::string::npos)
             << *error;
     }
     for (char const* value : {"0", "1023", "2G", "16KB", "16T", "99999999999G", "K", "auto"}) {
@@ -65,7 +69,8 @@ TEST(option, refuses_nonsense_and_keeps_the_value) {
 
 TEST(option, names_an_unknown_option) {
     option_table table;
-    EXPECT_EQ(table.set("wrokers", "1", k_api).value(), "there is no option 'wrokers'; `tulle info` lists them");
+    EXPECT_EQ(table.set("wrokers", "1", k_api).value(),
+              "there is no option 'wrokers'; `tulle info` lists them");
     EXPECT_TRUE(table.set("", "1", k_api).has_value());
     EXPECT_TRUE(table.set_assignment("workers", k_api).has_value());
     EXPECT_EQ(table.set_assignment("workers=3", option_source::command_line), std::nullopt);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that follows: the CPUs that it has change as others come, go and die, without being asked.
+// A program that follows: the CPUs that it has change as others come, go and die, without being
+// asked.
 #include "cpus/member.hpp"
 #include "emulated.hpp"
 #include "resting_process.hpp"
@@ -84,7 +85,9 @@ protected:
         return s_has;
     }
     void await(std::size_t count) {
-        while (m_member.has().size() != count) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // a test that hangs fails
+        // A test that hangs fails.
+        while (m_member.has().size() != count)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
         EXPECT_EQ(followed(), m_member.has());
     }
 
@@ -170,7 +173,8 @@ TEST_F(member_test, who_cannot_follow_is_told_again) {
 TEST_F(member_test, a_file_that_is_removed_is_entered_again) {
     ASSERT_EQ(join(), 0);
     std::filesystem::remove(m_file.get());
-    while (!std::filesystem::exists(m_file.get())) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!std::filesystem::exists(m_file.get()))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     visit(m_one);
     await(4);
 }
@@ -215,7 +219,8 @@ TEST_F(member_test, a_child_is_no_member) {
     m_member.before_process_fork();
     pid_t const child = fork();
     m_member.after_process_fork(child == 0);
-    if (child == 0) _exit(m_member.want(k_wants_all) == ENOTSUP && m_member.may() == m_member.has() ? 0 : 1);
+    if (child == 0)
+        _exit(m_member.want(k_wants_all) == ENOTSUP && m_member.may() == m_member.has() ? 0 : 1);
     int status = -1;
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
@@ -232,7 +237,8 @@ TEST_F(member_test, sleeping_costs_next_to_nothing) {
     auto const used = [] {
         timespec t{};
         // The clock of an OS thread, by its number: as pthread_getcpuclockid makes it.
-        auto const clock = static_cast<clockid_t>((~static_cast<unsigned>(s_watcher.load()) << 3U) | 6U);
+        auto const clock =
+            static_cast<clockid_t>((~static_cast<unsigned>(s_watcher.load()) << 3U) | 6U);
         EXPECT_EQ(clock_gettime(clock, &t), 0);
         return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
     };

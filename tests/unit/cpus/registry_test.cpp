@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file in which programs agree: who comes, goes and dies, what is not what it should be, and deaths at each step.
+// The file in which programs agree: who comes, goes and dies, what is not what it should be, and
+// deaths at each step.
 #include "cpus/registry.hpp"
 #include "emulated.hpp"
 #include "os/process.hpp"
@@ -44,16 +45,21 @@ std::string content(std::string const& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void put(std::string const& path, std::string const& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+void put(std::string const& path, std::string const& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
 
-template <class T> std::string bytes_of(T const& object) { return {reinterpret_cast<char const*>(&object), sizeof object}; }
+template <class T> std::string bytes_of(T const& object) {
+    return {reinterpret_cast<char const*>(&object), sizeof object};
+}
 
 class registry_test : public ::testing::Test {
 protected:
     void SetUp() override { TULLE_SKIP_IF_EMULATED("/proc of other processes is the system's"); }
 
     // As that process would.
-    [[nodiscard]] list visit(resting_process const& as, cpus::wish const& wanted = k_all, list const& may = k_four) {
+    [[nodiscard]] list visit(resting_process const& as, cpus::wish const& wanted = k_all,
+                             list const& may = k_four) {
         registry r(m_file.get(), as.number());
         auto const found = r.visit(may, wanted);
         if (!found) ADD_FAILURE() << r.why();
@@ -69,12 +75,15 @@ protected:
         EXPECT_FALSE(r.list());
         EXPECT_EQ(errno, error);
     }
-    void expect_refused(int error, std::string const& why) const { expect_refused(error, why, m_file.get()); }
+    void expect_refused(int error, std::string const& why) const {
+        expect_refused(error, why, m_file.get());
+    }
     [[nodiscard]] std::set<int> processes() const {
         std::set<int> found;
         auto const rows = registry(m_file.get()).list();
         EXPECT_TRUE(rows);
-        for (auto const& row : rows.value_or(std::vector<registry::row>())) found.insert(row.process);
+        for (auto const& row : rows.value_or(std::vector<registry::row>()))
+            found.insert(row.process);
         return found;
     }
 
@@ -136,7 +145,8 @@ TEST_F(registry_test, wishes_may_change) {
     EXPECT_EQ(visit(m_two, {1, 4, 1}).size(), 2U);
     EXPECT_EQ(visit(m_one, {1, 4, 3}).size(), 3U);
     EXPECT_EQ(visit(m_two).size(), 1U);
-    EXPECT_EQ(visit(m_two, {3, 4, 1}, {3, 4, 5}), (list{3, 4, 5})) << "others than the first one may use, but for one";
+    EXPECT_EQ(visit(m_two, {3, 4, 1}, {3, 4, 5}), (list{3, 4, 5}))
+        << "others than the first one may use, but for one";
     EXPECT_EQ(visit(m_one), (list{0, 1, 2}));
 }
 
@@ -163,8 +173,11 @@ TEST_F(registry_test, large_numbers_of_processors) {
 
 TEST_F(registry_test, nonsense_is_refused) {
     registry r(m_file.get(), m_one.number());
-    for (cpus::wish const& bad :
-         {cpus::wish{0, 1, 1}, {2, 1, 1}, {1, 1, 0}, {1, 1, cpus::k_most_weight + 1}, {1, cpus::k_most_wanted + 1, 1}}) {
+    for (cpus::wish const& bad : {cpus::wish{0, 1, 1},
+                                  {2, 1, 1},
+                                  {1, 1, 0},
+                                  {1, 1, cpus::k_most_weight + 1},
+                                  {1, cpus::k_most_wanted + 1, 1}}) {
         EXPECT_FALSE(r.visit(k_four, bad));
         EXPECT_EQ(errno, EINVAL);
     }
@@ -201,16 +214,19 @@ TEST_F(registry_test, a_full_one_takes_nobody_else) {
     EXPECT_EQ(visit(m_two), k_four);
 }
 
-// --- what is not what it should be ---------------------------------------------------------------------------------------------------
+// --- what is not what it should be ---------------------------------------------------------------
 
-std::string const k_other = "it is of another version of Tulle, or something else; remove it when no such program runs";
+std::string const k_other =
+    "it is of another version of Tulle, or something else; remove it when no such program runs";
 
 TEST_F(registry_test, other_versions_and_other_files_are_refused_and_stay_as_they_are) {
     file_head newer;
     ++newer.format;
     file_head larger;
     ++larger.entry_bytes;
-    for (std::string const& bytes : {bytes_of(newer), bytes_of(larger), std::string("a letter to somebody"), std::string(100'000, '\0')}) {
+    for (std::string const& bytes :
+         {bytes_of(newer), bytes_of(larger), std::string("a letter to somebody"),
+          std::string(100'000, '\0')}) {
         put(m_file.get(), bytes);
         expect_refused(EBADMSG, k_other);
         EXPECT_EQ(content(m_file.get()), bytes);
@@ -223,16 +239,19 @@ TEST_F(registry_test, a_file_that_is_too_short_is_refused) {
 }
 
 TEST_F(registry_test, a_file_that_is_too_long_is_refused) {
-    put(m_file.get(), bytes_of(file_head()) + std::string((registry::k_most_programs + 1) * sizeof(entry), '\0'));
+    put(m_file.get(),
+        bytes_of(file_head()) + std::string((registry::k_most_programs + 1) * sizeof(entry), '\0'));
     expect_refused(EBADMSG, "it is damaged (too long); remove it");
 }
 
 TEST_F(registry_test, wishes_of_the_living_that_make_no_sense_are_refused) {
     EXPECT_EQ(visit(m_two), k_four);
     std::string const sound = content(m_file.get());
-    for (std::size_t const field : {offsetof(entry, least), offsetof(entry, most), offsetof(entry, weight), offsetof(entry, may)}) {
+    for (std::size_t const field : {offsetof(entry, least), offsetof(entry, most),
+                                    offsetof(entry, weight), offsetof(entry, may)}) {
         std::string bytes = sound;
-        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(file_head) + field), 4, '\0');
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(file_head) + field), 4,
+                    '\0');
         put(m_file.get(), bytes);
         expect_refused(EBADMSG, "it is damaged; remove it");
     }
@@ -254,7 +273,8 @@ TEST_F(registry_test, random_bytes_do_no_harm) {
         std::string bytes = sound;
         bytes.resize(sound.size() + random.below(2) * random.below(3000), '\7');
         for (std::uint32_t changes = random.below(20); changes > 0; --changes)
-            bytes[random.below(2) == 0 ? random.below(64) : random.below(static_cast<std::uint32_t>(bytes.size()))] =
+            bytes[random.below(2) == 0 ? random.below(64)
+                                       : random.below(static_cast<std::uint32_t>(bytes.size()))] =
                 static_cast<char>(random.below(256));
         put(m_file.get(), bytes);
         registry r(m_file.get(), m_one.number());
@@ -274,7 +294,8 @@ TEST_F(registry_test, what_is_no_file_is_refused) {
 
 TEST_F(registry_test, a_file_of_another_user_is_refused) {
     EXPECT_EQ(visit(m_one), k_four);
-    if (chown(m_file.get().c_str(), geteuid() + 1, static_cast<gid_t>(-1)) != 0) GTEST_SKIP() << "needs to be root";
+    if (chown(m_file.get().c_str(), geteuid() + 1, static_cast<gid_t>(-1)) != 0)
+        GTEST_SKIP() << "needs to be root";
     expect_refused(EPERM, "it belongs to another user");
 }
 
@@ -294,12 +315,14 @@ TEST_F(registry_test, what_the_environment_names) {
     EXPECT_EQ(setenv("TULLE_CPUS_FILE", "/somewhere/else", 1), 0);
     EXPECT_EQ(registry::default_path(), "/somewhere/else");
     unsetenv("TULLE_CPUS_FILE");
-    EXPECT_TRUE(registry::default_path().starts_with("/dev/shm/tulle-cpus-" + std::to_string(geteuid()) + "-"));
+    EXPECT_TRUE(registry::default_path().starts_with("/dev/shm/tulle-cpus-" +
+                                                     std::to_string(geteuid()) + "-"));
 }
 
-// --- deaths ---------------------------------------------------------------------------------------------------------------------------
+// --- deaths --------------------------------------------------------------------------------------
 
-// Kills the child of fork, which does `body`, as it is about to make its `step`th call of the system. False: it has ended before.
+// Kills the child of fork, which does `body`, as it is about to make its `step`th call of the
+// system. False: it has ended before.
 template <class Body> bool dies_at_call(int step, Body body) {
     pid_t const child = fork();
     if (child == 0) {
@@ -310,7 +333,8 @@ template <class Body> bool dies_at_call(int step, Body body) {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    for (int stops = 0; WIFSTOPPED(status) && stops < 2 * step - 1; ++stops) { // each call stops it twice
+    // Each call stops it twice.
+    for (int stops = 0; WIFSTOPPED(status) && stops < 2 * step - 1; ++stops) {
         ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
         waitpid(child, &status, 0);
     }
@@ -353,7 +377,8 @@ TEST_F(registry_test, who_dies_at_any_step_of_coming_or_going_leaves_nothing_beh
     base::rng random(seed);
     registry r(path);
     for (;;) {
-        auto const found = r.visit(k_four, {1, 1 + static_cast<int>(random.below(4)), 1 + static_cast<int>(random.below(3))});
+        auto const found = r.visit(k_four, {1, 1 + static_cast<int>(random.below(4)),
+                                            1 + static_cast<int>(random.below(3))});
         if (!found || found->empty()) {
             std::fprintf(stderr, "%s\n", r.why().c_str());
             _exit(1);

@@ -9,17 +9,21 @@ namespace {
 
 using tulle::diag::dwarf_reader;
 
-template <std::size_t N> dwarf_reader over(std::array<unsigned char, N> const& bytes) { return {bytes.data(), bytes.data() + N}; }
+template <std::size_t N> dwarf_reader over(std::array<unsigned char, N> const& bytes) {
+    return {bytes.data(), bytes.data() + N};
+}
 
 // The examples of DWARF 5, tables 7.7 and 7.8.
 TEST(dwarf_reader, numbers_of_variable_length) {
     std::array<unsigned char, 7> const positive{2, 127, 0x80, 1, 0x81, 1, 0};
     dwarf_reader p = over(positive);
-    for (std::uint64_t const expected : {2U, 127U, 128U, 129U, 0U}) EXPECT_EQ(p.unsigned_number(), expected);
+    for (std::uint64_t const expected : {2U, 127U, 128U, 129U, 0U})
+        EXPECT_EQ(p.unsigned_number(), expected);
     EXPECT_TRUE(p.at_end());
     std::array<unsigned char, 9> const either{2, 0x7E, 0xFF, 0, 0x81, 0x7F, 0x80, 1, 0x40};
     dwarf_reader e = over(either);
-    for (std::int64_t const expected : {2, -2, 127, -127, 128, -64}) EXPECT_EQ(e.signed_number(), expected);
+    for (std::int64_t const expected : {2, -2, 127, -127, 128, -64})
+        EXPECT_EQ(e.signed_number(), expected);
     EXPECT_TRUE(e.at_end());
 }
 

@@ -23,7 +23,8 @@ protected:
     void SetUp() override { // a sanitizer may have a handler
         m_before = present();
         std::signal(SIGSEGV, SIG_DFL);
-        if (present().sa_handler != SIG_DFL) GTEST_SKIP() << "a sanitizer keeps the signal for itself";
+        if (present().sa_handler != SIG_DFL)
+            GTEST_SKIP() << "a sanitizer keeps the signal for itself";
     }
     void TearDown() override { ::sigaction(SIGSEGV, &m_before, nullptr); }
 

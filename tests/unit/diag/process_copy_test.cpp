@@ -48,7 +48,9 @@ TEST(process_copy, a_crash_ends_the_copy_only) {
     TULLE_SKIP_IF_EMULATED("it refuses processes that send no signal when they end");
     for (int const fault : {SIGSEGV, SIGABRT}) {
         int number = fault;
-        EXPECT_EQ(end_of_copy([](void* what) { ::kill(::getpid(), *static_cast<int*>(what)); }, &number), 1);
+        EXPECT_EQ(
+            end_of_copy([](void* what) { ::kill(::getpid(), *static_cast<int*>(what)); }, &number),
+            1);
     }
 }
 

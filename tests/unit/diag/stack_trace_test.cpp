@@ -65,7 +65,8 @@ TEST(stack_trace, of_the_running_thread) {
     diag::stack_trace trace;
     with_aligned_frame(trace);
     ASSERT_GT(trace.count, 6U);
-    for (auto* const function : {&innermost, &with_large_frame, &with_variable_frame, &with_aligned_frame})
+    for (auto* const function :
+         {&innermost, &with_large_frame, &with_variable_frame, &with_aligned_frame})
         EXPECT_TRUE(passes_through(trace, function));
 }
 
@@ -99,7 +100,7 @@ TEST(stack_trace, a_deep_stack_is_cut) {
 
 #ifdef __x86_64__
 
-// --- stopped at each instruction -------------------------------------------------------------------------------------------
+// --- stopped at each instruction -----------------------------------------------------------------
 
 constexpr greg_t k_trap_flag = 0x100;
 
@@ -126,7 +127,10 @@ void look_at_step(int, siginfo_t*, void* interrupted) {
 void step_through_a_call(diag::stack_trace&) {
     g_steps.wanted = true;
     // The first step ends behind the last instruction here, with the stack as it was.
-    asm volatile("lea -128(%%rsp), %%rsp\n pushfq\n orq %0, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp" ::"i"(k_trap_flag) : "memory", "cc");
+    asm volatile(
+        "lea -128(%%rsp), %%rsp\n pushfq\n orq %0, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp" ::"i"(
+            k_trap_flag)
+        : "memory", "cc");
     ::getppid();
     g_steps.wanted = false;
 }

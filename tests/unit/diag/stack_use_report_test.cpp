@@ -12,11 +12,14 @@ namespace {
 using namespace tulle;
 
 TEST(stack_use_report, a_quarter_of_what_is_enough_stays_free) {
-    for (std::size_t used : {std::size_t{1}, std::size_t{9'000}, std::size_t{9'500}, std::size_t{100'000}, std::size_t{3'000'000}}) {
+    for (std::size_t used : {std::size_t{1}, std::size_t{9'000}, std::size_t{9'500},
+                             std::size_t{100'000}, std::size_t{3'000'000}}) {
         std::size_t const enough = diag::enough_for(used, 262144);
         EXPECT_EQ(stack::class_for(enough).bytes(), enough);
         EXPECT_LE(used * 4, enough * 3) << used;
-        EXPECT_TRUE(enough == stack::k_smallest_bytes || used * 4 / 3 + os::page_size() > enough / 2) << used;
+        EXPECT_TRUE(enough == stack::k_smallest_bytes ||
+                    used * 4 / 3 + os::page_size() > enough / 2)
+            << used;
     }
 }
 

@@ -29,8 +29,12 @@ private:
         --m_left;
         return m_from.allocate(bytes, alignment);
     }
-    void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override { m_from.deallocate(memory, bytes, alignment); }
-    [[nodiscard]] bool do_is_equal(memory_resource const& other) const noexcept override { return this == &other; }
+    void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
+        m_from.deallocate(memory, bytes, alignment);
+    }
+    [[nodiscard]] bool do_is_equal(memory_resource const& other) const noexcept override {
+        return this == &other;
+    }
 
     int m_left;
     std::pmr::memory_resource& m_from = *std::pmr::new_delete_resource();
@@ -48,8 +52,9 @@ TEST(thread_groups, without_memory_something_is_missing) {
         short_memory memory(times);
         diag::thread_groups found(memory);
         is_complete = found.collect(sched::scheduler::instance());
-        std::size_t const sum = std::accumulate(found.groups().begin(), found.groups().end(), std::size_t{0},
-                                                [](std::size_t total, auto const& g) { return total + g.count; });
+        std::size_t const sum =
+            std::accumulate(found.groups().begin(), found.groups().end(), std::size_t{0},
+                            [](std::size_t total, auto const& g) { return total + g.count; });
         EXPECT_LE(sum, 7U);
         EXPECT_TRUE(!is_complete || sum == 7) << sum; // with main
         for (auto const& g : found.groups()) EXPECT_NE(g.count, 0U);

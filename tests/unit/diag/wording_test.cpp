@@ -32,16 +32,19 @@ TEST(wording, public_functions_of_the_library_are_shown) {
     EXPECT_TRUE(diag::is_internal(made("run", "/usr/include/tulle/detail/record.hpp:7")));
     EXPECT_TRUE(diag::is_internal(made("operator()", "/usr/include/tulle/thread.hpp:7")));
     EXPECT_TRUE(diag::is_internal(made("bool tulle::sync::core<int>::take<char>(char&)", "")));
-    EXPECT_FALSE(diag::is_internal(made("user(tulle::mutex&)", "/usr/include/tulle/mutex.hpp:7"))); // with what it has inlined
+    // With what it has inlined.
+    EXPECT_FALSE(diag::is_internal(made("user(tulle::mutex&)", "/usr/include/tulle/mutex.hpp:7")));
     EXPECT_FALSE(diag::is_internal(made("tulle::latch::wait()", "/usr/include/tulle/latch.hpp:7")));
     EXPECT_FALSE(diag::is_internal(made("main", "/home/someone/main.cpp:7")));
 }
 
 TEST(wording, the_site_is_in_the_users_function) {
-    std::pmr::vector<diag::symbol> const inlined{made("spawn", "/usr/include/tulle/thread.hpp:7"), made("user", "user.cpp:3"),
+    std::pmr::vector<diag::symbol> const inlined{made("spawn", "/usr/include/tulle/thread.hpp:7"),
+                                                 made("user", "user.cpp:3"),
                                                  made("main", "user.cpp:9")};
     EXPECT_EQ(diag::site_of(inlined).function, "user");
-    std::pmr::vector<diag::symbol> const only_ours{made("spawn", "/usr/include/tulle/thread.hpp:7")};
+    std::pmr::vector<diag::symbol> const only_ours{
+        made("spawn", "/usr/include/tulle/thread.hpp:7")};
     EXPECT_EQ(diag::site_of(only_ours).function, "spawn");
 }
 

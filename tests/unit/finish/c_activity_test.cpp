@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C functions of places where C alone does not get: exceptions of C++ that leave functions, bytes that cannot travel, and places that die.
+// The C functions of places where C alone does not get: exceptions of C++ that leave functions,
+// bytes that cannot travel, and places that die.
 #include "loopback_places.hpp"
 
 #include <tulle.h>
@@ -23,7 +24,17 @@
 
 namespace {
 
-enum class failure : int { none, memory, logic, argument, range, code, no_code, runtime, nothing_known };
+enum class failure : int {
+    none,
+    memory,
+    logic,
+    argument,
+    range,
+    code,
+    no_code,
+    runtime,
+    nothing_known
+};
 
 struct failure_case {
     failure what;
@@ -58,16 +69,20 @@ failure failure_in(void const* argument, std::size_t size) {
     std::memcpy(&what, argument, sizeof what);
     return what;
 }
-void failing_call(void const* argument, std::size_t size, void* /*result*/, std::size_t /*result_size*/) {
+void failing_call(void const* argument, std::size_t size, void* /*result*/,
+                  std::size_t /*result_size*/) {
     fail_by(failure_in(argument, size));
 }
-void failing_activity(void const* argument, std::size_t size) { fail_by(failure_in(argument, size)); }
+void failing_activity(void const* argument, std::size_t size) {
+    fail_by(failure_in(argument, size));
+}
 void* failing_make(void const* argument, std::size_t size) {
     static int s_object;
     if (tulle_here() == 1) fail_by(failure_in(argument, size));
     return &s_object;
 }
-void empty_call(void const* /*argument*/, std::size_t /*size*/, void* /*result*/, std::size_t /*result_size*/) {}
+void empty_call(void const* /*argument*/, std::size_t /*size*/, void* /*result*/,
+                std::size_t /*result_size*/) {}
 void empty_activity(void const* /*argument*/, std::size_t /*size*/) {}
 void* make_something(void const* /*argument*/, std::size_t /*size*/) {
     static int s_object;
@@ -85,14 +100,17 @@ protected:
 
 // `start` gets the activities of a finish, and what a test has.
 template <class Start> int finish_in_c(Start start, std::uint64_t* lost = nullptr) {
-    auto const body = [](tulle_activities_t* all, void* argument) { (*static_cast<Start*>(argument))(all); };
+    auto const body = [](tulle_activities_t* all, void* argument) {
+        (*static_cast<Start*>(argument))(all);
+    };
     return tulle_finish_within(body, &start, nullptr, lost);
 }
 
 TEST_F(c_functions_of_places, an_exception_that_leaves_a_call_is_its_number) {
     for (auto const& [what, number] : k_failures)
         for (int p = 0; p < 3; ++p)
-            EXPECT_EQ(tulle_call_at(p, &failing_call, &what, sizeof what, nullptr, 0), number) << static_cast<int>(what) << " at " << p;
+            EXPECT_EQ(tulle_call_at(p, &failing_call, &what, sizeof what, nullptr, 0), number)
+                << static_cast<int>(what) << " at " << p;
 }
 
 TEST_F(c_functions_of_places, an_exception_that_leaves_an_activity_is_that_of_the_finish) {
@@ -128,12 +146,14 @@ TEST_F(c_functions_of_places, an_exception_that_leaves_a_block_ends_the_block) {
 TEST_F(c_functions_of_places, an_exception_that_leaves_a_maker_leaves_no_objects) {
     for (auto const& [what, number] : k_failures) {
         tulle_place_local_t objects{};
-        EXPECT_EQ(tulle_place_local_create(&objects, &failing_make, nullptr, &what, sizeof what), number);
+        EXPECT_EQ(tulle_place_local_create(&objects, &failing_make, nullptr, &what, sizeof what),
+                  number);
         EXPECT_EQ(objects.name != 0, number == 0);
     }
 }
 
-TEST_F(c_functions_of_places, an_exception_that_leaves_a_combination_fails_the_operation_everywhere) {
+TEST_F(c_functions_of_places,
+       an_exception_that_leaves_a_combination_fails_the_operation_everywhere) {
     static std::atomic<int> s_here;
     static std::atomic<int> s_elsewhere;
     s_here = s_elsewhere = 0;
@@ -146,7 +166,8 @@ TEST_F(c_functions_of_places, an_exception_that_leaves_a_combination_fails_the_o
         EXPECT_EQ(tulle_team_barrier(TULLE_TEAM_OF_ALL_PLACES), 0);
     };
     EXPECT_EQ(finish_in_c([&](tulle_activities_t* all) {
-                  for (int p = 0; p < 3; ++p) EXPECT_EQ(tulle_async_at(all, p, take_part, nullptr, 0), 0);
+                  for (int p = 0; p < 3; ++p)
+                      EXPECT_EQ(tulle_async_at(all, p, take_part, nullptr, 0), 0);
               }),
               0);
     EXPECT_EQ(s_here, 1); // three are combined at the first

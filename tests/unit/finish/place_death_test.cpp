@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places that die over a virtual network, while the others go on: everything that needs them throws dead_place, and nothing hangs. What runs at
-// a place that was killed goes on running here, cut off from the others, which for it have died.
+// Places that die over a virtual network, while the others go on: everything that needs them throws
+// dead_place, and nothing hangs. What runs at a place that was killed goes on running here, cut off
+// from the others, which for it have died.
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
@@ -98,7 +99,9 @@ protected:
         });
     }
     template <class F, class... A> auto start_call(int at, F f, A... arguments) {
-        return start([](int there, F g, A... values) { return tulle::at(tulle::place(there), g, values...); }, at, f, arguments...);
+        return start([](int there, F g,
+                        A... values) { return tulle::at(tulle::place(there), g, values...); },
+                     at, f, arguments...);
     }
 
     loopback_places m_places{5, GetParam().options, {.survives = true}};
@@ -106,9 +109,14 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, place_death,
-    testing::Values(mortal_world{"in_order", {}}, mortal_world{"out_of_order", {.seed = 7}}, mortal_world{"narrow", {.most_waiting = 3}},
-                    mortal_world{"staged", {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-                    mortal_world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}}),
+    testing::Values(
+        mortal_world{"in_order", {}}, mortal_world{"out_of_order", {.seed = 7}},
+        mortal_world{"narrow", {.most_waiting = 3}},
+        mortal_world{"staged",
+                     {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
+        mortal_world{
+            "unreadable",
+            {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}}),
     [](auto const& which) { return std::string(which.param.name); });
 
 TEST_P(place_death, calls_and_starts_at_the_dead_throw) {
@@ -151,7 +159,9 @@ TEST_P(place_death, a_call_under_way_throws) {
 TEST_P(place_death, it_is_told_over_places) {
     bury(3);
     wait_for([] { return tulle::at(tulle::place(1), [] { return tulle::place(3).is_dead(); }); });
-    EXPECT_EQ(deaths_thrown_by([] { tulle::at(tulle::place(1), [] { tulle::at(tulle::place(3), [] {}); }); }), (std::vector{3}));
+    EXPECT_EQ(deaths_thrown_by(
+                  [] { tulle::at(tulle::place(1), [] { tulle::at(tulle::place(3), [] {}); }); }),
+              (std::vector{3}));
 }
 
 // Started by the dead place at another one, which nobody else knows of.
@@ -194,8 +204,11 @@ TEST_P(place_death, a_finish_without_the_dead_is_not_concerned) {
 }
 
 TEST_P(place_death, the_home_of_a_finish) {
-    auto call =
-        start_call(2, [] { tulle::finish([](tulle::activities& all) { all.async_at(tulle::place(3), [] { reach_and_wait(); }); }); });
+    auto call = start_call(2, [] {
+        tulle::finish([](tulle::activities& all) {
+            all.async_at(tulle::place(3), [] { reach_and_wait(); });
+        });
+    });
     wait_for([] { return reached == 1; });
     kill(2);
     EXPECT_THROW(call.join(), tulle::dead_place);
@@ -227,9 +240,13 @@ TEST_P(place_death, collective_operations_end_everywhere) {
         wait_for([] { return reached == 4; });
         kill(2);
     });
-    EXPECT_EQ(std::count_if(outcome.begin(), outcome.end(), [](auto const& one) { return one == 0; }), 1) << "none but the dead is content";
-    EXPECT_GE(std::count_if(outcome.begin(), outcome.end(), [](auto const& one) { return one == 1; }), 1);
-    tulle::team const left(std::vector{tulle::place(0), tulle::place(1), tulle::place(3), tulle::place(4)});
+    EXPECT_EQ(
+        std::count_if(outcome.begin(), outcome.end(), [](auto const& one) { return one == 0; }), 1)
+        << "none but the dead is content";
+    EXPECT_GE(
+        std::count_if(outcome.begin(), outcome.end(), [](auto const& one) { return one == 1; }), 1);
+    tulle::team const left(
+        std::vector{tulle::place(0), tulle::place(1), tulle::place(3), tulle::place(4)});
     tulle::finish([&](tulle::activities& all) {
         for (int r = 0; r < 4; ++r)
             all.async_at(
@@ -261,10 +278,12 @@ TEST_P(place_death, a_clock_of_which_a_member_dies) {
 }
 
 TEST_P(place_death, who_has_a_mutex) {
-    for (auto const mode : {tulle::global_mutex::mode::contention_sensitive, tulle::global_mutex::mode::hierarchical}) {
+    for (auto const mode : {tulle::global_mutex::mode::contention_sensitive,
+                            tulle::global_mutex::mode::hierarchical}) {
         int const victim = mode == tulle::global_mutex::mode::contention_sensitive ? 2 : 3;
         tulle::global_mutex const m = tulle::global_mutex::make(tulle::place(1), mode);
-        tulle::global_mutex const of_the_dead = tulle::global_mutex::make(tulle::place(victim), mode);
+        tulle::global_mutex const of_the_dead =
+            tulle::global_mutex::make(tulle::place(victim), mode);
         int const before = reached;
         auto holder = start_call(
             victim,
@@ -287,7 +306,8 @@ TEST_P(place_death, who_has_a_mutex) {
 
 TEST_P(place_death, words_of_global_memory) {
     std::vector<tulle::global_ptr<std::uint64_t>> words;
-    for (int p = 0; p < 5; ++p) words.push_back(tulle::allocate_global_at<std::uint64_t>(tulle::place(p)));
+    for (int p = 0; p < 5; ++p)
+        words.push_back(tulle::allocate_global_at<std::uint64_t>(tulle::place(p)));
     for (auto const w : words) w.store(1);
     bury(2);
     if (GetParam().options.shares_segments) {
@@ -319,7 +339,9 @@ struct tally {
 std::array<tally, 5> tallies;
 
 struct living_branch {
-    explicit living_branch(int at) : own(tallies[static_cast<std::size_t>(at)]) { own.begun.fetch_add(1); }
+    explicit living_branch(int at) : own(tallies[static_cast<std::size_t>(at)]) {
+        own.begun.fetch_add(1);
+    }
     living_branch(living_branch const&) = delete;
     living_branch& operator=(living_branch const&) = delete;
     ~living_branch() { own.ended.fetch_add(1); }
@@ -358,7 +380,8 @@ TEST_P(place_death, of_random_trees_nothing_is_left_at_the_survivors) {
         std::atomic<bool> is_over{false};
         std::uint64_t const seed = random.below(1'000'000);
         int const when = static_cast<int>(random.below(60));
-        std::array<int, 2> const victims{1 + static_cast<int>(random.below(4)), 1 + static_cast<int>(random.below(4))};
+        std::array<int, 2> const victims{1 + static_cast<int>(random.below(4)),
+                                         1 + static_cast<int>(random.below(4))};
         auto killer = tulle::spawn([&] {
             for (int const victim : victims) {
                 int const enough = when + begun_so_far();
@@ -369,7 +392,8 @@ TEST_P(place_death, of_random_trees_nothing_is_left_at_the_survivors) {
         auto const dead = deaths_thrown_by([&] { tulle::finish([&] { grow(seed, 6); }); });
         is_over = true;
         losses += dead.empty() ? 0 : 1;
-        for (int const place : dead) EXPECT_TRUE(place == victims[0] || place == victims[1]) << place;
+        for (int const place : dead)
+            EXPECT_TRUE(place == victims[0] || place == victims[1]) << place;
         for (int p = 0; p < 5; ++p) {
             auto const& t = tallies[static_cast<std::size_t>(p)];
             if (p == victims[0] || p == victims[1]) continue;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A finish over places that is cancelled: by its body, a deadline, an activity at another place, an exception, with what it is a part of; while activities
-// are on their way, while parts of it end and begin again, and while places die. What hangs was missed by the cancellation.
+// A finish over places that is cancelled: by its body, a deadline, an activity at another place, an
+// exception, with what it is a part of; while activities are on their way, while parts of it end
+// and begin again, and while places die. What hangs was missed by the cancellation.
 #include "base/rng.hpp"
 #include "loopback_places.hpp"
 
@@ -56,11 +57,17 @@ using finish_stop = stopped_places<0>;
 using finish_stop_and_deaths = stopped_places<1>;
 
 auto stop_worlds() {
-    return testing::Values(stop_world{"in_order", {}}, stop_world{"out_of_order", {.seed = 7}}, stop_world{"narrow", {.most_waiting = 3}},
-                           stop_world{"staged", {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-                           stop_world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}});
+    return testing::Values(
+        stop_world{"in_order", {}}, stop_world{"out_of_order", {.seed = 7}},
+        stop_world{"narrow", {.most_waiting = 3}},
+        stop_world{"staged",
+                   {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
+        stop_world{"unreadable",
+                   {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}});
 }
-std::string name_of_stop_world(testing::TestParamInfo<stop_world> const& which) { return which.param.name; }
+std::string name_of_stop_world(testing::TestParamInfo<stop_world> const& which) {
+    return which.param.name;
+}
 INSTANTIATE_TEST_SUITE_P(networks, finish_stop, stop_worlds(), name_of_stop_world);
 INSTANTIATE_TEST_SUITE_P(networks, finish_stop_and_deaths, stop_worlds(), name_of_stop_world);
 
@@ -112,7 +119,8 @@ TEST_P(finish_stop, gives_up_what_has_not_begun) {
     auto const c = tulle::clock::make();
     EXPECT_FALSE(tulle::finish(tulle::cancellation_token(), [&](activities& all) {
         all.request_stop();
-        for (place const p : tulle::places()) c.async_at(all, p, [](tulle::clock const& own) { own.advance(); });
+        for (place const p : tulle::places())
+            c.async_at(all, p, [](tulle::clock const& own) { own.advance(); });
     }));
     EXPECT_EQ(c.advance(), 1U) << "nobody else takes part any more";
     c.drop();
@@ -131,10 +139,12 @@ TEST_P(finish_stop, by_a_deadline_reaches_chains) {
 
 // The body waits for a call that ends only by the cancellation.
 TEST_P(finish_stop, by_a_deadline_while_the_body_waits_for_a_call) {
-    EXPECT_FALSE(tulle::finish(wait_limit(5ms), [] { tulle::at(place(2), [] { wait_for_stop(); }); }));
+    EXPECT_FALSE(
+        tulle::finish(wait_limit(5ms), [] { tulle::at(place(2), [] { wait_for_stop(); }); }));
     tulle::cancellation_source whole;
     whole.request_stop_after(5ms);
-    EXPECT_FALSE(tulle::finish(whole.get_token(), [] { tulle::at(place(3), [] { wait_for_stop(); }); }));
+    EXPECT_FALSE(
+        tulle::finish(whole.get_token(), [] { tulle::at(place(3), [] { wait_for_stop(); }); }));
 }
 
 TEST_P(finish_stop, by_an_activity_of_another_place) {
@@ -177,7 +187,9 @@ TEST_P(finish_stop, reaches_what_is_within) {
         all.async_at(place(1), [] {
             tulle::finish([](activities& inner) {
                 inner.async_at(place(2), [] {
-                    tulle::finish(wait_limit(1h), [](activities& innermost) { innermost.async_at(place(3), [] { wait_for_stop(); }); });
+                    tulle::finish(wait_limit(1h), [](activities& innermost) {
+                        innermost.async_at(place(3), [] { wait_for_stop(); });
+                    });
                 });
                 inner.async_at(place(0), [] { wait_for_stop(); });
                 inner.async_at(place(3), [] {
@@ -196,7 +208,9 @@ TEST_P(finish_stop, reaches_what_is_within) {
 TEST_P(finish_stop, of_a_part_leaves_the_whole) {
     EXPECT_TRUE(tulle::finish(wait_limit(1h), [](activities& all) {
         all.async_at(place(1), [] {
-            EXPECT_FALSE(tulle::finish(wait_limit(5ms), [](activities& inner) { inner.async_at(place(2), [] { wait_for_stop(); }); }));
+            EXPECT_FALSE(tulle::finish(wait_limit(5ms), [](activities& inner) {
+                inner.async_at(place(2), [] { wait_for_stop(); });
+            }));
             EXPECT_FALSE(self::stop_requested());
             self::async_at(place(2), [] { note(); });
         });
@@ -204,9 +218,10 @@ TEST_P(finish_stop, of_a_part_leaves_the_whole) {
     EXPECT_EQ(begun, 1);
 }
 
-// --- random trees ------------------------------------------------------------------------------------------------------------
+// --- random trees --------------------------------------------------------------------------------
 
-// Starts others, waits now and then, and at last for the cancellation, or ends without it, so that parts end and begin again.
+// Starts others, waits now and then, and at last for the cancellation, or ends without it, so that
+// parts end and begin again.
 void branch_out(std::uint64_t seed, int depth);
 struct branch_there {
     void operator()(std::uint64_t seed, int depth) const { branch_out(seed, depth); }
@@ -218,7 +233,8 @@ void branch_out(std::uint64_t seed, int depth) {
         std::uint64_t const next = random.next();
         place const where(static_cast<int>(random.below(4)));
         if (random.below(4) == 0)
-            tulle::finish([&](activities& all) { all.async_at(where, branch_there{}, next, depth - 1); });
+            tulle::finish(
+                [&](activities& all) { all.async_at(where, branch_there{}, next, depth - 1); });
         else
             self::async_at(where, branch_there{}, next, depth - 1);
     }
@@ -232,14 +248,16 @@ TEST_P(finish_stop, of_random_trees_misses_nobody) {
         tulle::base::rng random(seed);
         std::uint32_t const patience = random.below(400);
         auto const body = [&](activities& all) {
-            for (int k = 0; k < 3; ++k) all.async_at(place(k + 1), branch_there{}, random.next(), 4);
+            for (int k = 0; k < 3; ++k)
+                all.async_at(place(k + 1), branch_there{}, random.next(), 4);
             for (std::uint32_t n = patience; n != 0; --n) tulle::this_thread::yield();
             if (patience % 2 == 0) all.request_stop();
         };
         if (patience % 2 == 0)
             EXPECT_FALSE(tulle::finish(tulle::cancellation_token(), body));
         else
-            tulle::finish(wait_limit(std::chrono::microseconds(10 * patience)), body); // may be over before
+            // May be over before.
+            tulle::finish(wait_limit(std::chrono::microseconds(10 * patience)), body);
     }
 }
 
@@ -260,15 +278,18 @@ TEST_P(finish_stop, messages) {
                   });
               }),
               4U);
-    EXPECT_EQ(sent_by([&] { tulle::finish(wait_limit(1h), [](activities& all) { all.async([] {}); }); }), 0U);
+    EXPECT_EQ(
+        sent_by([&] { tulle::finish(wait_limit(1h), [](activities& all) { all.async([] {}); }); }),
+        0U);
 }
 
-// --- deaths ------------------------------------------------------------------------------------------------------------------
+// --- deaths --------------------------------------------------------------------------------------
 
 TEST_P(finish_stop_and_deaths, the_survivors_are_cancelled) {
     EXPECT_THROW(tulle::finish(tulle::cancellation_token(),
                                [&](activities& all) {
-                                   for (int k = 1; k < 4; ++k) all.async_at(place(k), [] { wait_for_stop(); });
+                                   for (int k = 1; k < 4; ++k)
+                                       all.async_at(place(k), [] { wait_for_stop(); });
                                    pass_until([] { return waiting == 3; });
                                    m_places.network().kill(2, SIGKILL);
                                    all.request_stop();
@@ -284,7 +305,9 @@ TEST_P(finish_stop_and_deaths, at_any_moment) {
         try {
             tulle::finish(tulle::cancellation_token(), [&](activities& all) {
                 for (int k = 1; k < 4; ++k)
-                    if (!is_dead || k != 2) all.async_at(place(k), [] { self::async_at(place(1), [] { wait_for_stop(); }); });
+                    if (!is_dead || k != 2)
+                        all.async_at(place(k),
+                                     [] { self::async_at(place(1), [] { wait_for_stop(); }); });
                 for (std::uint32_t n = random.below(200); n != 0; --n) tulle::this_thread::yield();
                 if (kills) m_places.network().kill(2, SIGKILL);
                 for (std::uint32_t n = random.below(50); n != 0; --n) tulle::this_thread::yield();
@@ -315,7 +338,11 @@ TEST_F(lone_finish_stop, lets_nothing_begin) {
 TEST_F(lone_finish_stop, works_at_a_single_place) {
     EXPECT_FALSE(tulle::finish(wait_limit(2ms), [](activities& all) {
         all.async([] { self::get_token().wait(); });
-        all.async([] { tulle::finish([](activities& inner) { inner.async_at(place(0), [] { self::get_token().wait(); }); }); });
+        all.async([] {
+            tulle::finish([](activities& inner) {
+                inner.async_at(place(0), [] { self::get_token().wait(); });
+            });
+        });
     }));
     EXPECT_THROW(tulle::finish(wait_limit(1h),
                                [](activities& all) {

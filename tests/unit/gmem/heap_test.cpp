@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Heaps of the memory managers beside a model that knows every grain: random sequences for each algorithm.
+// Heaps of the memory managers beside a model that knows every grain: random sequences for each
+// algorithm.
 #include "gmem/heap.hpp"
 
 #include "base/rng.hpp"
@@ -38,9 +39,12 @@ std::string name_of(algorithm a) {
 class model {
 public:
     [[nodiscard]] bool is_free(extent e) const {
-        return std::none_of(m_taken.begin() + index(e.begin), m_taken.begin() + index(e.end), [](bool taken) { return taken; });
+        return std::none_of(m_taken.begin() + index(e.begin), m_taken.begin() + index(e.end),
+                            [](bool taken) { return taken; });
     }
-    void set(extent e, bool taken) { std::fill(m_taken.begin() + index(e.begin), m_taken.begin() + index(e.end), taken); }
+    void set(extent e, bool taken) {
+        std::fill(m_taken.begin() + index(e.begin), m_taken.begin() + index(e.end), taken);
+    }
     // Holes within `where`, in order.
     [[nodiscard]] std::vector<extent> holes(extent where) const {
         std::vector<extent> all;
@@ -60,12 +64,15 @@ public:
         auto const all = holes(where);
         extent const* best = nullptr;
         for (extent const& hole : all)
-            if (hole.size() >= bytes && (best == nullptr || hole.size() < best->size())) best = &hole;
+            if (hole.size() >= bytes && (best == nullptr || hole.size() < best->size()))
+                best = &hole;
         return best != nullptr ? std::optional(best->begin) : std::nullopt;
     }
 
 private:
-    static std::ptrdiff_t index(std::uint64_t offset) { return static_cast<std::ptrdiff_t>(offset / k_grain); }
+    static std::ptrdiff_t index(std::uint64_t offset) {
+        return static_cast<std::ptrdiff_t>(offset / k_grain);
+    }
     std::vector<bool> m_taken = std::vector<bool>(k_all / k_grain);
 };
 
@@ -78,12 +85,15 @@ protected:
         while (size < bytes) size *= 2;
         return size;
     }
-    [[nodiscard]] bool is_what_it_must_be(std::optional<std::uint64_t> found, std::uint64_t bytes, extent where) const {
+    [[nodiscard]] bool is_what_it_must_be(std::optional<std::uint64_t> found, std::uint64_t bytes,
+                                          extent where) const {
         switch (GetParam()) {
             case algorithm::first_fit: return found == m_model.first_fit(bytes, where);
             case algorithm::best_fit: return found == m_model.best_fit(bytes, where);
-            case algorithm::round_robin: return found.has_value() == m_model.first_fit(bytes, where).has_value();
-            default: return !found || *found / k_each == (*found + taken_for(bytes) - 1) / k_each; // at one place
+            case algorithm::round_robin:
+                return found.has_value() == m_model.first_fit(bytes, where).has_value();
+            // At one place.
+            default: return !found || *found / k_each == (*found + taken_for(bytes) - 1) / k_each;
         }
     }
     void allocate(std::uint64_t bytes, extent where) {
@@ -111,19 +121,23 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(algorithms, heap_test,
-                         testing::Values(algorithm::first_fit, algorithm::best_fit, algorithm::buddy, algorithm::round_robin),
+                         testing::Values(algorithm::first_fit, algorithm::best_fit,
+                                         algorithm::buddy, algorithm::round_robin),
                          [](auto const& which) { return name_of(which.param); });
 
 TEST_P(heap_test, random_sequences_do_what_the_model_says) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         tulle::base::rng random(seed);
         for (int step = 0; step < 400; ++step) {
-            bool const grows = random.below(100) < (step / 100 % 2 == 0 ? 70U : 30U); // fills up, and empties, twice
+            // Fills up, and empties, twice.
+            bool const grows = random.below(100) < (step / 100 % 2 == 0 ? 70U : 30U);
             if (grows) {
-                std::uint64_t const bytes = (1 + random.below(random.below(8) == 0 ? 120 : 9)) * k_grain;
+                std::uint64_t const bytes =
+                    (1 + random.below(random.below(8) == 0 ? 120 : 9)) * k_grain;
                 allocate(bytes, random.below(4) == 0 ? segment(random.below(k_segments)) : whole());
             } else if (!m_live.empty()) {
-                release(std::next(m_live.begin(), random.below(static_cast<std::uint32_t>(m_live.size()))));
+                release(std::next(m_live.begin(),
+                                  random.below(static_cast<std::uint32_t>(m_live.size()))));
             }
             ASSERT_EQ(m_heap.free_bytes() + m_taken, k_all) << "seed " << seed << " step " << step;
             if (HasFatalFailure()) return;
@@ -146,14 +160,16 @@ TEST_P(heap_test, all_that_was_freed_is_one_hole_again) {
 TEST_P(heap_test, takes_no_more_than_there_is) {
     EXPECT_FALSE(m_heap.allocate(k_all + k_grain, whole()));
     EXPECT_FALSE(m_heap.allocate(k_each + k_grain, segment(1)));
-    for (std::uint64_t k = 0; k < k_all / k_grain; ++k) EXPECT_TRUE(m_heap.allocate(k_grain, whole()));
+    for (std::uint64_t k = 0; k < k_all / k_grain; ++k)
+        EXPECT_TRUE(m_heap.allocate(k_grain, whole()));
     EXPECT_FALSE(m_heap.allocate(k_grain, whole()));
     EXPECT_EQ(m_heap.free_bytes(), 0U);
 }
 
 TEST(round_robin_heap, goes_from_place_to_place) {
     heap of(algorithm::round_robin, k_segments, k_each);
-    for (std::uint64_t k = 0; k < 12; ++k) EXPECT_EQ(*of.allocate(k_grain, whole()) / k_each, k % k_segments);
+    for (std::uint64_t k = 0; k < 12; ++k)
+        EXPECT_EQ(*of.allocate(k_grain, whole()) / k_each, k % k_segments);
     EXPECT_TRUE(of.allocate(k_each - 4 * k_grain, segment(0)));
     EXPECT_EQ(*of.allocate(k_grain, whole()) / k_each, 1U); // the first one is full
 }

@@ -76,7 +76,8 @@ TEST(memory_managers, serve_several_threads) {
                     mine.push_back(of.allocate(1 + k % 900, t, k_anywhere).value);
                 }
             }
-            for (auto const address : mine) EXPECT_EQ(of.release(address).status, memory_status::done);
+            for (auto const address : mine)
+                EXPECT_EQ(of.release(address).status, memory_status::done);
         });
     for (auto& one : all) one.join();
     EXPECT_EQ(of.free_bytes(), 2U << 20U);

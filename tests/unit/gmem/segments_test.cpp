@@ -17,7 +17,8 @@ constexpr std::uint64_t k_segment = 0x3000;
 
 TEST(segments, each_address_has_one_place) {
     segments const table(k_begin, k_segment, 5);
-    for (std::uint64_t at = 0; at < 5 * k_segment; at += 0x10) EXPECT_EQ(table.place_of(k_begin + at), at / k_segment);
+    for (std::uint64_t at = 0; at < 5 * k_segment; at += 0x10)
+        EXPECT_EQ(table.place_of(k_begin + at), at / k_segment);
     for (rank r = 0; r < 5; ++r) {
         EXPECT_EQ(table.place_of(table.begin_of(r)), r);
         EXPECT_EQ(table.place_of(table.begin_of(r + 1) - 1), r);
@@ -41,7 +42,9 @@ TEST(segments, cut_a_range_where_the_place_changes) {
     segments const table(k_begin, k_segment, 4);
     std::vector<std::tuple<rank, std::uint64_t, std::uint64_t>> parts;
     table.for_each_part(k_begin + k_segment - 1, k_segment + 3,
-                        [&](rank at, std::uint64_t address, std::uint64_t bytes) { parts.emplace_back(at, address - k_begin, bytes); });
+                        [&](rank at, std::uint64_t address, std::uint64_t bytes) {
+                            parts.emplace_back(at, address - k_begin, bytes);
+                        });
     EXPECT_EQ(parts, (std::vector<std::tuple<rank, std::uint64_t, std::uint64_t>>{
                          {0, k_segment - 1, 1}, {1, k_segment, k_segment}, {2, 2 * k_segment, 2}}));
     table.for_each_part(k_begin, 0, [](rank, std::uint64_t, std::uint64_t) { ADD_FAILURE(); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Global memory over virtual networks of this process: with loads and stores to all segments, and by messages that come late and out of order.
+// Global memory over virtual networks of this process: with loads and stores to all segments, and
+// by messages that come late and out of order.
 #include "base/rng.hpp"
 #include "loopback_places.hpp"
 
@@ -48,27 +49,43 @@ class global_memory_test : public testing::TestWithParam<memory_world> {
 protected:
     void SetUp() override {
         tulle::initialize({.workers = 2});
-        m_places.emplace(4, GetParam().network, loopback_settings{.memory = GetParam().settings(), .refused = GetParam().refused});
+        m_places.emplace(
+            4, GetParam().network,
+            loopback_settings{.memory = GetParam().settings(), .refused = GetParam().refused});
     }
     void TearDown() override {
         m_places.reset();
         tulle::finalize();
     }
     [[nodiscard]] static bool is_direct() { return GetParam().network.shares_segments; }
-    [[nodiscard]] static tulle::net::rank group() { return GetParam().group == 0 ? 4 : GetParam().group; }
+    [[nodiscard]] static tulle::net::rank group() {
+        return GetParam().group == 0 ? 4 : GetParam().group;
+    }
 
     std::optional<loopback_places> m_places;
 };
 
 INSTANTIATE_TEST_SUITE_P(
     worlds, global_memory_test,
-    testing::Values(memory_world{"direct", {}}, memory_world{"direct_groups", {}, 2, algorithm::round_robin},
+    testing::Values(memory_world{"direct", {}},
+                    memory_world{"direct_groups", {}, 2, algorithm::round_robin},
                     memory_world{"messages", {.shares_segments = false}},
-                    memory_world{"late", {.seed = 7, .shares_segments = false}, 2, algorithm::best_fit},
-                    memory_world{"very_late", {.seed = 11, .most_delay = 100, .shares_segments = false}, 1, algorithm::buddy},
-                    memory_world{"small", {.seed = 3, .most_bytes = 512, .shares_segments = false}, 3, algorithm::round_robin},
+                    memory_world{
+                        "late", {.seed = 7, .shares_segments = false}, 2, algorithm::best_fit},
+                    memory_world{"very_late",
+                                 {.seed = 11, .most_delay = 100, .shares_segments = false},
+                                 1,
+                                 algorithm::buddy},
+                    memory_world{"small",
+                                 {.seed = 3, .most_bytes = 512, .shares_segments = false},
+                                 3,
+                                 algorithm::round_robin},
                     memory_world{"narrow", {.most_waiting = 3, .shares_segments = false}},
-                    memory_world{"refusing", {.seed = 5, .shares_segments = false}, 2, algorithm::first_fit, {.seed = 1, .sends = 30}}),
+                    memory_world{"refusing",
+                                 {.seed = 5, .shares_segments = false},
+                                 2,
+                                 algorithm::first_fit,
+                                 {.seed = 1, .sends = 30}}),
     [](auto const& which) { return std::string(which.param.name); });
 
 template <class T> std::vector<T> pattern(std::size_t n, T first = T{1}) {
@@ -77,7 +94,7 @@ template <class T> std::vector<T> pattern(std::size_t n, T first = T{1}) {
     return all;
 }
 
-// --- addresses ---------------------------------------------------------------------------------------------------------
+// --- addresses -----------------------------------------------------------------------------------
 
 TEST_P(global_memory_test, each_place_has_a_segment) {
     for (auto const p : tulle::places()) {
@@ -115,7 +132,7 @@ TEST_P(global_memory_test, wrong_addresses_are_refused_where_they_are_used) {
     tulle::free_global(null);
 }
 
-// --- allocation ----------------------------------------------------------------------------------------------------------
+// --- allocation ----------------------------------------------------------------------------------
 
 TEST_P(global_memory_test, allocations_do_not_overlap_and_keep_what_is_written) {
     struct part {
@@ -130,7 +147,8 @@ TEST_P(global_memory_test, allocations_do_not_overlap_and_keep_what_is_written) 
             std::uint32_t const size = 1 + random.below(random.below(10) == 0 ? 5000 : 100);
             tulle::place const who(static_cast<int>(random.below(4)));
             auto const at = tulle::at(
-                who, [](std::uint32_t n) { return tulle::allocate_global<std::uint32_t>(n); }, size);
+                who, [](std::uint32_t n) { return tulle::allocate_global<std::uint32_t>(n); },
+                size);
             tulle::write(std::span<std::uint32_t const>(pattern(size, step)), at);
             live.push_back({at, size, step});
         } else {
@@ -174,17 +192,21 @@ TEST_P(global_memory_test, what_does_not_fit_goes_to_the_next_group) {
     }
     EXPECT_EQ(homes, (std::set<int>{0, 1, 2, 3}));
     EXPECT_THROW(static_cast<void>(tulle::allocate_global<char>(1)), tulle::out_of_global_memory);
-    EXPECT_THROW(static_cast<void>(tulle::allocate_global_at<char>(tulle::place(2))), tulle::out_of_global_memory);
+    EXPECT_THROW(static_cast<void>(tulle::allocate_global_at<char>(tulle::place(2))),
+                 tulle::out_of_global_memory);
     for (auto const p : all) tulle::free_global(p);
-    EXPECT_THROW(static_cast<void>(tulle::allocate_global<char>(4 * k_each + 1)), tulle::out_of_global_memory);
-    EXPECT_THROW(static_cast<void>(tulle::allocate_global<std::uint64_t>(~std::size_t{0} / 4)), tulle::out_of_global_memory);
+    EXPECT_THROW(static_cast<void>(tulle::allocate_global<char>(4 * k_each + 1)),
+                 tulle::out_of_global_memory);
+    EXPECT_THROW(static_cast<void>(tulle::allocate_global<std::uint64_t>(~std::size_t{0} / 4)),
+                 tulle::out_of_global_memory);
     EXPECT_THROW(static_cast<void>(tulle::allocate_global<char>(0)), std::invalid_argument);
 }
 
 TEST_P(global_memory_test, an_allocation_comes_from_the_callers_group_first) {
     for (auto const p : tulle::places()) {
         auto const made = tulle::at(p, [] { return tulle::allocate_global<char>(1); });
-        EXPECT_EQ(static_cast<tulle::net::rank>(made.home().index()) / group(), static_cast<tulle::net::rank>(p.index()) / group());
+        EXPECT_EQ(static_cast<tulle::net::rank>(made.home().index()) / group(),
+                  static_cast<tulle::net::rank>(p.index()) / group());
         tulle::free_global(made);
     }
 }
@@ -219,12 +241,13 @@ TEST_P(global_memory_test, cleared_memory_is_zeros_and_reallocated_memory_keeps_
         tulle::read(p, std::span(got));
         EXPECT_EQ(got, pattern<std::uint64_t>(70)) << size;
     }
-    EXPECT_THROW(static_cast<void>(tulle::reallocate_global(p, k_each)), tulle::out_of_global_memory);
+    EXPECT_THROW(static_cast<void>(tulle::reallocate_global(p, k_each)),
+                 tulle::out_of_global_memory);
     tulle::free_global(p);
     EXPECT_TRUE(tulle::global_allocations().empty());
 }
 
-// --- reading and writing ---------------------------------------------------------------------------------------------------
+// --- reading and writing -------------------------------------------------------------------------
 
 TEST_P(global_memory_test, a_range_may_span_places) {
     auto const low = global_ptr<std::uint8_t>::at(m_places->services(0).memory.table()->low());
@@ -279,7 +302,7 @@ TEST_P(global_memory_test, objects_are_loaded_and_stored) {
     }
 }
 
-// --- atomic operations -----------------------------------------------------------------------------------------------------
+// --- atomic operations ---------------------------------------------------------------------------
 
 template <class T> void count_at_all_places() {
     constexpr int k_each_adds = 500;
@@ -329,7 +352,9 @@ TEST_P(global_memory_test, a_lock_of_compare_and_exchange_excludes) {
                 p,
                 [](auto word) {
                     for (int k = 0; k < 100; ++k) {
-                        for (std::uint64_t open = 0; !tulle::compare_exchange(word, open, 1); open = 0) tulle::this_thread::yield();
+                        for (std::uint64_t open = 0; !tulle::compare_exchange(word, open, 1);
+                             open = 0)
+                            tulle::this_thread::yield();
                         auto const value = word + 1;
                         value.store(value.load() + 1);
                         tulle::exchange(word, 0);
@@ -344,7 +369,8 @@ TEST_P(global_memory_test, a_lock_of_compare_and_exchange_excludes) {
 TEST_P(global_memory_test, is_served_while_the_other_place_computes) {
     auto const word = tulle::allocate_global_at<std::uint64_t>(tulle::place(1), 1);
     word.store(0);
-    // Both workers compute until they see what another OS thread adds; the messages are taken by the service thread.
+    // Both workers compute until they see what another OS thread adds; the messages are taken by
+    // the service thread.
     std::thread adder([&] {
         static_cast<void>(tulle::here()); // becomes a guest
         tulle::messenger::standing here{&m_places->endpoint(0), nullptr};
@@ -367,7 +393,7 @@ TEST_P(global_memory_test, is_served_while_the_other_place_computes) {
     tulle::free_global(word);
 }
 
-// --- arrays ----------------------------------------------------------------------------------------------------------------
+// --- arrays --------------------------------------------------------------------------------------
 
 TEST_P(global_memory_test, blocks_of_an_array_go_round) {
     for (std::size_t const size : {1U, 4U, 5U, 37U, 1000U})
@@ -375,10 +401,12 @@ TEST_P(global_memory_test, blocks_of_an_array_go_round) {
             auto array = tulle::global_array<std::uint64_t>::allocate(size, block);
             std::uint64_t const low = m_places->services(0).memory.table()->low();
             for (std::size_t i = 0; i < size; ++i) {
-                EXPECT_EQ(array.pointer(i).home().index(), static_cast<int>(i / block % 4)) << size << " " << block << " " << i;
+                EXPECT_EQ(array.pointer(i).home().index(), static_cast<int>(i / block % 4))
+                    << size << " " << block << " " << i;
                 EXPECT_EQ(array.get(i), 0U);
             }
-            // Threads of the loop that are stolen do not know of this place, so its number comes from the address.
+            // Threads of the loop that are stolen do not know of this place, so its number comes
+            // from the address.
             array.for_each([low](std::size_t i, std::uint64_t& element) {
                 element += 10 * i + (reinterpret_cast<std::uintptr_t>(&element) - low) / k_each;
             });
@@ -390,10 +418,14 @@ TEST_P(global_memory_test, blocks_of_an_array_go_round) {
 }
 
 TEST_P(global_memory_test, an_array_that_does_not_fit_leaves_nothing) {
-    EXPECT_THROW(static_cast<void>(tulle::global_array<char>::allocate(4 * k_each + 1, 1)), tulle::out_of_global_memory);
-    EXPECT_THROW(static_cast<void>(tulle::global_array<char>::allocate(2 * k_each, 2 * k_each)), tulle::out_of_global_memory);
-    EXPECT_THROW(static_cast<void>(tulle::global_array<char>::allocate(0, 1)), std::invalid_argument);
-    EXPECT_THROW(static_cast<void>(tulle::global_array<char>::allocate(1, 0)), std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(tulle::global_array<char>::allocate(4 * k_each + 1, 1)),
+                 tulle::out_of_global_memory);
+    EXPECT_THROW(static_cast<void>(tulle::global_array<char>::allocate(2 * k_each, 2 * k_each)),
+                 tulle::out_of_global_memory);
+    EXPECT_THROW(static_cast<void>(tulle::global_array<char>::allocate(0, 1)),
+                 std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(tulle::global_array<char>::allocate(1, 0)),
+                 std::invalid_argument);
     EXPECT_TRUE(tulle::global_allocations().empty());
 }
 
@@ -406,13 +438,14 @@ TEST_P(global_memory_test, an_exception_of_a_loop_comes_home) {
     array.free();
 }
 
-// --- messages --------------------------------------------------------------------------------------------------------------
+// --- messages ------------------------------------------------------------------------------------
 
 class memory_messages : public testing::Test {
 protected:
     void SetUp() override {
         tulle::initialize({.workers = 2});
-        m_places.emplace(3, loopback_options{.shares_segments = false}, loopback_settings{.memory = {3 * k_each, 1}});
+        m_places.emplace(3, loopback_options{.shares_segments = false},
+                         loopback_settings{.memory = {3 * k_each, 1}});
     }
     void TearDown() override {
         m_places.reset();
@@ -429,7 +462,8 @@ protected:
 TEST_F(memory_messages, an_operation_is_one_there_and_one_back) {
     auto const far = tulle::allocate_global_at<std::uint64_t>(tulle::place(1), 100);
     std::vector<std::uint64_t> values(100);
-    EXPECT_EQ(count([&] { static_cast<void>(tulle::allocate_global_at<char>(tulle::place(2))); }), 2U);
+    EXPECT_EQ(count([&] { static_cast<void>(tulle::allocate_global_at<char>(tulle::place(2))); }),
+              2U);
     EXPECT_EQ(count([&] { tulle::fetch_add(far, 1); }), 2U);
     EXPECT_EQ(count([&] { tulle::read(far, std::span(values)); }), 2U);
     EXPECT_EQ(count([&] { tulle::write(std::span<std::uint64_t const>(values), far); }), 2U);
@@ -450,7 +484,9 @@ TEST_F(memory_messages, an_allocation_asks_one_group_after_the_other) {
     auto const here = tulle::allocate_global<char>(k_each);
     auto const next = tulle::allocate_global<char>(k_each);
     EXPECT_EQ(next.home().index(), 1);
-    EXPECT_EQ(count([&] { EXPECT_EQ(tulle::allocate_global<char>(k_each).home().index(), 2); }), 4U); // 1 and 2, there and back
+    // 1 and 2, there and back
+    EXPECT_EQ(count([&] { EXPECT_EQ(tulle::allocate_global<char>(k_each).home().index(), 2); }),
+              4U);
     EXPECT_EQ(tulle::global_allocations().back().owner, 0);
     tulle::free_global(here);
 }

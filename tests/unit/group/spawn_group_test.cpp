@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each policy with each of the three models of Wheeler, Murphy and Thain (2008), with memory for few threads; then what each one promises.
+// Each policy with each of the three models of Wheeler, Murphy and Thain (2008), with memory for
+// few threads; then what each one promises.
 #include "runtime_fixture.hpp"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace {
 
 using namespace tulle;
 
-// Spawns, and where the policy refuses, does the work itself: what a program does that has chosen it.
+// Spawns, and where the policy refuses, does the work itself: what a program does that has chosen
+// it.
 template <class F> void spawn_or_run(spawn_group& g, F f) {
     try {
         g.spawn(f);
@@ -36,12 +38,14 @@ struct setup {
 std::string name_of(::testing::TestParamInfo<setup> const& info) {
     constexpr std::array k_names{"inline", "create", "record", "block"};
     setup const& s = info.param;
-    return std::string(k_names[static_cast<std::size_t>(s.policy)]) + "_workers" + std::to_string(s.workers) + "_most" +
-           std::to_string(s.most) + (s.few_stacks ? "_fewstacks" : "");
+    return std::string(k_names[static_cast<std::size_t>(s.policy)]) + "_workers" +
+           std::to_string(s.workers) + "_most" + std::to_string(s.most) +
+           (s.few_stacks ? "_fewstacks" : "");
 }
 std::vector<setup> all_setups() {
     std::vector<setup> all;
-    for (auto const policy : {when_full::run_inline, when_full::create, when_full::record, when_full::block})
+    for (auto const policy :
+         {when_full::run_inline, when_full::create, when_full::record, when_full::block})
         for (int const workers : {1, 2, 4})
             for (std::size_t const most : {1U, 3U, 8U})
                 for (bool const few : {false, true}) all.push_back({workers, policy, most, few});
@@ -62,11 +66,15 @@ protected:
         set_option("max_stacks", "auto");
     }
     // Memory for N threads: what the workers keep, and one stack for each of the group.
-    static std::size_t k_stacks() { return 3 * static_cast<std::size_t>(GetParam().workers) + GetParam().most; }
+    static std::size_t k_stacks() {
+        return 3 * static_cast<std::size_t>(GetParam().workers) + GetParam().most;
+    }
 };
 INSTANTIATE_TEST_SUITE_P(policies, spawn_group_models, ::testing::ValuesIn(all_setups()), name_of);
 
-std::uint64_t next_of(std::uint64_t node, unsigned k) { return (node ^ (k * 0x9E3779B97F4A7C15U)) * 0xD1342543DE82EF95U + 1; }
+std::uint64_t next_of(std::uint64_t node, unsigned k) {
+    return (node ^ (k * 0x9E3779B97F4A7C15U)) * 0xD1342543DE82EF95U + 1;
+}
 constexpr int k_deepest = 40; // the stack of a thread is small, above all with AddressSanitizer
 unsigned children_of(std::uint64_t node, int depth) {
     if (depth < 3) return 4;
@@ -74,11 +82,13 @@ unsigned children_of(std::uint64_t node, int depth) {
 }
 long count_serially(std::uint64_t node, int depth) {
     long nodes = 1;
-    for (unsigned k = 0; k < children_of(node, depth); ++k) nodes += count_serially(next_of(node, k), depth + 1);
+    for (unsigned k = 0; k < children_of(node, depth); ++k)
+        nodes += count_serially(next_of(node, k), depth + 1);
     return nodes;
 }
 
-// Depth and breadth unknown; every node waits for its children while it holds its place in the one group of all.
+// Depth and breadth unknown; every node waits for its children while it holds its place in the one
+// group of all.
 long count_in_group(spawn_group& g, std::uint64_t node, int depth) {
     unsigned const children = children_of(node, depth);
     std::array<long, 4> parts{};
@@ -115,7 +125,8 @@ TEST_P(spawn_group_models, equal_distribution) {
     spawn_group g(GetParam().most, GetParam().policy);
     for (int p = 0; p < parts; ++p)
         spawn_or_run(g, [&sums, p, parts] {
-            for (long i = k_items * p / parts; i < k_items * (p + 1) / parts; ++i) sums[static_cast<std::size_t>(p)] += i;
+            for (long i = k_items * p / parts; i < k_items * (p + 1) / parts; ++i)
+                sums[static_cast<std::size_t>(p)] += i;
         });
     g.join();
     EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), 0L), k_items * (k_items - 1) / 2);
@@ -136,7 +147,7 @@ TEST_P(spawn_group_models, lagging_loop) {
     EXPECT_EQ(sums.back(), static_cast<long>(k_chunks * (k_chunks - 1) / 2));
 }
 
-// --- what each policy promises -------------------------------------------------------------------------------------------------
+// --- what each policy promises -------------------------------------------------------------------
 
 class spawn_group_test : public over_workers {};
 INSTANTIATE_TEST_SUITE_P(workers, spawn_group_test, ::testing::Values(1, 2, 4));
@@ -204,7 +215,8 @@ TEST_P(spawn_group_test, record_does_not_make_the_spawner_wait) {
     spawn_group g(1, when_full::record);
     std::vector<int> order;
     g.spawn([&] { open.wait(), order.push_back(0); });
-    for (int k = 1; k < 100; ++k) g.spawn([&order, k] { order.push_back(k); }); // one place: one at a time
+    // One place: one at a time.
+    for (int k = 1; k < 100; ++k) g.spawn([&order, k] { order.push_back(k); });
     open.count_down();
     g.join();
     std::vector<int> wanted(100);
@@ -268,8 +280,10 @@ TEST_P(spawn_group_test, callables_are_moved_and_large_ones_fit) {
     std::atomic<int> sum{0};
     for (auto const policy : {when_full::run_inline, when_full::record}) {
         spawn_group g(1, policy);
-        g.spawn([large, &sum, own = std::make_unique<int>(5)] { sum.fetch_add(large.back() + *own); });
-        g.spawn([large, &sum, own = std::make_unique<int>(6)] { sum.fetch_add(large.back() + *own); });
+        g.spawn(
+            [large, &sum, own = std::make_unique<int>(5)] { sum.fetch_add(large.back() + *own); });
+        g.spawn(
+            [large, &sum, own = std::make_unique<int>(6)] { sum.fetch_add(large.back() + *own); });
         g.join();
     }
     EXPECT_EQ(sum.load(), 2 * (7 + 5 + 7 + 6));
@@ -322,7 +336,8 @@ TEST_P(spawn_group_test, a_spawner_that_has_lent_its_place_goes_on_with_one) {
 }
 
 TEST_P(spawn_group_test, try_spawn_neither_waits_nor_runs_anything) {
-    for (auto const policy : {when_full::run_inline, when_full::create, when_full::record, when_full::block}) {
+    for (auto const policy :
+         {when_full::run_inline, when_full::create, when_full::record, when_full::block}) {
         spawn_group g(1, policy);
         latch open(1);
         auto kept = std::make_unique<int>(4);
@@ -331,7 +346,8 @@ TEST_P(spawn_group_test, try_spawn_neither_waits_nor_runs_anything) {
         auto taker = [&sum, own = std::move(kept)] { sum += *own; };
         EXPECT_FALSE(g.try_spawn(std::move(taker)));
         EXPECT_FALSE(g.try_spawn_for(std::chrono::microseconds(300), std::move(taker)));
-        EXPECT_FALSE(g.try_spawn_until(std::chrono::steady_clock::now() + std::chrono::microseconds(300), std::move(taker)));
+        EXPECT_FALSE(g.try_spawn_until(
+            std::chrono::steady_clock::now() + std::chrono::microseconds(300), std::move(taker)));
         open.count_down();
         EXPECT_TRUE(g.try_spawn_for(std::chrono::hours(1), std::move(taker)));
         g.join();
@@ -344,7 +360,8 @@ TEST_P(spawn_group_test, results_fill_their_words) {
     for (auto const policy : {when_full::run_inline, when_full::record, when_full::block}) {
         spawn_group g(3, policy);
         std::array<std::uint64_t, 100> squares{};
-        for (std::size_t k = 0; k < squares.size(); ++k) g.spawn_into(squares[k], [k] { return k * k; });
+        for (std::size_t k = 0; k < squares.size(); ++k)
+            g.spawn_into(squares[k], [k] { return k * k; });
         for (std::size_t k = 0; k < squares.size(); ++k) EXPECT_EQ(feb::read_ff(squares[k]), k * k);
         float third = 0;
         EXPECT_TRUE(g.try_spawn_into_for(std::chrono::hours(1), third, [] { return 0.5F; }));
@@ -368,7 +385,7 @@ TEST_P(spawn_group_test, a_result_that_is_refused_leaves_its_word_alone) {
     g.join();
 }
 
-// --- limits for each shepherd ----------------------------------------------------------------------------------------------------
+// --- limits for each shepherd --------------------------------------------------------------------
 
 struct limits {
     int workers;
@@ -378,7 +395,8 @@ struct limits {
 
 std::string name_of_limits(::testing::TestParamInfo<limits> const& info) {
     limits const& l = info.param;
-    return "workers" + std::to_string(l.workers) + "_shepherds" + l.shepherds + "_most" + std::to_string(l.most);
+    return "workers" + std::to_string(l.workers) + "_shepherds" + l.shepherds + "_most" +
+           std::to_string(l.most);
 }
 
 class per_shepherd_test : public ::testing::TestWithParam<limits> {
@@ -393,10 +411,12 @@ protected:
     }
 };
 INSTANTIATE_TEST_SUITE_P(limits, per_shepherd_test,
-                         ::testing::Values(limits{1, "1", 1}, limits{2, "2", 1}, limits{2, "2", 3}, limits{3, "2", 2}, limits{4, "4", 2}),
+                         ::testing::Values(limits{1, "1", 1}, limits{2, "2", 1}, limits{2, "2", 3},
+                                           limits{3, "2", 2}, limits{4, "4", 2}),
                          &name_of_limits);
 
-// How many threads of a group are between begin and end, on each shepherd; those that wait in a spawn do not count.
+// How many threads of a group are between begin and end, on each shepherd; those that wait in a
+// spawn do not count.
 struct shepherd_census {
     std::array<std::atomic<int>, 4> now{}, most{};
 
@@ -408,7 +428,8 @@ struct shepherd_census {
     void leave(std::size_t s) { now[s].fetch_sub(1); }
 };
 
-// A random tree, whose threads join their children by full/empty words, and spawn at random places. Children of one shepherd run there.
+// A random tree, whose threads join their children by full/empty words, and spawn at random places.
+// Children of one shepherd run there.
 struct random_tree {
     spawn_group& group;
     shepherd_census& census;
@@ -420,9 +441,12 @@ struct random_tree {
         std::array<std::uint64_t, 4> parts{};
         for (unsigned k = 0; k < children; ++k) {
             std::uint64_t const child = next_of(node, k);
-            int const where = child % 3 == 0 ? -1 : static_cast<int>(child % static_cast<unsigned>(shepherd_count()));
+            int const where =
+                child % 3 == 0 ? -1
+                               : static_cast<int>(child % static_cast<unsigned>(shepherd_count()));
             census.leave(here); // it may have to lend its place
-            group.spawn_into_at(where, parts[k], [this, child, depth] { return grow(child, depth + 1); });
+            group.spawn_into_at(where, parts[k],
+                                [this, child, depth] { return grow(child, depth + 1); });
             census.enter(here);
         }
         if (node % 5 == 0) this_thread::yield();
@@ -444,7 +468,8 @@ TEST_P(per_shepherd_test, the_limit_is_never_exceeded_and_nothing_deadlocks) {
         g.spawn_into(nodes, [&] { return tree.grow(root, 0); });
         EXPECT_EQ(feb::read_ff(nodes), static_cast<std::uint64_t>(count_serially(root, 0)));
         g.join();
-        for (auto const& most : census.most) EXPECT_LE(most.load(), static_cast<int>(GetParam().most));
+        for (auto const& most : census.most)
+            EXPECT_LE(most.load(), static_cast<int>(GetParam().most));
     }
 }
 
@@ -471,7 +496,9 @@ TEST_P(per_shepherd_test, threads_run_where_they_are_sent) {
         std::atomic<int> elsewhere{0};
         for (int k = 0; k < 200; ++k) {
             int const where = k % shepherd_count();
-            g.spawn_at(where, [&elsewhere, where] { elsewhere += this_thread::shepherd_index() != where; });
+            g.spawn_at(where, [&elsewhere, where] {
+                elsewhere += this_thread::shepherd_index() != where;
+            });
         }
         g.join();
         EXPECT_EQ(elsewhere.load(), 0);
@@ -518,9 +545,13 @@ TEST(spawn_group_errors, a_group_with_limits_for_each_shepherd_belongs_to_one_nu
     set_option("shepherds", "auto");
 }
 
-TEST(spawn_group_errors, group_for_no_thread_is_refused) { EXPECT_THROW(spawn_group(0), std::invalid_argument); }
+TEST(spawn_group_errors, group_for_no_thread_is_refused) {
+    EXPECT_THROW(spawn_group(0), std::invalid_argument);
+}
 
-TEST(spawn_group_record, is_no_larger_than_promised) { EXPECT_LE(sizeof(sched::thread_record), 104U); }
+TEST(spawn_group_record, is_no_larger_than_promised) {
+    EXPECT_LE(sizeof(sched::thread_record), 104U);
+}
 
 TEST(spawn_group_c, errors_are_negative_errno) {
     tulle_group* g = nullptr;

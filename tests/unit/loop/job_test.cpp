@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How those who run a loop share it: iterations that wait, workers that come and go, few stacks, orders that a seed decides.
+// How those who run a loop share it: iterations that wait, workers that come and go, few stacks,
+// orders that a seed decides.
 #include "emulated.hpp"
 #include "loop/job.hpp"
 #include "runtime_fixture.hpp"
@@ -21,7 +22,8 @@ namespace {
 using namespace tulle;
 
 class job_test : public over_workers {};
-INSTANTIATE_TEST_SUITE_P(workers, job_test, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(workers, job_test, ::testing::Values(1, 2, 4),
+                         ::testing::PrintToStringParamName());
 
 // It has not begun any other iteration with it, and keeps none that is in its range.
 TEST_P(job_test, one_iteration_waits_for_all_others) {
@@ -111,9 +113,10 @@ TEST_P(job_test, workers_come_and_go_meanwhile) {
     set_worker_count(GetParam());
 }
 
-// --- loops that end early ------------------------------------------------------------------------------------------------------
+// --- loops that end early ------------------------------------------------------------------------
 
-// The second worker is in an iteration when the first one ends the loop, and goes on only when that is over: when the first one waits for it.
+// The second worker is in an iteration when the first one ends the loop, and goes on only when that
+// is over: when the first one waits for it.
 // Then a thread runs that only the first worker can run.
 class early_end : public ::testing::Test {
 protected:
@@ -181,12 +184,14 @@ protected:
         set_option("max_stacks", "auto");
     }
 };
-INSTANTIATE_TEST_SUITE_P(workers, few_stacks, ::testing::Values(1, 2, 4), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(workers, few_stacks, ::testing::Values(1, 2, 4),
+                         ::testing::PrintToStringParamName());
 
 TEST_P(few_stacks, iterations_that_wait_for_nobody_behind_them_end) {
     mutex lock;
     int sum = 0;
-    for (schedule const how : {schedule::automatic(), schedule::dynamic(), schedule::even(), schedule::guided()}) {
+    for (schedule const how :
+         {schedule::automatic(), schedule::dynamic(), schedule::even(), schedule::guided()}) {
         parallel_for(
             0, 300,
             [&](int i) {
@@ -199,14 +204,15 @@ TEST_P(few_stacks, iterations_that_wait_for_nobody_behind_them_end) {
     EXPECT_EQ(sum, 4 * 300 * 299 / 2);
 }
 
-// What a run from a seed does, in a process of its own: a started run time does not change its mode.
+// What a run from a seed does, in a process of its own: a started run time does not change its
+// mode.
 int run_with_seed(char const* seed) {
     setenv("TULLE_SEED", seed, 1);
     if (!(initialize({}), sched::scheduler::instance().is_deterministic())) return 3;
     std::vector<std::atomic<int>> runs(100);
     std::atomic<bool> met{false};
-    for (schedule const how :
-         {schedule::automatic(), schedule::dynamic(), schedule::guided(), schedule::even(), schedule::one_thread_each()}) {
+    for (schedule const how : {schedule::automatic(), schedule::dynamic(), schedule::guided(),
+                               schedule::even(), schedule::one_thread_each()}) {
         parallel_for(
             std::size_t{0}, runs.size(),
             [&](std::size_t i) {
@@ -226,13 +232,16 @@ int run_with_seed(char const* seed) {
 TEST(job, every_seed_runs_each_iteration_once) {
     GTEST_FLAG_SET(death_test_style, "threadsafe"); // options are read once in a process
     for (int seed = 1; seed <= 20; ++seed)
-        EXPECT_EXIT(std::_Exit(run_with_seed(std::to_string(seed).c_str())), ::testing::ExitedWithCode(0), "") << seed;
+        EXPECT_EXIT(std::_Exit(run_with_seed(std::to_string(seed).c_str())),
+                    ::testing::ExitedWithCode(0), "")
+            << seed;
 }
 
 int run_without_membarrier() {
     forbid_membarrier();
     initialize({.workers = 4});
-    for (schedule const how : {schedule::automatic(), schedule::dynamic(), schedule::guided(), schedule::even()}) {
+    for (schedule const how :
+         {schedule::automatic(), schedule::dynamic(), schedule::guided(), schedule::even()}) {
         for (int round = 0; round < 20; ++round) {
             std::vector<std::atomic<int>> runs(3000);
             parallel_for(

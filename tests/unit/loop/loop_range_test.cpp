@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What owner and thief get from a range, one after the other. What happens when they meet: tests/model/loop_test.cpp.
+// What owner and thief get from a range, one after the other. What happens when they meet:
+// tests/model/loop_test.cpp.
 #include "loop/loop_range.hpp"
 #include "os/machine.hpp"
 
@@ -24,7 +25,9 @@ std::vector<std::uint64_t> drain(range& r, std::uint64_t count) {
         for (std::uint64_t k = i.begin; k != i.end; ++k) taken.push_back(k);
     return taken;
 }
-iterations steal(range& r, steal_effort effort) { return r.try_pin() ? r.steal(effort) : iterations{}; }
+iterations steal(range& r, steal_effort effort) {
+    return r.try_pin() ? r.steal(effort) : iterations{};
+}
 
 class loop_range_test : public ::testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(asymmetric, loop_range_test, ::testing::Bool(),
@@ -58,7 +61,8 @@ TEST_P(loop_range_test, thieves_take_all_but_what_has_begun) {
     ASSERT_EQ(begin_next(r, 4).end, 4U);
     std::uint64_t stolen = 0;
     std::uint64_t end = 100;
-    for (iterations got = steal(r, steal_effort::with_fence); !got.empty(); got = steal(r, steal_effort::with_fence)) {
+    for (iterations got = steal(r, steal_effort::with_fence); !got.empty();
+         got = steal(r, steal_effort::with_fence)) {
         EXPECT_EQ(got.end, end);
         end = got.begin;
         stolen += got.end - got.begin;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits while a place calls another one: the caller, and the thread that runs the call if its body waits; nobody else, whatever way arguments and
-// results take. Messages are handled by who polls, without a thread.
+// Who waits while a place calls another one: the caller, and the thread that runs the call if its
+// body waits; nobody else, whatever way arguments and results take. Messages are handled by who
+// polls, without a thread.
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
 #include "sched/census.hpp"
@@ -51,15 +52,17 @@ protected:
     loopback_places m_places{2, GetParam().network};
 };
 
-INSTANTIATE_TEST_SUITE_P(ways, blocking_call,
-                         testing::Values(way{"in_the_message", {}, 16}, way{"read", {}, 50'000},
-                                         way{"staged", {.allows_read = false, .staging_bytes = 262'144}, 50'000},
-                                         way{"in_pieces", {.allows_read = false}, 50'000}),
-                         [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    ways, blocking_call,
+    testing::Values(way{"in_the_message", {}, 16}, way{"read", {}, 50'000},
+                    way{"staged", {.allows_read = false, .staging_bytes = 262'144}, 50'000},
+                    way{"in_pieces", {.allows_read = false}, 50'000}),
+    [](auto const& which) { return std::string(which.param.name); });
 
 // The body waits until this thread, which is none of Tulle's workers, has counted.
 TEST_P(blocking_call, two_threads_wait_at_most) {
-    if (tulle::base::k_thread_sanitizer) GTEST_SKIP() << "a census looks at threads that run, without any order";
+    if (tulle::base::k_thread_sanitizer)
+        GTEST_SKIP() << "a census looks at threads that run, without any order";
     static tulle::latch* s_counted;
     tulle::latch counted(1);
     s_counted = &counted;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places over a virtual network in this process: calls, finishes, exceptions, payloads of all sizes, with messages in order and out of order,
-// with and without reading of each other's memory, with room for few messages.
+// Places over a virtual network in this process: calls, finishes, exceptions, payloads of all
+// sizes, with messages in order and out of order, with and without reading of each other's memory,
+// with room for few messages.
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
@@ -33,7 +34,8 @@ struct larger_than_memory {
 
 template <> struct tulle::wire<larger_than_memory> {
     static void put(wire_writer& to, larger_than_memory const& value) {
-        std::size_t const volatile much = std::size_t{1} << 46U; // compilers see that there is only one byte
+        // Compilers see that there is only one byte.
+        std::size_t const volatile much = std::size_t{1} << 46U;
         to.put_bytes(&value.first, much);
     }
     static larger_than_memory get(wire_reader& /*from*/) { return {}; }
@@ -54,19 +56,26 @@ void PrintTo(world const& w, std::ostream* to) { *to << w.name; }
 
 class remote_test : started, public testing::TestWithParam<world> {
 protected:
-    loopback_places m_places{4, GetParam().options, {.refused = GetParam().refused, .reserved_cpu = GetParam().reserved_cpu}};
+    loopback_places m_places{
+        4,
+        GetParam().options,
+        {.refused = GetParam().refused, .reserved_cpu = GetParam().reserved_cpu}};
 };
 
-INSTANTIATE_TEST_SUITE_P(networks, remote_test,
-                         testing::Values(world{"in_order", {}}, world{"out_of_order", {.seed = 7}},
-                                         world{"polled_always", {.seed = 13}, {}, 0}, world{"very_late", {.seed = 11, .most_delay = 100}},
-                                         world{"small", {.seed = 3, .most_bytes = 512}}, world{"narrow", {.most_waiting = 3}},
-                                         world{"staged", {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-                                         world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
-                                         world{"refusing",
-                                               {.seed = 13, .most_bytes = 512, .staging_bytes = 65536},
-                                               {.seed = 1, .sends = 30, .reads = 50, .stages = 50}}),
-                         [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    networks, remote_test,
+    testing::Values(
+        world{"in_order", {}}, world{"out_of_order", {.seed = 7}},
+        world{"polled_always", {.seed = 13}, {}, 0},
+        world{"very_late", {.seed = 11, .most_delay = 100}},
+        world{"small", {.seed = 3, .most_bytes = 512}}, world{"narrow", {.most_waiting = 3}},
+        world{"staged",
+              {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
+        world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
+        world{"refusing",
+              {.seed = 13, .most_bytes = 512, .staging_bytes = 65536},
+              {.seed = 1, .sends = 30, .reads = 50, .stages = 50}}),
+    [](auto const& which) { return std::string(which.param.name); });
 
 TEST_P(remote_test, the_caller_is_at_place_0_of_4) {
     EXPECT_EQ(tulle::place_count(), 4);
@@ -82,7 +91,8 @@ TEST_P(remote_test, at_runs_there_and_brings_the_result) {
     for (auto const p : tulle::places()) {
         EXPECT_EQ(tulle::at(p, [] { return tulle::here().index(); }), p.index());
         EXPECT_EQ(tulle::at(
-                      p, [](std::string const& a, int b) { return a + std::to_string(b); }, std::string("x"), 5),
+                      p, [](std::string const& a, int b) { return a + std::to_string(b); },
+                      std::string("x"), 5),
                   "x5");
     }
     int const captured = 13 + tulle::place_count();
@@ -106,7 +116,8 @@ TEST_P(remote_test, at_can_be_nested) {
 }
 
 TEST_P(remote_test, payloads_of_all_sizes_arrive) {
-    for (std::size_t const size : {0U, 1U, 15U, 16U, 17U, 100U, 511U, 512U, 513U, 4000U, 4096U, 5000U, 100'000U}) {
+    for (std::size_t const size :
+         {0U, 1U, 15U, 16U, 17U, 100U, 511U, 512U, 513U, 4000U, 4096U, 5000U, 100'000U}) {
         std::vector<std::uint8_t> bytes(size);
         std::iota(bytes.begin(), bytes.end(), std::uint8_t{3});
         auto const back = tulle::at(
@@ -126,7 +137,8 @@ TEST_P(remote_test, standard_exceptions_arrive_as_what_they_are) {
     EXPECT_THROW(tulle::at(there, [] { throw std::out_of_range("far"); }), std::out_of_range);
     EXPECT_THROW(tulle::at(there, [] { throw std::bad_alloc(); }), std::bad_alloc);
     try {
-        tulle::at(there, [] { throw std::system_error(ENOENT, std::generic_category(), "no luck"); });
+        tulle::at(there,
+                  [] { throw std::system_error(ENOENT, std::generic_category(), "no luck"); });
         ADD_FAILURE();
     } catch (std::system_error const& e) {
         EXPECT_EQ(e.code(), std::errc::no_such_file_or_directory);
@@ -152,7 +164,8 @@ TEST_P(remote_test, other_exceptions_arrive_by_name) {
 
 TEST_P(remote_test, an_exception_keeps_its_origin_over_two_places) {
     try {
-        tulle::at(tulle::place(1), [] { tulle::at(tulle::place(3), [] { throw own_error("far"); }); });
+        tulle::at(tulle::place(1),
+                  [] { tulle::at(tulle::place(3), [] { throw own_error("far"); }); });
         ADD_FAILURE();
     } catch (tulle::remote_error const& e) {
         EXPECT_EQ(e.place(), 3);
@@ -160,7 +173,8 @@ TEST_P(remote_test, an_exception_keeps_its_origin_over_two_places) {
 }
 
 TEST_P(remote_test, code_that_is_not_there_is_refused) {
-    auto* const nowhere = reinterpret_cast<tulle::detail::remote_code>(std::uintptr_t{64}); // in no object
+    // In no object.
+    auto* const nowhere = reinterpret_cast<tulle::detail::remote_code>(std::uintptr_t{64});
     try {
         tulle::wire_writer none;
         static_cast<void>(m_places.endpoint(0).call(1, nowhere, none));
@@ -170,7 +184,7 @@ TEST_P(remote_test, code_that_is_not_there_is_refused) {
     }
 }
 
-// --- finish ---------------------------------------------------------------------------------------------------------
+// --- finish --------------------------------------------------------------------------------------
 
 std::atomic<long> g_ran{0};
 
@@ -184,15 +198,21 @@ TEST_P(remote_test, finish_waits_for_all_places) {
     }
 }
 
-// Each activity starts up to three others, anywhere, until the budget is gone; the result says how many that makes.
+// Each activity starts up to three others, anywhere, until the budget is gone; the result says how
+// many that makes.
 struct tree {
     std::uint64_t seed;
     int depth;
 
-    [[nodiscard]] tree child(int index) const { return {seed * 31 + static_cast<std::uint64_t>(index) + 1, depth - 1}; }
-    [[nodiscard]] int children() const { return depth == 0 ? 0 : static_cast<int>(tulle::base::rng(seed).below(4)); }
+    [[nodiscard]] tree child(int index) const {
+        return {seed * 31 + static_cast<std::uint64_t>(index) + 1, depth - 1};
+    }
+    [[nodiscard]] int children() const {
+        return depth == 0 ? 0 : static_cast<int>(tulle::base::rng(seed).below(4));
+    }
     [[nodiscard]] int place_of_child(int index) const {
-        return static_cast<int>(tulle::base::rng(seed + static_cast<std::uint64_t>(index) * 7919).below(4));
+        return static_cast<int>(
+            tulle::base::rng(seed + static_cast<std::uint64_t>(index) * 7919).below(4));
     }
     [[nodiscard]] long size() const {
         long sum = 1;
@@ -207,7 +227,8 @@ void grow(tree t) {
         tulle::place const there(t.place_of_child(k));
         if (t.seed % 5 == 0)
             tulle::at(
-                there, [](tree c) { grow(c); }, t.child(k)); // its activities belong to the same finish
+                // Its activities belong to the same finish.
+                there, [](tree c) { grow(c); }, t.child(k));
         else
             tulle::this_activity::async_at(
                 there, [](tree c) { grow(c); }, t.child(k));
@@ -251,7 +272,9 @@ TEST_P(remote_test, finishes_are_nested_at_other_places) {
 }
 
 TEST_P(remote_test, a_finish_throws_what_one_activity_threw) {
-    EXPECT_THROW(tulle::finish([](tulle::activities& all) { all.async_at(tulle::place(2), [] { throw std::length_error("long"); }); }),
+    EXPECT_THROW(tulle::finish([](tulle::activities& all) {
+                     all.async_at(tulle::place(2), [] { throw std::length_error("long"); });
+                 }),
                  std::length_error);
     EXPECT_THROW(tulle::finish([] { throw std::length_error("here"); }), std::length_error);
 }
@@ -284,7 +307,8 @@ TEST_P(remote_test, a_finish_collects_all_exceptions) {
 
 TEST_P(remote_test, an_exception_of_any_length_arrives) {
     EXPECT_THROW(tulle::finish([](tulle::activities& all) {
-                     all.async_at(tulle::place(1), [] { throw std::runtime_error(std::string(20'000, 'x')); });
+                     all.async_at(tulle::place(1),
+                                  [] { throw std::runtime_error(std::string(20'000, 'x')); });
                  }),
                  std::runtime_error);
 }
@@ -295,7 +319,8 @@ TEST_P(remote_test, a_flood_in_all_directions_arrives) {
     tulle::finish([](tulle::activities& all) {
         for (auto const p : tulle::places())
             all.async_at(p, [] {
-                for (int k = 0; k < k_each; ++k) tulle::this_activity::async_at(tulle::place(k % 4), [] { ++g_ran; });
+                for (int k = 0; k < k_each; ++k)
+                    tulle::this_activity::async_at(tulle::place(k % 4), [] { ++g_ran; });
             });
     });
     EXPECT_EQ(g_ran.load(), 4 * k_each);
@@ -314,7 +339,8 @@ TEST_P(remote_test, an_activity_for_which_there_is_no_memory_is_none) {
 
 TEST_P(remote_test, activities_outside_of_a_finish_are_refused) {
     EXPECT_THROW(tulle::this_activity::async([] {}), std::logic_error);
-    EXPECT_THROW(tulle::at(tulle::place(1), [] { tulle::this_activity::async([] {}); }), std::logic_error);
+    EXPECT_THROW(tulle::at(tulle::place(1), [] { tulle::this_activity::async([] {}); }),
+                 std::logic_error);
 }
 
 TEST_P(remote_test, futures_of_calls) {
@@ -325,7 +351,7 @@ TEST_P(remote_test, futures_of_calls) {
     for (int k = 0; k < 20; ++k) EXPECT_EQ(all[static_cast<std::size_t>(k)].get(), k);
 }
 
-// --- messages ------------------------------------------------------------------------------------------------------
+// --- messages ------------------------------------------------------------------------------------
 
 class messages : started, public testing::Test {
 protected:
@@ -353,10 +379,15 @@ TEST_F(messages, large_arguments_of_a_call_cost_none) {
               2U);
 }
 TEST_F(messages, a_large_result_costs_one_more) {
-    EXPECT_EQ(count([] { tulle::at(tulle::place(1), [] { return std::vector<int>(100'000); }); }), 3U);
+    EXPECT_EQ(count([] { tulle::at(tulle::place(1), [] { return std::vector<int>(100'000); }); }),
+              3U);
 }
 TEST_F(messages, an_activity_is_one_and_the_end_of_all_at_a_place_is_one) {
-    EXPECT_EQ(count([] { tulle::finish([](tulle::activities& all) { all.async_at(tulle::place(1), [] {}); }); }), 2U);
+    EXPECT_EQ(count([] {
+                  tulle::finish(
+                      [](tulle::activities& all) { all.async_at(tulle::place(1), [] {}); });
+              }),
+              2U);
     EXPECT_EQ(count([] {
                   tulle::finish([](tulle::activities& all) {
                       for (auto const p : tulle::places()) all.async_at(p, [] {});
@@ -368,7 +399,8 @@ TEST_F(messages, a_large_activity_is_one_and_a_release) {
     EXPECT_EQ(count([] {
                   tulle::finish([](tulle::activities& all) {
                       all.async_at(
-                          tulle::place(1), [](std::vector<int> const&) {}, std::vector<int>(100'000));
+                          tulle::place(1), [](std::vector<int> const&) {},
+                          std::vector<int>(100'000));
                   });
               }),
               3U);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What places send each other when it is hard: values that cannot be written or read, very much at once, global memory that cannot be mapped.
+// What places send each other when it is hard: values that cannot be written or read, very much at
+// once, global memory that cannot be mapped.
 #include "loopback_places.hpp"
 
 #include <tulle.h>
@@ -63,16 +64,19 @@ protected:
         action();
         return m_places.network().sent() - before;
     }
-    [[nodiscard]] static stubborn value(fails when) { return {when, std::vector<std::uint8_t>(GetParam().load, 7)}; }
+    [[nodiscard]] static stubborn value(fails when) {
+        return {when, std::vector<std::uint8_t>(GetParam().load, 7)};
+    }
 
     loopback_places m_places{3, GetParam().network};
 };
 
-INSTANTIATE_TEST_SUITE_P(networks, values_that_do_not_travel,
-                         testing::Values(hard_world{"small", {}, 10}, hard_world{"read", {}, 20'000},
-                                         hard_world{"staged", {.allows_read = false, .staging_bytes = 65536}, 20'000},
-                                         hard_world{"in_pieces", {.seed = 3, .allows_read = false}, 20'000}),
-                         [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    networks, values_that_do_not_travel,
+    testing::Values(hard_world{"small", {}, 10}, hard_world{"read", {}, 20'000},
+                    hard_world{"staged", {.allows_read = false, .staging_bytes = 65536}, 20'000},
+                    hard_world{"in_pieces", {.seed = 3, .allows_read = false}, 20'000}),
+    [](auto const& which) { return std::string(which.param.name); });
 
 TEST_P(values_that_do_not_travel, an_argument_of_a_call) {
     auto const call = [](fails when) {
@@ -122,7 +126,8 @@ TEST_P(values_that_do_not_travel, nothing_of_them_is_kept) {
         });
     };
     std::uint64_t const first = count([&] { EXPECT_THROW(finish(), std::domain_error); });
-    for (int k = 0; k < 10; ++k) EXPECT_EQ(count([&] { EXPECT_THROW(finish(), std::domain_error); }), first);
+    for (int k = 0; k < 10; ++k)
+        EXPECT_EQ(count([&] { EXPECT_THROW(finish(), std::domain_error); }), first);
 }
 
 TEST_P(values_that_do_not_travel, a_value_of_a_team) {
@@ -134,7 +139,8 @@ TEST_P(values_that_do_not_travel, a_value_of_a_team) {
                     [](fails how) {
                         tulle::team const everybody;
                         stubborn mine = everybody.rank() == 1 ? value(how) : stubborn{};
-                        bool const knows_why = everybody.rank() == 1 ? how == fails::when_written : how == fails::when_read;
+                        bool const knows_why = everybody.rank() == 1 ? how == fails::when_written
+                                                                     : how == fails::when_read;
                         try {
                             everybody.broadcast(mine, 1);
                             EXPECT_TRUE(how == fails::when_read && everybody.rank() == 1);
@@ -151,7 +157,9 @@ TEST_P(values_that_do_not_travel, a_value_of_a_team) {
 
 TEST_P(values_that_do_not_travel, what_objects_of_places_are_made_of) {
     using objects = tulle::place_local<std::size_t>;
-    auto const make = [](fails when) { return objects::make([](stubborn const& v) { return v.load.size(); }, value(when)); };
+    auto const make = [](fails when) {
+        return objects::make([](stubborn const& v) { return v.load.size(); }, value(when));
+    };
     EXPECT_THROW(static_cast<void>(make(fails::when_written)), std::domain_error);
     EXPECT_THROW(static_cast<void>(make(fails::when_read)), tulle::exception_list); // of two places
     auto const made = make(fails::never);
@@ -159,7 +167,7 @@ TEST_P(values_that_do_not_travel, what_objects_of_places_are_made_of) {
     made.destroy();
 }
 
-// --- very much at once -----------------------------------------------------------------------------------------------------
+// --- very much at once ---------------------------------------------------------------------------
 
 constexpr std::size_t k_much = std::size_t{64} << 20U;
 
@@ -173,10 +181,11 @@ protected:
     loopback_places m_places{2, GetParam().network, {.memory = {.bytes = 4 * k_much}}};
 };
 
-INSTANTIATE_TEST_SUITE_P(networks, much_at_once,
-                         testing::Values(hard_world{"read", {}, 0},
-                                         hard_world{"in_pieces", {.allows_read = false, .shares_segments = false}, 0}),
-                         [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    networks, much_at_once,
+    testing::Values(hard_world{"read", {}, 0},
+                    hard_world{"in_pieces", {.allows_read = false, .shares_segments = false}, 0}),
+    [](auto const& which) { return std::string(which.param.name); });
 
 TEST_P(much_at_once, there_and_back) {
     auto const sent = made();
@@ -191,7 +200,8 @@ TEST_P(much_at_once, pushed_and_pulled) {
     tulle_signal_t done;
     ASSERT_EQ(tulle_signal_init(&done, 1), 0);
     tulle_ilet_t const arrived{[](std::uint64_t signal, std::uint64_t) {
-                                   tulle_signal_notify_at(0, reinterpret_cast<tulle_signal_t*>(signal)); // NOLINT
+                                   tulle_signal_notify_at(
+                                       0, reinterpret_cast<tulle_signal_t*>(signal)); // NOLINT
                                },
                                reinterpret_cast<std::uintptr_t>(&done), 0};
     ASSERT_EQ(tulle_push(1, there.data(), sent.data(), k_much, nullptr, &arrived), 0);
@@ -210,7 +220,7 @@ TEST_P(much_at_once, written_to_global_memory_and_read) {
     tulle::free_global(all);
 }
 
-// --- memory that cannot be mapped --------------------------------------------------------------------------------------------
+// --- memory that cannot be mapped ----------------------------------------------------------------
 
 class unmapped_memory : started, public testing::Test {
 protected:
@@ -228,20 +238,30 @@ TEST_F(unmapped_memory, is_told_at_each_use) {
     loopback_places const places(2, {}, {.refused = {.mapping = ENOMEM}});
     auto const somewhere = tulle::global_ptr<int>::at(4096);
     EXPECT_EQ(error_of([] { static_cast<void>(tulle::allocate_global<int>(1)); }), ENOMEM);
-    EXPECT_EQ(error_of([] { static_cast<void>(tulle::allocate_global_at<int>(tulle::place(1))); }), ENOMEM);
+    EXPECT_EQ(error_of([] { static_cast<void>(tulle::allocate_global_at<int>(tulle::place(1))); }),
+              ENOMEM);
     EXPECT_EQ(error_of([&] { static_cast<void>(somewhere.load()); }), ENOMEM);
     EXPECT_EQ(error_of([&] { tulle::fetch_add(somewhere, 1); }), ENOMEM);
     EXPECT_EQ(error_of([&] { tulle::free_global(somewhere); }), ENOMEM);
-    EXPECT_EQ(error_of([] { tulle::at(tulle::place(1), [] { static_cast<void>(tulle::allocate_global<int>(1)); }); }), ENOMEM);
+    EXPECT_EQ(error_of([] {
+                  tulle::at(tulle::place(1),
+                            [] { static_cast<void>(tulle::allocate_global<int>(1)); });
+              }),
+              ENOMEM);
     int value = 0;
-    EXPECT_EQ(tulle_global_read(&value, reinterpret_cast<void const*>(std::uintptr_t{4096}), sizeof value), -ENOMEM); // NOLINT
+    EXPECT_EQ(tulle_global_read(&value, reinterpret_cast<void const*>(std::uintptr_t{4096}),
+                                sizeof value),
+              -ENOMEM); // NOLINT
 }
 
 TEST_F(unmapped_memory, of_another_place_is_told_by_that_one) {
-    loopback_places const places(2, {.shares_segments = false}, {.memory = {.group = 1}, .refused = {.mapping = EPERM, .unmapped = 1}});
+    loopback_places const places(
+        2, {.shares_segments = false},
+        {.memory = {.group = 1}, .refused = {.mapping = EPERM, .unmapped = 1}});
     auto const own = tulle::allocate_global_cleared<int>(1);
     EXPECT_EQ(own.load(), 0);
-    EXPECT_EQ(error_of([] { static_cast<void>(tulle::allocate_global_at<int>(tulle::place(1))); }), EPERM);
+    EXPECT_EQ(error_of([] { static_cast<void>(tulle::allocate_global_at<int>(tulle::place(1))); }),
+              EPERM);
     auto const there = tulle::global_ptr<int>::at(own.address() + (std::uint64_t{8} << 20U));
     EXPECT_EQ(there.home().index(), 1);
     EXPECT_EQ(error_of([&] { static_cast<void>(there.load()); }), EPERM);

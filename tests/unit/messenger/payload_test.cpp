@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of large payloads: blocks that are kept, payloads that are written where the receiver reads them, views of them there.
+// Memory of large payloads: blocks that are kept, payloads that are written where the receiver
+// reads them, views of them there.
 #include "loopback_places.hpp"
 #include "messenger/payload_store.hpp"
 
@@ -82,7 +83,7 @@ TEST(payload_store, what_is_small_or_huge_is_left_to_the_heap) {
     EXPECT_EQ(kept_bytes(), kept);
 }
 
-// --- views -----------------------------------------------------------------------------------------------------------------
+// --- views ---------------------------------------------------------------------------------------
 
 struct view_world {
     char const* name;
@@ -104,8 +105,11 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, payloads,
-    testing::Values(view_world{"readable", {}}, view_world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
-                    view_world{"staged", {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 1 << 20}}),
+    testing::Values(
+        view_world{"readable", {}},
+        view_world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
+        view_world{"staged",
+                   {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 1 << 20}}),
     [](auto const& which) { return std::string(which.param.name); });
 
 struct sum_and_place {
@@ -114,7 +118,8 @@ struct sum_and_place {
 };
 
 sum_and_place look_at(tulle::view<double> all) {
-    return {std::accumulate(all.begin(), all.end(), 0.0), reinterpret_cast<std::uintptr_t>(all.data()) % alignof(double)};
+    return {std::accumulate(all.begin(), all.end(), 0.0),
+            reinterpret_cast<std::uintptr_t>(all.data()) % alignof(double)};
 }
 
 std::vector<double> numbers(std::size_t count) {
@@ -128,9 +133,13 @@ TEST_P(payloads, a_view_shows_what_was_sent) {
         std::vector<double> const sent = numbers(count);
         std::string const before(count % 7, 'x'); // so that alignment is not by chance
         auto const seen = tulle::at(
-            m_there, [](std::string const&, tulle::view<double> got, char last) { return std::pair(look_at(got), last); }, before,
-            tulle::view(sent), 'z');
-        EXPECT_EQ(seen.first.sum, static_cast<double>(count) * static_cast<double>(count + 1) / 2) << count;
+            m_there,
+            [](std::string const&, tulle::view<double> got, char last) {
+                return std::pair(look_at(got), last);
+            },
+            before, tulle::view(sent), 'z');
+        EXPECT_EQ(seen.first.sum, static_cast<double>(count) * static_cast<double>(count + 1) / 2)
+            << count;
         EXPECT_EQ(seen.first.misplaced, 0U) << count;
         EXPECT_EQ(seen.second, 'z') << count;
     }
@@ -143,7 +152,8 @@ TEST_P(payloads, a_view_in_an_activity_here_and_there) {
     tulle::finish([&](tulle::activities& all) {
         for (tulle::place const p : tulle::places())
             all.async_at(
-                p, [](tulle::view<double> got) { s_right += look_at(got).sum == 4501500.0; }, tulle::view(sent));
+                p, [](tulle::view<double> got) { s_right += look_at(got).sum == 4501500.0; },
+                tulle::view(sent));
     });
     EXPECT_EQ(s_right, 3);
 }
@@ -155,7 +165,11 @@ TEST(payloads_of_one_place, a_view_in_an_activity_that_may_run_anywhere) {
         s_sum = 0;
         std::vector<double> const sent = numbers(count);
         tulle::finish([&](tulle::activities& all) {
-            all.async_any([](tulle::view<double> got) { s_sum = look_at(got).misplaced == 0 ? look_at(got).sum : -1; }, tulle::view(sent));
+            all.async_any(
+                [](tulle::view<double> got) {
+                    s_sum = look_at(got).misplaced == 0 ? look_at(got).sum : -1;
+                },
+                tulle::view(sent));
         });
         EXPECT_EQ(s_sum, static_cast<double>(count * (count + 1)) / 2);
     }
@@ -165,7 +179,10 @@ TEST(payloads_of_one_place, a_view_in_an_activity_that_may_run_anywhere) {
 TEST_P(payloads, a_view_of_part_of_an_array) {
     double const sent[]{1, 2, 4, 8, 16};
     EXPECT_EQ(tulle::at(
-                  m_there, [](tulle::view<double> got) { return got.size() == 2 && got[0] == 2 && got[1] == 4 && !got.empty(); },
+                  m_there,
+                  [](tulle::view<double> got) {
+                      return got.size() == 2 && got[0] == 2 && got[1] == 4 && !got.empty();
+                  },
                   tulle::view(sent + 1, 2)),
               true);
     EXPECT_EQ(tulle::at(
@@ -175,8 +192,8 @@ TEST_P(payloads, a_view_of_part_of_an_array) {
 
 void sum_bytes(void const* argument, std::size_t size, void* result, std::size_t /*result_size*/) {
     auto const* const first = static_cast<unsigned char const*>(argument);
-    std::uint64_t const sum =
-        std::accumulate(first, first + size, std::uint64_t{0}) + (reinterpret_cast<std::uintptr_t>(argument) % 16 << 32U);
+    std::uint64_t const sum = std::accumulate(first, first + size, std::uint64_t{0}) +
+                              (reinterpret_cast<std::uintptr_t>(argument) % 16 << 32U);
     std::memcpy(result, &sum, sizeof sum);
 }
 
@@ -189,7 +206,7 @@ TEST_P(payloads, c_functions_get_bytes_that_are_aligned_for_any_object) {
     }
 }
 
-// --- staging ----------------------------------------------------------------------------------------------------------------
+// --- staging -------------------------------------------------------------------------------------
 
 struct fails_after_its_load {
     std::vector<std::uint8_t> load;
@@ -202,7 +219,9 @@ template <> struct tulle::wire<fails_after_its_load> {
         to.put(value.load);
         throw std::domain_error("not written");
     }
-    static fails_after_its_load get(wire_reader& from) { return {from.get<std::vector<std::uint8_t>>()}; }
+    static fails_after_its_load get(wire_reader& from) {
+        return {from.get<std::vector<std::uint8_t>>()};
+    }
 };
 
 namespace {
@@ -216,13 +235,17 @@ TEST_P(payloads, all_are_given_back) {
         EXPECT_THROW(tulle::at(
                          m_there, [](fails_after_its_load const&) {}, fails_after_its_load{load}),
                      std::domain_error);
-        EXPECT_THROW(tulle::at(m_there, [] { return fails_after_its_load{std::vector<std::uint8_t>(20'000)}; }), std::domain_error);
+        EXPECT_THROW(
+            tulle::at(m_there,
+                      [] { return fails_after_its_load{std::vector<std::uint8_t>(20'000)}; }),
+            std::domain_error);
         tulle::finish([&](tulle::activities& all) {
             all.async_at(
                 m_there, [](std::vector<std::uint8_t> const&) {}, load);
-            EXPECT_THROW(all.async_at(
-                             m_there, [](fails_after_its_load const&) {}, fails_after_its_load{load}),
-                         std::domain_error);
+            EXPECT_THROW(
+                all.async_at(
+                    m_there, [](fails_after_its_load const&) {}, fails_after_its_load{load}),
+                std::domain_error);
         });
     }
     wait_until_all_are_given_back();
@@ -237,7 +260,11 @@ TEST_P(payloads, what_finds_no_room_goes_another_way) {
     tulle::finish([&](tulle::activities& all) {
         for (int k = 0; k < 20; ++k)
             all.async_at(
-                m_there, [](std::vector<std::uint32_t> const& got) { s_right += got.size() == 100'000 && got.back() == 100'000; }, load);
+                m_there,
+                [](std::vector<std::uint32_t> const& got) {
+                    s_right += got.size() == 100'000 && got.back() == 100'000;
+                },
+                load);
     });
     EXPECT_EQ(s_right, 20);
     wait_until_all_are_given_back();

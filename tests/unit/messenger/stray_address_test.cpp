@@ -29,8 +29,8 @@ struct named_address {
     long const* where = nullptr;
 };
 
-// A number whose address, read from 4 bytes before it, is none: AddressSanitizer's first pieces of the heap, at 0x602000006290 or so, would be
-// taken for 0x629000000000, which is in its heap, too.
+// A number whose address, read from 4 bytes before it, is none: AddressSanitizer's first pieces of
+// the heap, at 0x602000006290 or so, would be taken for 0x629000000000, which is in its heap, too.
 class distinct_number {
 public:
     distinct_number() {
@@ -67,18 +67,25 @@ protected:
 
 TEST_F(stray_address, in_captures) {
     long here = 5;
-    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, [&here] { ++here; }); }), "the stack of the calling thread of place 0"));
+    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, [&here] { ++here; }); }),
+                     "the stack of the calling thread of place 0"));
     EXPECT_EQ(here, 5);
 }
 
 TEST_F(stray_address, in_arguments) {
     distinct_number const far;
     auto const use = [](named_address a) { return *a.where; };
-    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, use, named_address{2, far.get()}); }), "the heap"));
+    EXPECT_TRUE(says(complaint([&] {
+                         tulle::at(m_there, use, named_address{2, far.get()});
+                     }),
+                     "the heap"));
     static long const s_constant = 3;
     EXPECT_NE(complaint([&] { tulle::at(m_there, use, named_address{2, &s_constant}); }), "");
     auto const count = [](std::vector<named_address> const& all) { return all.size(); };
-    EXPECT_TRUE(says(complaint([&] { tulle::at(m_there, count, std::vector<named_address>{{}, {3, far.get()}}); }), "byte 32 "));
+    EXPECT_TRUE(says(complaint([&] {
+                         tulle::at(m_there, count, std::vector<named_address>{{}, {3, far.get()}});
+                     }),
+                     "byte 32 "));
 }
 
 TEST_F(stray_address, wherever_bytes_begin) {
@@ -86,7 +93,8 @@ TEST_F(stray_address, wherever_bytes_begin) {
     for (std::size_t before = 0; before < 9; ++before) {
         auto const call = [&] {
             tulle::at(
-                m_there, [](std::string const&, named_address) {}, std::string(before, 'x'), named_address{2, &here});
+                m_there, [](std::string const&, named_address) {}, std::string(before, 'x'),
+                named_address{2, &here});
         };
         EXPECT_NE(complaint(call), "") << before;
     }
@@ -95,9 +103,10 @@ TEST_F(stray_address, wherever_bytes_begin) {
 TEST_F(stray_address, in_results) {
     static long s_there = 5;
     EXPECT_TRUE(
-        says(complaint([&] { static_cast<void>(tulle::at(m_there, [] {
-                                 return named_address{2, &s_there};
-                             })); }), "goes to place 0 "));
+        says(complaint([&] {
+                 static_cast<void>(tulle::at(m_there, [] { return named_address{2, &s_there}; }));
+             }),
+             "goes to place 0 "));
 }
 
 TEST_F(stray_address, of_activities) {
@@ -136,7 +145,8 @@ TEST_F(stray_address, here_they_may_be_used) {
 TEST_F(stray_address, what_is_meant_for_others_is_none) {
     long here = 5;
     tulle::global_ref<long> const own(here);
-    EXPECT_EQ(tulle::at(m_there, [own] { return tulle::at(own.home(), [own] { return ++*own; }); }), 6);
+    EXPECT_EQ(tulle::at(m_there, [own] { return tulle::at(own.home(), [own] { return ++*own; }); }),
+              6);
     auto const word = tulle::allocate_global_cleared<std::uint64_t>(4);
     tulle::at(m_there, [word] { (word + 1).store(7); });
     EXPECT_EQ((word + 1).load(), 7U);
@@ -147,13 +157,14 @@ TEST_F(stray_address, values_are_none) {
     std::vector<double> numbers(5000);
     std::iota(numbers.begin(), numbers.end(), 1.0);
     tulle::base::rng random(3);
-    std::vector<int> integers(5000); // two of which make an address if the second one is large: 0x5555 and above
+    // Two of which make an address if the second one is large: 0x5555 and above.
+    std::vector<int> integers(5000);
     constexpr bool k_is_sanitized =
-        tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer; // they map what small numbers look like
+        // They map what small numbers look like.
+        tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer;
     for (auto& n : integers) n = k_is_sanitized ? 1 : static_cast<int>(random.below(20'000));
-    auto const count = [](std::vector<double> const& a, std::vector<int> const& b, std::string const& c) {
-        return a.size() + b.size() + c.size();
-    };
+    auto const count = [](std::vector<double> const& a, std::vector<int> const& b,
+                          std::string const& c) { return a.size() + b.size() + c.size(); };
     EXPECT_EQ(tulle::at(m_there, count, numbers, integers, std::string(100'000, 'U')), 110'000U);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C interface of places: i-lets, signals of other places, push and pull, over virtual networks of this process.
+// The C interface of places: i-lets, signals of other places, push and pull, over virtual networks
+// of this process.
 #include "loopback_places.hpp"
 
 #include <tulle.h>
@@ -38,13 +39,16 @@ protected:
     std::optional<loopback_places> m_places;
 };
 
-INSTANTIATE_TEST_SUITE_P(networks, transfer_test,
-                         testing::Values(network{"in_order", {}}, network{"out_of_order", {.seed = 9}},
-                                         network{"unreadable", {.seed = 4, .most_bytes = 512, .allows_read = false}}),
-                         [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    networks, transfer_test,
+    testing::Values(network{"in_order", {}}, network{"out_of_order", {.seed = 9}},
+                    network{"unreadable", {.seed = 4, .most_bytes = 512, .allows_read = false}}),
+    [](auto const& which) { return std::string(which.param.name); });
 
 std::uint64_t word_of(void const* p) { return reinterpret_cast<std::uintptr_t>(p); }
-template <class T> T& object_of(std::uint64_t word) { return *reinterpret_cast<T*>(word); } // NOLINT(performance-no-int-to-ptr)
+template <class T> T& object_of(std::uint64_t word) {
+    return *reinterpret_cast<T*>(word);
+} // NOLINT(performance-no-int-to-ptr)
 
 struct record {
     tulle_signal_t done;
@@ -69,7 +73,8 @@ TEST_P(transfer_test, an_ilet_runs_there_with_its_words) {
         ASSERT_EQ(tulle_signal_wait(&r.done), 0);
         EXPECT_EQ(r.place.load(), place);
         EXPECT_EQ(r.b.load(), 99U);
-        EXPECT_EQ(m_places->network().sent() - before, place == 0 ? 0U : 2U); // the ilet, and the signal home
+        // The ilet, and the signal home.
+        EXPECT_EQ(m_places->network().sent() - before, place == 0 ? 0U : 2U);
     }
 }
 
@@ -142,7 +147,8 @@ TEST_P(transfer_test, what_makes_no_sense_is_refused) {
     EXPECT_EQ(tulle_start_at(3, {&note, 0, 0}), -EINVAL);
     EXPECT_EQ(tulle_start_at(-1, {&note, 0, 0}), -EINVAL);
     EXPECT_EQ(tulle_start_at(1, {nullptr, 0, 0}), -EINVAL);
-    auto const nowhere = reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(std::uintptr_t{64});
+    auto const nowhere =
+        reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(std::uintptr_t{64});
     EXPECT_EQ(tulle_start_at(1, {nowhere, 0, 0}), -ENOENT);
     EXPECT_EQ(tulle_signal_notify_at(9, &signal), -EINVAL);
     EXPECT_EQ(tulle_signal_notify_at(1, nullptr), -EINVAL);

@@ -62,7 +62,8 @@ struct news {
     }
 };
 
-host_watch::settings settings_of(std::uint32_t own, news& told, std::vector<host_watch::member> others) {
+host_watch::settings settings_of(std::uint32_t own, news& told,
+                                 std::vector<host_watch::member> others) {
     host_watch::settings made;
     made.own_id = own;
     made.limit_ns = std::chrono::nanoseconds(k_limit).count();
@@ -72,7 +73,8 @@ host_watch::settings settings_of(std::uint32_t own, news& told, std::vector<host
 }
 
 bool comes_true(std::function<bool()> const& condition) {
-    for (auto const end = clock::now() + k_patience; clock::now() < end; std::this_thread::sleep_for(2ms))
+    for (auto const end = clock::now() + k_patience; clock::now() < end;
+         std::this_thread::sleep_for(2ms))
         if (condition()) return true;
     return false;
 }
@@ -131,18 +133,21 @@ private:
     }
     void run() {
         for (; !m_stops; send_what_is_due()) {
-            std::array<pollfd, 2> wanted{{{m_ends[0].socket, POLLIN, 0}, {m_ends[1].socket, POLLIN, 0}}};
+            std::array<pollfd, 2> wanted{
+                {{m_ends[0].socket, POLLIN, 0}, {m_ends[1].socket, POLLIN, 0}}};
             if (poll(wanted.data(), wanted.size(), 2) <= 0) continue;
             take_what_comes_for(0);
             take_what_comes_for(1);
         }
     }
     void send_what_is_due() {
-        for (; !m_under_way.empty() && m_under_way.front().at <= clock::now(); m_under_way.pop_front()) {
+        for (; !m_under_way.empty() && m_under_way.front().at <= clock::now();
+             m_under_way.pop_front()) {
             letter const& l = m_under_way.front();
             sockaddr_in const to = at_port(m_ends[l.to].watch);
             if (m_is_cut) continue;
-            sendto(m_ends[1 - l.to].socket, l.bytes.data(), l.bytes.size(), 0, reinterpret_cast<sockaddr const*>(&to), sizeof to);
+            sendto(m_ends[1 - l.to].socket, l.bytes.data(), l.bytes.size(), 0,
+                   reinterpret_cast<sockaddr const*>(&to), sizeof to);
         }
     }
 
@@ -184,7 +189,9 @@ private:
 TEST(host_watch, hosts_that_are_there_are_not_lost) {
     two_watches both;
     std::this_thread::sleep_for(4 * k_limit);
-    EXPECT_EQ(both.of_a.lost + both.of_b.lost + both.of_a.stopped + both.of_b.stopped + both.of_a.unheard + both.of_b.unheard, 0);
+    EXPECT_EQ(both.of_a.lost + both.of_b.lost + both.of_a.stopped + both.of_b.stopped +
+                  both.of_a.unheard + both.of_b.unheard,
+              0);
 }
 
 TEST(host_watch, a_cable_that_is_cut_loses_both_once) {

@@ -39,18 +39,23 @@ TEST(session, has_as_many_places_as_asked_for) {
         EXPECT_TRUE(std::has_single_bit(s.lines())) << s.lines();
         EXPECT_EQ(s.head().deaths.load(), 0U);
         EXPECT_EQ(s.head().program.load(), 0U);
-        for (rank r = 0; r < places; ++r) ASSERT_EQ(s.entry(r).state.load(), place_state::absent) << r;
+        for (rank r = 0; r < places; ++r)
+            ASSERT_EQ(s.entry(r).state.load(), place_state::absent) << r;
     }
 }
 
 std::size_t bytes_in_memory(session const& s) {
     struct stat found {};
-    return fstat(s.memory().descriptor(), &found) == 0 ? static_cast<std::size_t>(found.st_blocks) * 512 : 0;
+    return fstat(s.memory().descriptor(), &found) == 0
+               ? static_cast<std::size_t>(found.st_blocks) * 512
+               : 0;
 }
 
 class counts_messages final : public receiver {
 public:
-    void deliver(packet const& /*head*/, std::byte const* /*payload*/) noexcept override { ++count; }
+    void deliver(packet const& /*head*/, std::byte const* /*payload*/) noexcept override {
+        ++count;
+    }
     int count = 0;
 };
 
@@ -59,7 +64,8 @@ TEST(session, rings_of_pairs_that_never_talk_take_no_memory) {
     constexpr std::size_t k_page = 4096;
     session const all = session::create(k_places);
     std::vector<std::unique_ptr<shm_transport>> places;
-    for (rank r = 0; r < k_places; ++r) places.push_back(std::make_unique<shm_transport>(adopt_again(all), r));
+    for (rank r = 0; r < k_places; ++r)
+        places.push_back(std::make_unique<shm_transport>(adopt_again(all), r));
     std::size_t const entries = sizeof(session_head) + k_places * sizeof(place_entry) + k_page;
     counts_messages seen;
     for (auto const& p : places) static_cast<void>(p->poll(seen));
@@ -67,7 +73,8 @@ TEST(session, rings_of_pairs_that_never_talk_take_no_memory) {
     for (rank const from : {0U, 3U}) ASSERT_TRUE(places[from]->try_send(7, {}, nullptr));
     for (auto const& p : places) static_cast<void>(p->poll(seen));
     EXPECT_EQ(seen.count, 2);
-    EXPECT_LE(bytes_in_memory(all), entries + 2 * 2 * k_page); // of each ring a page, and one with its control
+    // Of each ring a page, and one with its control.
+    EXPECT_LE(bytes_in_memory(all), entries + 2 * 2 * k_page);
 }
 
 TEST(session, of_no_place_or_too_many_is_refused) {
@@ -94,7 +101,8 @@ std::vector<extent> parts_of(session const& s) {
             parts.push_back({&s.control(from, to), sizeof(shared_ring_control)});
             parts.push_back({s.ring(from, to), s.lines() * sizeof(ring_line)});
         }
-    std::sort(parts.begin(), parts.end(), [](extent const& a, extent const& b) { return a.begin() < b.begin(); });
+    std::sort(parts.begin(), parts.end(),
+              [](extent const& a, extent const& b) { return a.begin() < b.begin(); });
     return parts;
 }
 
@@ -109,7 +117,8 @@ TEST(session, parts_lie_apart_and_begin_with_a_cache_line) {
             ASSERT_TRUE(k == 0 || parts[k - 1].end() <= parts[k].begin()) << k;
         }
         EXPECT_EQ(parts.front().low, s.memory().low());
-        EXPECT_LE(parts.back().end(), reinterpret_cast<std::uintptr_t>(s.memory().low()) + s.memory().size());
+        EXPECT_LE(parts.back().end(),
+                  reinterpret_cast<std::uintptr_t>(s.memory().low()) + s.memory().size());
     }
 }
 
@@ -135,20 +144,25 @@ void expect_no_session(int descriptor, int reason) {
 
 TEST(session, has_a_file_for_global_memory_that_grows_once) {
     session const first = session::create(2);
-    session const second = session::adopt(dup(first.memory().descriptor()), dup(first.segments_descriptor()));
+    session const second =
+        session::adopt(dup(first.memory().descriptor()), dup(first.segments_descriptor()));
     ASSERT_TRUE(second.is_valid());
     ASSERT_TRUE(first.grow_segments(1U << 20U));
     EXPECT_TRUE(second.grow_segments(1U << 20U));
     EXPECT_FALSE(second.grow_segments(2U << 20U));
     EXPECT_EQ(errno, EINVAL);
     EXPECT_EQ(lseek(second.segments_descriptor(), 0, SEEK_END), off_t{1} << 20U);
-    EXPECT_FALSE(session::adopt(dup(first.memory().descriptor())).grow_segments(1U << 20U)); // it has not been inherited
-    EXPECT_FALSE(session::adopt(dup(first.memory().descriptor()), next_descriptor() + 100).is_valid());
+    // It has not been inherited.
+    EXPECT_FALSE(session::adopt(dup(first.memory().descriptor())).grow_segments(1U << 20U));
+    EXPECT_FALSE(
+        session::adopt(dup(first.memory().descriptor()), next_descriptor() + 100).is_valid());
 }
 
 class adopted_session : public testing::Test {
 protected:
-    ~adopted_session() override { EXPECT_EQ(next_descriptor(), m_next) << "a descriptor is left open"; }
+    ~adopted_session() override {
+        EXPECT_EQ(next_descriptor(), m_next) << "a descriptor is left open";
+    }
 
 private:
     int m_next = next_descriptor();
@@ -188,7 +202,8 @@ TEST_F(adopted_session, is_no_memory_without_contents) {
 TEST_F(adopted_session, is_not_part_of_one) {
     session const s = session::create(2);
     auto const whole = static_cast<off_t>(s.memory().size());
-    for (off_t const bytes : {whole - 1, whole / 2, off_t{4096}, off_t{sizeof(session_head)}, off_t{sizeof(session_head)} - 1, off_t{1}}) {
+    for (off_t const bytes : {whole - 1, whole / 2, off_t{4096}, off_t{sizeof(session_head)},
+                              off_t{sizeof(session_head)} - 1, off_t{1}}) {
         ASSERT_EQ(ftruncate(s.memory().descriptor(), bytes), 0);
         expect_no_session(dup(s.memory().descriptor()), EINVAL);
     }
@@ -230,7 +245,8 @@ TEST(session, a_death_is_seen_by_all) {
     EXPECT_EQ(s.entry(1).wait_status.load(), 256);
     EXPECT_EQ(s.head().deaths.load(), 1U);
     for (rank const r : {0U, 2U}) EXPECT_EQ(s.entry(r).state.load(), place_state::joined) << r;
-    for (rank r = 0; r < 3; ++r) s.entry(r).bell.sleep(os::k_no_deadline); // returns: it has been woken
+    // returns: it has been woken
+    for (rank r = 0; r < 3; ++r) s.entry(r).bell.sleep(os::k_no_deadline);
     other.declare_dead(2, 9);
     EXPECT_EQ(s.head().deaths.load(), 2U);
 }

@@ -83,13 +83,15 @@ TEST(staging_area, pieces_never_overlap) {
         if (random.below(2) == 0) {
             std::size_t const bytes = 1 + random.below(12 * k_block);
             if (std::byte* const piece = area.take(1, bytes); piece != nullptr) {
-                ASSERT_TRUE(piece >= memory.data() && piece + bytes <= memory.data() + memory.size());
+                ASSERT_TRUE(piece >= memory.data() &&
+                            piece + bytes <= memory.data() + memory.size());
                 auto const mark = static_cast<std::byte>(step);
                 std::memset(piece, static_cast<int>(mark), bytes);
                 ASSERT_TRUE(held.emplace(piece, std::pair(bytes, mark)).second);
             }
         } else if (!held.empty()) {
-            auto const which = std::next(held.begin(), random.below(static_cast<std::uint32_t>(held.size())));
+            auto const which =
+                std::next(held.begin(), random.below(static_cast<std::uint32_t>(held.size())));
             auto const [bytes, mark] = which->second;
             for (std::size_t k = 0; k < bytes; ++k) ASSERT_EQ(which->first[k], mark) << step;
             area.give_back(1, which->first);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What net/transport.hpp promises, of every transport within one process (over processes of an MPI: tests/mpi/contract.cpp), and what each is besides.
+// What net/transport.hpp promises, of every transport within one process (over processes of an MPI:
+// tests/mpi/contract.cpp), and what each is besides.
 #include "emulated.hpp"
 #include "fake_mpi.hpp"
 #include "net/host_transport.hpp"
@@ -44,7 +45,8 @@ fleet share_memory(rank count) {
     fleet f;
     for (rank r = 0; r < count; ++r) {
         all.entry(r).process = getpid();
-        f.places.push_back(std::make_unique<shm_transport>(session::adopt(dup(all.memory().descriptor())), r));
+        f.places.push_back(
+            std::make_unique<shm_transport>(session::adopt(dup(all.memory().descriptor())), r));
     }
     return f;
 }
@@ -57,7 +59,8 @@ fleet loop_back(rank count, loopback_options const& chosen) {
 }
 
 std::unique_ptr<mpi_transport> join(fake_mpi& network, rank as, rank count) {
-    return std::make_unique<mpi_transport>(fake_mpi::functions(), network.join(as), as, count, true);
+    return std::make_unique<mpi_transport>(fake_mpi::functions(), network.join(as), as, count,
+                                           true);
 }
 
 fleet call_mpi(rank count) {
@@ -71,30 +74,40 @@ fleet call_mpi(rank count) {
 fleet on_two_hosts(rank count) {
     fleet f;
     f.mpi = std::make_shared<fake_mpi>(count);
-    std::array<session, 2> const hosts{session::create((count + 1) / 2), session::create(std::max<rank>(count / 2, 1))};
+    std::array<session, 2> const hosts{session::create((count + 1) / 2),
+                                       session::create(std::max<rank>(count / 2, 1))};
     for (rank r = 0; r < count; ++r) {
         session const& own = hosts[r % 2];
         std::vector<rank> ranks;
         for (rank same = r % 2; same < count; same += 2) ranks.push_back(same);
         own.entry(r / 2).process = getpid();
-        auto near = std::make_unique<shm_transport>(session::adopt(dup(own.memory().descriptor())), r / 2);
-        f.places.push_back(std::make_unique<host_transport>(std::move(near), std::move(ranks), join(*f.mpi, r, count)));
+        auto near =
+            std::make_unique<shm_transport>(session::adopt(dup(own.memory().descriptor())), r / 2);
+        f.places.push_back(std::make_unique<host_transport>(std::move(near), std::move(ranks),
+                                                            join(*f.mpi, r, count)));
     }
     return f;
 }
 
-void kill_in_session(fleet const& f, rank which) { dynamic_cast<shm_transport&>(f.at(0)).joined().declare_dead(which, SIGKILL); }
+void kill_in_session(fleet const& f, rank which) {
+    dynamic_cast<shm_transport&>(f.at(0)).joined().declare_dead(which, SIGKILL);
+}
 void kill_in_mpi(fleet const& f, rank which) { f.mpi->kill(which); }
 void kill_in_loopback(fleet const& f, rank which) { f.network->kill(which, SIGKILL); }
 
 constexpr kind k_shm{"shm", &share_memory, false, &kill_in_session};
 constexpr kind k_mpi{"mpi", &call_mpi, true, &kill_in_mpi, k_most_places, nullptr, false};
 constexpr kind k_hosts{"hosts", &on_two_hosts, true, &kill_in_mpi, k_most_places, nullptr, false};
-constexpr kind k_in_order{"loopback", [](rank count) { return loop_back(count, {.most_waiting = 100}); }, true, &kill_in_loopback};
-constexpr kind k_seeded{"loopback_seeded", [](rank count) { return loop_back(count, {.seed = 7, .most_waiting = 100}); }, true,
-                        &kill_in_loopback};
+constexpr kind k_in_order{"loopback",
+                          [](rank count) { return loop_back(count, {.most_waiting = 100}); }, true,
+                          &kill_in_loopback};
+constexpr kind k_seeded{
+    "loopback_seeded",
+    [](rank count) { return loop_back(count, {.seed = 7, .most_waiting = 100}); }, true,
+    &kill_in_loopback};
 
-INSTANTIATE_TEST_SUITE_P(all, any_transport, testing::Values(k_shm, k_mpi, k_hosts, k_in_order, k_seeded),
+INSTANTIATE_TEST_SUITE_P(all, any_transport,
+                         testing::Values(k_shm, k_mpi, k_hosts, k_in_order, k_seeded),
                          [](auto const& chosen) { return std::string(chosen.param.name); });
 
 // -- memory that processes share
@@ -102,12 +115,16 @@ INSTANTIATE_TEST_SUITE_P(all, any_transport, testing::Values(k_shm, k_mpi, k_hos
 class pages {
 public:
     explicit pages(std::size_t count)
-        : m_size(count * k_page), m_low(mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+        : m_size(count * k_page),
+          m_low(mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    }
     ~pages() { munmap(m_low, m_size); }
     pages(pages const&) = delete;
     pages& operator=(pages const&) = delete;
     [[nodiscard]] std::byte* low() const { return static_cast<std::byte*>(m_low); }
-    void forbid(std::size_t page) const { EXPECT_EQ(mprotect(low() + page * k_page, k_page, PROT_NONE), 0); }
+    void forbid(std::size_t page) const {
+        EXPECT_EQ(mprotect(low() + page * k_page, k_page, PROT_NONE), 0);
+    }
 
     std::size_t const k_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
@@ -150,7 +167,8 @@ TEST(shm_transport, a_poll_takes_some_of_each_sender) {
     ASSERT_TRUE(send(f.at(1), 2, 7));
     collector c;
     EXPECT_TRUE(f.at(2).poll(c));
-    EXPECT_TRUE(std::any_of(c.messages.begin(), c.messages.end(), [](message const& m) { return m.head.from == 1; }));
+    EXPECT_TRUE(std::any_of(c.messages.begin(), c.messages.end(),
+                            [](message const& m) { return m.head.from == 1; }));
 }
 
 // -- MPI, whose network takes as much as comes
@@ -169,7 +187,8 @@ TEST(mpi_transport, a_place_that_does_not_poll_is_not_flooded) {
     }
 }
 
-// So what a place holds for others is bounded by bytes, and large ones are not kept waiting for ever.
+// So what a place holds for others is bounded by bytes, and large ones are not kept waiting for
+// ever.
 TEST(mpi_transport, large_messages_take_more_of_the_credit) {
     fleet const f = call_mpi(2);
     std::vector<std::byte> const large(f.at(0).most_bytes(), std::byte{5});
@@ -229,7 +248,8 @@ TEST(mpi_transport, messages_that_come_together_are_taken_together) {
 // A header that only tells how much has been polled is no message that anybody waits for.
 TEST(mpi_transport, news_are_not_taken_for_a_message) {
     fleet const f = call_mpi(2);
-    for (std::uint64_t k = 0; k < mpi_transport::k_credit / 2; ++k) ASSERT_TRUE(send(f.at(0), 1, k));
+    for (std::uint64_t k = 0; k < mpi_transport::k_credit / 2; ++k)
+        ASSERT_TRUE(send(f.at(0), 1, k));
     EXPECT_EQ(all_at(f.at(1)).size(), mpi_transport::k_credit / 2); // and tells so
     ASSERT_TRUE(send(f.at(1), 0, 7));
     collector c;
@@ -243,14 +263,16 @@ TEST(mpi_transport, what_is_still_under_way_keeps_its_bytes) {
     f.mpi->hold_sends();
     std::vector<std::uint64_t> sent(k_places);
     rank last = 1; // the first one that gets nothing, as all are under way
-    for (; last < k_places && send(f.at(0), last, 0); ++last) sent[last] = 1 + send_until_full(f.at(0), last, 100);
+    for (; last < k_places && send(f.at(0), last, 0); ++last)
+        sent[last] = 1 + send_until_full(f.at(0), last, 100);
     ASSERT_LT(last, k_places);
     f.mpi->release_sends();
     EXPECT_TRUE(send(f.at(0), last, 0));
     for (rank r = 1; r < last; ++r) {
         std::vector<message> const arrived = all_at(f.at(r));
         EXPECT_EQ(arrived.size(), sent[r]);
-        for (std::size_t k = 1; k < arrived.size(); ++k) EXPECT_EQ(arrived[k].payload, some_bytes(100, 1)) << k;
+        for (std::size_t k = 1; k < arrived.size(); ++k)
+            EXPECT_EQ(arrived[k].payload, some_bytes(100, 1)) << k;
     }
 }
 
@@ -267,7 +289,9 @@ TEST(mpi_transport, what_comes_at_the_end_is_thrown_away) {
 
 class movements final : public receiver {
 public:
-    void deliver(packet const& /*head*/, std::byte const* /*payload*/) noexcept override { ADD_FAILURE() << "a message"; }
+    void deliver(packet const& /*head*/, std::byte const* /*payload*/) noexcept override {
+        ADD_FAILURE() << "a message";
+    }
     void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override {
         (was_sent ? sent : received).insert({what, peer});
         ++count;
@@ -284,7 +308,8 @@ void poll_all(fleet const& f, movements& to, std::size_t expected) {
 
 TEST(mpi_streams, move_payloads_of_all_sizes_at_once) {
     fleet const f = call_mpi(3);
-    std::vector<std::size_t> const sizes{0, 1, 5000, mpi_streams::k_piece, mpi_streams::k_piece + 1, 11 * mpi_streams::k_piece + 7};
+    std::vector<std::size_t> const sizes{
+        0, 1, 5000, mpi_streams::k_piece, mpi_streams::k_piece + 1, 11 * mpi_streams::k_piece + 7};
     std::vector<std::vector<std::byte>> there;
     std::vector<std::vector<std::byte>> here;
     for (std::uint64_t k = 0; k < 2 * sizes.size(); ++k) {
@@ -344,7 +369,8 @@ TEST(mpi_streams, one_that_begins_ends_a_sleep) {
         fleet const f = make(2);
         f.at(0).arm();
         std::thread sleeper([&f] { f.at(0).sleep(os::k_no_deadline); });
-        std::this_thread::sleep_for(std::chrono::milliseconds(10)); // it sleeps by then, most likely
+        // It sleeps by then, most likely.
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
         std::vector<std::byte> here(100);
         EXPECT_NE(f.at(0).begin_receive(1, here, 0), 0U);
         sleeper.join();
@@ -423,13 +449,15 @@ TEST(loopback_transport, the_seed_decides_the_order) {
 std::uint64_t most_passed_over(numbers const& order) {
     std::uint64_t most = 0;
     for (auto at = order.begin(); at != order.end(); ++at)
-        most = std::max(most, static_cast<std::uint64_t>(std::count_if(order.begin(), at, [at](std::uint64_t n) { return n > *at; })));
+        most = std::max(most, static_cast<std::uint64_t>(std::count_if(
+                                  order.begin(), at, [at](std::uint64_t n) { return n > *at; })));
     return most;
 }
 
 TEST(loopback_transport, no_message_is_passed_over_for_ever) {
     EXPECT_EQ(order_with({.seed = 1, .most_delay = 0}), up_to(200));
-    for (std::uint32_t const most : {1U, 2U, 8U, 50U}) EXPECT_EQ(most_passed_over(order_with({.seed = 1, .most_delay = most}, 500)), most);
+    for (std::uint32_t const most : {1U, 2U, 8U, 50U})
+        EXPECT_EQ(most_passed_over(order_with({.seed = 1, .most_delay = most}, 500)), most);
 }
 
 TEST(loopback_transport, nor_while_others_are_sent) {

@@ -19,7 +19,8 @@ TEST(careful_read, reads_what_is_there) {
 
 TEST(careful_read, memory_that_is_gone_is_no_fault) {
     std::size_t const bytes = tulle::os::page_size();
-    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     ::munmap(memory, bytes);
     EXPECT_EQ(careful_read(memory), std::nullopt);

@@ -19,7 +19,8 @@ class cgroup : public ::testing::Test {
 protected:
     void SetUp() override {
         auto const* const info = ::testing::UnitTest::GetInstance()->current_test_info();
-        m_root = std::filesystem::temp_directory_path() / ("tulle-cgroup-" + std::to_string(::getpid()) + "-" + info->name());
+        m_root = std::filesystem::temp_directory_path() /
+                 ("tulle-cgroup-" + std::to_string(::getpid()) + "-" + info->name());
         std::filesystem::create_directories(m_root);
     }
     void TearDown() override { std::filesystem::remove_all(m_root); }
@@ -30,16 +31,19 @@ protected:
         std::ofstream(file) << text << '\n';
     }
 
-    [[nodiscard]] double quota() const { return cgroup_quota({m_root / "membership", m_root / "mounts", m_root.string()}); }
+    [[nodiscard]] double quota() const {
+        return cgroup_quota({m_root / "membership", m_root / "mounts", m_root.string()});
+    }
 
     void use_version_2(std::string const& path, std::string const& subtree = "/") {
         write("membership", "0::" + path);
-        write("mounts",
-              "24 1 0:20 / /proc rw - proc proc rw\n30 24 0:26 " + subtree + " /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw");
+        write("mounts", "24 1 0:20 / /proc rw - proc proc rw\n30 24 0:26 " + subtree +
+                            " /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw");
     }
 
     void use_version_1(std::string const& path) {
-        write("membership", "5:memory:/other\n4:cpuset:/sets\n3:cpu,cpuacct:" + path + "\n0::/unified");
+        write("membership",
+              "5:memory:/other\n4:cpuset:/sets\n3:cpu,cpuacct:" + path + "\n0::/unified");
         write("mounts", "31 24 0:27 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
                         "32 24 0:28 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct");
     }

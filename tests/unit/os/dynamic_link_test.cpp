@@ -16,7 +16,8 @@ bool answer_with(char const* bind_now) {
     if (child == 0) {
         setenv("LD_BIND_NOW", bind_now, 1);
         setenv("TULLE_TEST_ANSWER", "1", 1);
-        execl("/proc/self/exe", "dynamic_link_test", "--gtest_filter=dynamic_link.answers", nullptr);
+        execl("/proc/self/exe", "dynamic_link_test", "--gtest_filter=dynamic_link.answers",
+              nullptr);
         _exit(99);
     }
     int status = 0;

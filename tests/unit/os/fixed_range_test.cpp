@@ -26,7 +26,9 @@ TEST(fixed_range, is_refused_where_something_is) {
     auto const range = fixed_range::reserve(fixed_range::usual_address(), k_range_bytes);
     ASSERT_TRUE(range.is_valid());
     errno = 0;
-    EXPECT_FALSE(fixed_range::reserve(fixed_range::usual_address() + k_range_bytes / 2, k_range_bytes).is_valid());
+    EXPECT_FALSE(
+        fixed_range::reserve(fixed_range::usual_address() + k_range_bytes / 2, k_range_bytes)
+            .is_valid());
     EXPECT_EQ(errno, EEXIST);
 }
 
@@ -43,7 +45,8 @@ TEST(fixed_range, is_filled_with_zeros) {
     auto range = fixed_range::reserve(0, k_range_bytes);
     ASSERT_TRUE(range.is_valid());
     ASSERT_TRUE(range.fill(k_range_bytes / 2, k_range_bytes / 4));
-    EXPECT_EQ(std::count(range.low() + k_range_bytes / 2, range.low() + 3 * k_range_bytes / 4, std::byte{0}),
+    EXPECT_EQ(std::count(range.low() + k_range_bytes / 2, range.low() + 3 * k_range_bytes / 4,
+                         std::byte{0}),
               static_cast<long>(k_range_bytes / 4));
     range.low()[k_range_bytes / 2] = std::byte{1};
 }

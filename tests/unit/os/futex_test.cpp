@@ -47,7 +47,8 @@ TEST(futex, wakes_as_many_as_asked) {
     std::vector<std::thread> sleepers;
     for (int i = 0; i < 3; ++i) {
         sleepers.emplace_back([&] {
-            while (word.load(std::memory_order_acquire) == 0) { // pairs with the release store below
+            // Pairs with the release store below.
+            while (word.load(std::memory_order_acquire) == 0) {
                 static_cast<void>(futex_wait(word, 0));
             }
             awake.fetch_add(1, std::memory_order_relaxed);
@@ -103,7 +104,8 @@ TEST(shared_futex, is_that_of_the_memory_and_not_of_the_address) {
             EXPECT_NE(shared_futex_wait(w.here, 0), wait_result::timed_out);
         }
     });
-    while (shared_futex_wake(w.there, 1) == 0) std::this_thread::yield(); // until it sleeps, and is found
+    // Until it sleeps, and is found.
+    while (shared_futex_wake(w.there, 1) == 0) std::this_thread::yield();
     w.there.store(1, std::memory_order_release);
     shared_futex_wake(w.there, 1);
     sleeper.join();
@@ -116,7 +118,8 @@ void wait_on_memory_that_is_not_there() {
 
 TEST(futex_death_test, word_is_not_mapped) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(wait_on_memory_that_is_not_there(), "tulle: futex wait on 0x[0-9a-f]+ failed with errno 14; the word must be mapped");
+    EXPECT_DEATH(wait_on_memory_that_is_not_there(),
+                 "tulle: futex wait on 0x[0-9a-f]+ failed with errno 14; the word must be mapped");
 }
 
 } // namespace

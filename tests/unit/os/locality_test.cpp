@@ -34,7 +34,8 @@ protected:
         std::ofstream(path) << text << '\n';
     }
     void write_cache(int cpu, int level, std::string const& shared) const {
-        std::string const index = "cpu/cpu" + std::to_string(cpu) + "/cache/index" + std::to_string(level - 1);
+        std::string const index =
+            "cpu/cpu" + std::to_string(cpu) + "/cache/index" + std::to_string(level - 1);
         write(index + "/level", std::to_string(level));
         write(index + "/shared_cpu_list", shared);
     }
@@ -53,7 +54,8 @@ TEST_F(localities_of_files, nodes_and_caches) {
         for (int const level : {1, 2}) write_cache(cpu, level, std::to_string(cpu));
         write_cache(cpu, 3, cpu == 2 ? "2,9" : "0-1,3");
     }
-    std::vector<locality> const expected{{0, 0}, {0, 0}, {1, 2}, {1, 0}, k_unknown_locality, k_unknown_locality, {1, -1}};
+    std::vector<locality> const expected{
+        {0, 0}, {0, 0}, {1, 2}, {1, 0}, k_unknown_locality, k_unknown_locality, {1, -1}};
     EXPECT_EQ(found(), expected);
 }
 
@@ -75,7 +77,9 @@ TEST_F(localities_of_files, nonsense_ends_a_list) {
 
 #if defined(TULLE_TEST_HAS_HWLOC)
 struct machine {
-    machine() { loaded = hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0; }
+    machine() {
+        loaded = hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0;
+    }
     ~machine() { hwloc_topology_destroy(topology); }
     machine(machine const&) = delete;
     machine& operator=(machine const&) = delete;
@@ -103,7 +107,8 @@ TEST(locality, hwloc_says_the_same) {
     for (std::size_t a = 0; a < found.size(); ++a) {
         for (std::size_t b = 0; b < a; ++b) {
             if (here.of(a) == k_unknown_locality || here.of(b) == k_unknown_locality) continue;
-            EXPECT_EQ(found[a] == found[b], here.of(a) == here.of(b)) << "CPUs " << a << " and " << b;
+            EXPECT_EQ(found[a] == found[b], here.of(a) == here.of(b))
+                << "CPUs " << a << " and " << b;
         }
     }
     EXPECT_FALSE(found.empty());

@@ -26,7 +26,8 @@ TEST(mapped_range, of_what_is_not) {
     EXPECT_EQ(os::mapping_around(16).high, 0U);
     void* const memory = os::system_memory().reserve(os::page_size(), os::page_size());
     ASSERT_TRUE(os::system_memory().protect(memory, os::page_size()));
-    EXPECT_EQ(os::mapping_around(reinterpret_cast<std::uintptr_t>(memory)).high, 0U) << "it cannot be read";
+    EXPECT_EQ(os::mapping_around(reinterpret_cast<std::uintptr_t>(memory)).high, 0U)
+        << "it cannot be read";
     EXPECT_TRUE(os::system_memory().release(memory, os::page_size()));
 }
 
@@ -34,16 +35,21 @@ TEST(mapped_range, private_ones_in_order) {
     int local = 0;
     auto const all = os::private_mappings();
     auto const has = [&all](void const* what) {
-        return std::any_of(all.begin(), all.end(), [what](auto const& r) { return r.contains(reinterpret_cast<std::uintptr_t>(what)); });
+        return std::any_of(all.begin(), all.end(), [what](auto const& r) {
+            return r.contains(reinterpret_cast<std::uintptr_t>(what));
+        });
     };
-    EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.low < b.low; }));
+    EXPECT_TRUE(std::is_sorted(all.begin(), all.end(),
+                               [](auto const& a, auto const& b) { return a.low < b.low; }));
     auto const far = std::make_unique<int>();
     EXPECT_TRUE(has(&local) && has(far.get()));
     EXPECT_FALSE(has(nullptr));
-    void* const shared = mmap(nullptr, os::page_size(), PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const shared =
+        mmap(nullptr, os::page_size(), PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     auto const with_shared = os::private_mappings();
-    EXPECT_FALSE(std::any_of(with_shared.begin(), with_shared.end(),
-                             [shared](auto const& r) { return r.contains(reinterpret_cast<std::uintptr_t>(shared)); }));
+    EXPECT_FALSE(std::any_of(with_shared.begin(), with_shared.end(), [shared](auto const& r) {
+        return r.contains(reinterpret_cast<std::uintptr_t>(shared));
+    }));
     munmap(shared, os::page_size());
 }
 

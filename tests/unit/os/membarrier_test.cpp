@@ -33,8 +33,8 @@ TEST(membarrier, registers_more_than_once) {
     membarrier_heavy();
 }
 
-// The store-load handshake (Dekker): with a compiler barrier on one side and the heavy one on the other, not both loads
-// may miss the other side's store.
+// The store-load handshake (Dekker): with a compiler barrier on one side and the heavy one on the
+// other, not both loads may miss the other side's store.
 TEST(membarrier, makes_a_store_load_handshake_safe) {
     if (!membarrier_register()) {
         GTEST_SKIP() << "this kernel refuses membarrier(2)";
@@ -51,7 +51,8 @@ TEST(membarrier, makes_a_store_load_handshake_safe) {
         }
     });
     int both_missed = 0;
-    auto const enough = std::chrono::steady_clock::now() + std::chrono::seconds(5); // beside busy processes a round takes two time slices
+    // Beside busy processes a round takes two time slices.
+    auto const enough = std::chrono::steady_clock::now() + std::chrono::seconds(5);
     for (int i = 1; i <= k_rounds && std::chrono::steady_clock::now() < enough; ++i) {
         round.store(i, std::memory_order_release); // pairs with wait_for
         theirs.store(i, std::memory_order_relaxed);
@@ -67,7 +68,9 @@ TEST(membarrier, makes_a_store_load_handshake_safe) {
 
 TEST(membarrier_death_test, not_registered) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(membarrier_heavy(), R"(tulle: membarrier failed with errno [0-9]+; was membarrier_register\(\) asked first\?)");
+    EXPECT_DEATH(
+        membarrier_heavy(),
+        R"(tulle: membarrier failed with errno [0-9]+; was membarrier_register\(\) asked first\?)");
 }
 
 } // namespace

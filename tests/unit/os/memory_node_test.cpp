@@ -22,7 +22,8 @@ protected:
     }
     ~nodes_folder() override { std::filesystem::remove_all(path); }
     void write(int node, char const* text) {
-        std::filesystem::path const folder = std::filesystem::path(path) / ("node" + std::to_string(node));
+        std::filesystem::path const folder =
+            std::filesystem::path(path) / ("node" + std::to_string(node));
         std::filesystem::create_directories(folder);
         std::ofstream(folder / "distance") << text;
     }

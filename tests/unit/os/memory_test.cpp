@@ -17,7 +17,8 @@ memory_calls const& k_memory = system_memory();
 
 TEST(memory, reserves_aligned_zeroed_lazily) {
     TULLE_SKIP_IF_EMULATED("its own memory is counted, too");
-    for (std::size_t const alignment : {page_size(), std::size_t{2} << 20U, std::size_t{1} << 30U}) {
+    for (std::size_t const alignment :
+         {page_size(), std::size_t{2} << 20U, std::size_t{1} << 30U}) {
         constexpr std::size_t k_bytes = std::size_t{8} << 30U;
         auto const before = status_bytes("VmSize");
         auto* const low = static_cast<char*>(k_memory.reserve(k_bytes, alignment));
@@ -25,7 +26,8 @@ TEST(memory, reserves_aligned_zeroed_lazily) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(low) % alignment, 0U);
         EXPECT_EQ(low[k_bytes - 1], 0);
         low[k_bytes - 1] = 1;
-        EXPECT_LE(status_bytes("VmSize") - before, k_bytes + (1U << 20U)) << "the slack of the alignment is given back";
+        EXPECT_LE(status_bytes("VmSize") - before, k_bytes + (1U << 20U))
+            << "the slack of the alignment is given back";
         EXPECT_TRUE(k_memory.release(low, k_bytes));
     }
 }
@@ -84,7 +86,8 @@ TEST(memory_death_test, guards_fault_and_outlive_a_discard) {
 
 TEST(memory, guards_that_do_nothing_are_none) {
     memory_calls calls = k_memory;
-    calls.install_guards = [](strided_range const&) noexcept { return true; }; // as an emulator does, which lets all advice pass
+    // As an emulator does, which lets all advice pass.
+    calls.install_guards = [](strided_range const&) noexcept { return true; };
     EXPECT_FALSE(can_install_guards(calls));
 }
 

@@ -45,12 +45,15 @@ TEST(process, lives_on_when_its_first_thread_has_ended) {
             char byte = 0;
             _exit(read(end, &byte, 1) == 0 ? 0 : 1); // the end of the test
         }).detach();
-        syscall(SYS_exit, 0); // this thread only; without the unwinding of pthread_exit, which the test program would catch
+        // This thread only; without the unwinding of pthread_exit, which the test program would
+        // catch.
+        syscall(SYS_exit, 0);
     }
     close(ends[0]);
     auto const is_zombie = [child] {
         std::ifstream file("/proc/" + std::to_string(child) + "/stat");
-        return std::string(std::istreambuf_iterator<char>(file), {}).find(") Z ") != std::string::npos;
+        return std::string(std::istreambuf_iterator<char>(file), {}).find(") Z ") !=
+               std::string::npos;
     };
     while (!is_zombie()) usleep(1000);
     EXPECT_NE(start_of_process(child), 0U);

@@ -135,13 +135,16 @@ TEST(shared_memory, adopts_no_pipe) {
     close(ends[1]);
 }
 
-TEST(shared_memory, adopts_nothing_empty) { expect_refused(memfd_create("tulle-test", MFD_CLOEXEC), EINVAL); }
+TEST(shared_memory, adopts_nothing_empty) {
+    expect_refused(memfd_create("tulle-test", MFD_CLOEXEC), EINVAL);
+}
 
 TEST(shared_memory, adopts_nothing_that_it_may_not_write) {
     std::FILE* const file = std::tmpfile();
     ASSERT_NE(file, nullptr);
     ASSERT_EQ(ftruncate(fileno(file), 100), 0);
-    int const read_only = open(("/proc/self/fd/" + std::to_string(fileno(file))).c_str(), O_RDONLY | O_CLOEXEC);
+    int const read_only =
+        open(("/proc/self/fd/" + std::to_string(fileno(file))).c_str(), O_RDONLY | O_CLOEXEC);
     ASSERT_GE(read_only, 0);
     expect_refused(read_only, EACCES);
     std::fclose(file);

@@ -14,7 +14,8 @@ void handle(int) {}
 // Until the end of the scope.
 class handler_of {
 public:
-    handler_of(int signal, void (*handler)(int)) : m_signal(signal), m_before(std::signal(signal, handler)) {}
+    handler_of(int signal, void (*handler)(int))
+        : m_signal(signal), m_before(std::signal(signal, handler)) {}
     ~handler_of() { std::signal(m_signal, m_before); }
     handler_of(handler_of const&) = delete;
     handler_of& operator=(handler_of const&) = delete;
@@ -25,7 +26,8 @@ private:
 };
 
 TEST(signal_handlers, those_that_somebody_else_may_send_count) {
-    for (int const signal : {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD, SIGIO, SIGWINCH, SIGRTMIN, SIGRTMAX}) {
+    for (int const signal : {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD,
+                             SIGIO, SIGWINCH, SIGRTMIN, SIGRTMAX}) {
         std::uint64_t const before = handled_signals() & ~signal_bit(signal);
         {
             handler_of const installed(signal, &handle);
@@ -43,7 +45,8 @@ TEST(signal_handlers, an_ignored_signal_is_not_handled) {
 
 TEST(signal_handlers, what_a_process_causes_itself_does_not_count) {
     std::uint64_t const before = handled_signals();
-    handler_of const fault(SIGFPE, &handle), pipe(SIGPIPE, &handle), profile(SIGPROF, &handle), end(SIGABRT, &handle);
+    handler_of const fault(SIGFPE, &handle), pipe(SIGPIPE, &handle), profile(SIGPROF, &handle),
+        end(SIGABRT, &handle);
     EXPECT_EQ(handled_signals(), before);
 }
 

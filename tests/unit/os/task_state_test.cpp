@@ -18,8 +18,12 @@ namespace {
 
 using kind = task_state::kind;
 
-task_state::view parse_syscall(std::string_view line) { return parse_syscall_line(line.data(), line.size()); }
-task_state::view parse_stat(std::string_view line) { return parse_stat_line(line.data(), line.size()); }
+task_state::view parse_syscall(std::string_view line) {
+    return parse_syscall_line(line.data(), line.size());
+}
+task_state::view parse_stat(std::string_view line) {
+    return parse_stat_line(line.data(), line.size());
+}
 
 TEST(task_state, lines_of_syscall) {
     EXPECT_EQ(parse_syscall("running\n").state, kind::computes);
@@ -63,7 +67,8 @@ TEST(task_state, of_a_thread_that_reads_and_then_computes) {
     };
     auto const reading = await(kind::in_kernel);
     EXPECT_EQ(reading.state, kind::in_kernel);
-    if (reading.call >= 0 && !is_emulated()) { // some kernels tell the state only; the call is one of the system below an emulator
+    // Some kernels tell the state only; the call is one of the system below an emulator.
+    if (reading.call >= 0 && !is_emulated()) {
         EXPECT_EQ(reading.call, SYS_read);
         EXPECT_EQ(name_of_call(reading.call), std::string_view("read"));
     }

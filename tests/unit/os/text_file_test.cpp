@@ -33,7 +33,8 @@ TEST(text_file, numbers_are_taken_off_the_front) {
     EXPECT_EQ(text, ",7");
     EXPECT_EQ(take_number(text), std::nullopt);
     EXPECT_EQ(text, ",7");
-    for (std::string_view nothing : {"", "max", "99999999999", " 1"}) EXPECT_EQ(take_number(nothing), std::nullopt);
+    for (std::string_view nothing : {"", "max", "99999999999", " 1"})
+        EXPECT_EQ(take_number(nothing), std::nullopt);
 }
 
 TEST(text_file, lines) {

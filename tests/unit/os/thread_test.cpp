@@ -49,7 +49,9 @@ TEST(thread, counts_the_others) {
     pthread_t thread{};
     std::atomic<bool> end{false};
     auto const wait_for_end = [](void* flag) -> void* {
-        while (!static_cast<std::atomic<bool>*>(flag)->load(std::memory_order_relaxed)) sched_yield(); // relaxed: it orders nothing
+        // relaxed: it orders nothing
+        while (!static_cast<std::atomic<bool>*>(flag)->load(std::memory_order_relaxed))
+            sched_yield();
         return nullptr;
     };
     ASSERT_EQ(start_thread(thread, wait_for_end, &end), 0);
@@ -76,12 +78,13 @@ TEST(thread, pins_to_one_cpu_and_refuses_none) {
     EXPECT_EQ(pin_to(pthread_self(), all), 0);
 }
 
-// --- moving those that are together -------------------------------------------------------------------------------------------
+// --- moving those that are together --------------------------------------------------------------
 
 // An OS thread that restricts itself, if it is to, and rests until the end of the scope.
 class resting_thread {
 public:
-    explicit resting_thread(std::vector<int> cpus = {}) : m_cpus(std::move(cpus)), m_thread([this] { rest(); }) {
+    explicit resting_thread(std::vector<int> cpus = {})
+        : m_cpus(std::move(cpus)), m_thread([this] { rest(); }) {
         while (m_tid.load(std::memory_order_acquire) == 0) sched_yield(); // pairs with rest
     }
     ~resting_thread() {
@@ -90,13 +93,18 @@ public:
     }
     resting_thread(resting_thread const&) = delete;
     resting_thread& operator=(resting_thread const&) = delete;
-    [[nodiscard]] std::vector<int> affinity() const { return affinity_of(m_tid.load(std::memory_order_relaxed)); } // relaxed: seen above
+    // relaxed: seen above
+    [[nodiscard]] std::vector<int> affinity() const {
+        return affinity_of(m_tid.load(std::memory_order_relaxed));
+    }
 
 private:
     void rest() {
         if (!m_cpus.empty()) static_cast<void>(pin_to(pthread_self(), m_cpus));
-        m_tid.store(tulle::os::thread_id(), std::memory_order_release); // pairs with the constructor
-        while (!m_ends.load(std::memory_order_relaxed)) usleep(1000);   // relaxed: it orders nothing
+        // Pairs with the constructor.
+        m_tid.store(tulle::os::thread_id(), std::memory_order_release);
+        // relaxed: it orders nothing
+        while (!m_ends.load(std::memory_order_relaxed)) usleep(1000);
     }
 
     std::vector<int> m_cpus;

@@ -36,7 +36,8 @@ TEST(topology, groups_partition_the_affinity_mask) {
 
 TEST(topology, undivided_is_the_affinity_mask_in_one_group) {
     std::vector<int> all;
-    for (auto const& group : discover().groups) all.insert(all.end(), group.cpus.begin(), group.cpus.end());
+    for (auto const& group : discover().groups)
+        all.insert(all.end(), group.cpus.begin(), group.cpus.end());
     std::sort(all.begin(), all.end());
     auto const flat = undivided();
     ASSERT_EQ(flat.groups.size(), 1U);
@@ -55,7 +56,8 @@ TEST(topology, a_cpu_that_is_set_aside_is_in_no_group) {
     ASSERT_TRUE(set_aside(machine, 1));
     ASSERT_EQ(machine.groups.size(), 2U);
     EXPECT_EQ(machine.groups[0].cpus, std::vector<int>{4});
-    EXPECT_EQ((std::array{machine.reserved_cpu, machine.allowed_cpus, machine.default_workers, machine.machine_cpus}),
+    EXPECT_EQ((std::array{machine.reserved_cpu, machine.allowed_cpus, machine.default_workers,
+                          machine.machine_cpus}),
               (std::array{5, 2, 2, 8}));
     machine = before;
     ASSERT_TRUE(set_aside(machine, 2)); // a group of its own

@@ -29,9 +29,11 @@ std::vector<std::size_t> touched(std::byte* low, std::size_t pages) {
 }
 
 TEST(touched_pages, are_those_that_were_written) {
-    if (are_pages_emulated()) GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
+    if (are_pages_emulated())
+        GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
     constexpr std::size_t k_pages = 2000;
-    auto* const low = static_cast<std::byte*>(system_memory().reserve(k_pages * page_size(), page_size()));
+    auto* const low =
+        static_cast<std::byte*>(system_memory().reserve(k_pages * page_size(), page_size()));
     ASSERT_NE(low, nullptr);
     ASSERT_TRUE(system_memory().advise_huge(low, k_pages * page_size(), false));
     EXPECT_EQ(touched(low, k_pages), std::vector<std::size_t>{});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that shares the processors of its machine: workers, and where its OS threads may run, follow what others want.
+// A program that shares the processors of its machine: workers, and where its OS threads may run,
+// follow what others want.
 #include "cpus/registry.hpp"
 #include "emulated.hpp"
 #include "expect_error.hpp"
@@ -56,7 +57,8 @@ protected:
         EXPECT_TRUE(r.visit(m_all, wanted)) << r.why();
     }
     static void await_workers(int count) {
-        while (worker_count() != count) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // a test that hangs fails
+        // A test that hangs fails.
+        while (worker_count() != count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     [[nodiscard]] int all() const { return static_cast<int>(m_all.size()); }
 
@@ -77,7 +79,8 @@ TEST_F(cpu_share_test, workers_and_os_threads_follow_who_comes_and_dies) {
     visit(m_other, {k_enough, k_enough, 1});
     await_workers(1);
     EXPECT_EQ(own_cpus().size(), 1U);
-    while (os::affinity_of(0) != own_cpus()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (os::affinity_of(0) != own_cpus())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(fib(15), 610);
     m_other.kill();
     await_workers(all());
@@ -120,15 +123,21 @@ TEST_F(cpu_share_test, shepherds_have_their_own_processors_again) {
     set_option("shepherds", "2");
     initialize();
     auto const& last = *sched::scheduler::instance().workers()[m_all.size() - 1];
-    auto const where = [&last] { return os::affinity_of(last.tid.load(std::memory_order_relaxed)); }; // relaxed: it does not change
-    while (last.tid.load(std::memory_order_relaxed) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // relaxed: likewise
+    // relaxed: it does not change
+    auto const where = [&last] {
+        return os::affinity_of(last.tid.load(std::memory_order_relaxed));
+    };
+    // relaxed: likewise
+    while (last.tid.load(std::memory_order_relaxed) == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     while (where() == m_all) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     auto const before = where();
     visit(m_other, {k_enough, k_enough, 1});
     await_workers(1);
     m_other.kill();
     await_workers(all());
-    while (where() != before) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // a test that hangs fails
+    // A test that hangs fails.
+    while (where() != before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     finalize();
     set_option("shepherds", "auto");
 }
@@ -147,7 +156,12 @@ TEST_F(cpu_share_test, wishes) {
     await_workers(all() / 2 + all() % 2);
     want_cpus({.weight = 1000});
     EXPECT_EQ(worker_count(), all() - 1);
-    for (cpu_wish const& bad : {cpu_wish{0, 1, 1}, {2, 1, 1}, {1, 1, 0}, {1, 1, 1001}, {1, max_worker_count() + 1, 1}, {1, -1, 1}})
+    for (cpu_wish const& bad : {cpu_wish{0, 1, 1},
+                                {2, 1, 1},
+                                {1, 1, 0},
+                                {1, 1, 1001},
+                                {1, max_worker_count() + 1, 1},
+                                {1, -1, 1}})
         EXPECT_EQ(error_of([&] { want_cpus(bad); }), EINVAL);
     EXPECT_EQ(error_of([] { set_worker_count(-1); }), EINVAL);
     EXPECT_EQ(error_of([] { set_worker_count(max_worker_count() + 1); }), EINVAL);
@@ -215,7 +229,8 @@ TEST_F(cpu_share_test, without_a_file_of_use_it_warns_and_runs_as_without) {
     testing::internal::CaptureStderr();
     initialize();
     EXPECT_NE(
-        testing::internal::GetCapturedStderr().find("tulle: warning: processors are not shared: " + m_file.get() + ": it is of another"),
+        testing::internal::GetCapturedStderr().find(
+            "tulle: warning: processors are not shared: " + m_file.get() + ": it is of another"),
         std::string::npos);
     EXPECT_EQ(worker_count(), all());
     EXPECT_EQ(error_of([] { want_cpus({}); }), ENOTSUP);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No test meets what one before it has left, whichever comes first (tests/support/isolation.cpp). Each looks, then leaves as much as it can. It says
-// something only where they share a process: `scripts/whole unit.runtime`, or the program itself.
+// No test meets what one before it has left, whichever comes first (tests/support/isolation.cpp).
+// Each looks, then leaves as much as it can. It says something only where they share a process:
+// `scripts/whole unit.runtime`, or the program itself.
 #include "runtime/runtime.hpp"
 
 #include <tulle/tulle.hpp>

@@ -20,8 +20,10 @@ os::topology machine() {
 // "workers/most"; 0: not set.
 std::string limits(int workers, int most) {
     base::option_table options;
-    EXPECT_EQ(options.set("workers", std::to_string(workers), base::option_source::api), std::nullopt);
-    EXPECT_EQ(options.set("max_workers", std::to_string(most), base::option_source::api), std::nullopt);
+    EXPECT_EQ(options.set("workers", std::to_string(workers), base::option_source::api),
+              std::nullopt);
+    EXPECT_EQ(options.set("max_workers", std::to_string(most), base::option_source::api),
+              std::nullopt);
     auto const found = runtime::limits_of(options, machine());
     return found ? std::to_string(found->workers) + "/" + std::to_string(found->most) : "refused";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that spawns and joins, and never waits, does not gather the records of those that it joined.
+// A thread that spawns and joins, and never waits, does not gather the records of those that it
+// joined.
 #include "runtime_fixture.hpp"
 #include "sched/census.hpp"
 
@@ -13,7 +14,8 @@ namespace {
 using namespace tulle;
 
 constexpr int k_claims = 5000;
-constexpr std::uint64_t k_most_gathered = 2 * 64; // the least number of claims between two sweeps, and as many again
+// The least number of claims between two sweeps, and as many again.
+constexpr std::uint64_t k_most_gathered = 2 * 64;
 
 std::uint64_t queued() { return sched::census(sched::scheduler::instance()).unstarted().all(); }
 
@@ -91,9 +93,11 @@ TEST_P(claimed_records, of_batches_in_either_order) {
         std::vector<thread<int>> threads;
         for (int i = 0; i < k_batch; ++i) threads.push_back(spawn([i] { return i; }));
         if (k % 2 == 0)
-            for (int i = 0; i < k_batch; ++i) ASSERT_EQ(threads[static_cast<std::size_t>(i)].join(), i);
+            for (int i = 0; i < k_batch; ++i)
+                ASSERT_EQ(threads[static_cast<std::size_t>(i)].join(), i);
         else
-            for (int i = k_batch; i-- > 0;) ASSERT_EQ(threads[static_cast<std::size_t>(i)].join(), i);
+            for (int i = k_batch; i-- > 0;)
+                ASSERT_EQ(threads[static_cast<std::size_t>(i)].join(), i);
         ASSERT_LE(queued(), 2 * k_batch + k_most_gathered);
     }
 }
@@ -114,7 +118,8 @@ TEST_P(claimed_records, others_stay_queued) {
     for (int k = 0; k < 100; ++k) EXPECT_EQ(order[static_cast<std::size_t>(k)], k);
 }
 
-// The last reference destroys what nobody took: outside the locks of the queues, as the destructor may spawn.
+// The last reference destroys what nobody took: outside the locks of the queues, as the destructor
+// may spawn.
 TEST_P(claimed_records, results_that_spawn_when_they_are_destroyed) {
     struct spawner {
         bool is_last = false;

@@ -32,11 +32,13 @@ using tulle::sched::scheduler;
 
 tulle::sched::deterministic_run& the_run() { return scheduler::instance().deterministic(); }
 
-// The run time in this mode, or as usual with seed 0. Started from below, as finding out about the machine takes milliseconds.
+// The run time in this mode, or as usual with seed 0. Started from below, as finding out about the
+// machine takes milliseconds.
 class seeded {
 public:
     explicit seeded(std::uint64_t seed, int workers = 4, bool adopts = true) {
-        static tulle::sched::settings s_usual = *tulle::runtime::settings_of(tulle::runtime::the().options(), true);
+        static tulle::sched::settings s_usual =
+            *tulle::runtime::settings_of(tulle::runtime::the().options(), true);
         s_usual.seed = seed;
         s_usual.workers = s_usual.max_workers = workers;
         s_usual.adopt_caller = adopts;
@@ -107,8 +109,10 @@ void busy_program(std::string& order) {
                     changed.notify_all();
                     if (k == 2) changed.wait_for(held, 1ms, [&] { return turns >= 9; });
                 }
-                auto child = tulle::fork([&order, letter] { order += static_cast<char>(letter - 'a' + 'A'); });
-                if (k == 1) tulle::this_thread::sleep_for(std::chrono::microseconds(10 * (letter - 'a')));
+                auto child = tulle::fork(
+                    [&order, letter] { order += static_cast<char>(letter - 'a' + 'A'); });
+                if (k == 1)
+                    tulle::this_thread::sleep_for(std::chrono::microseconds(10 * (letter - 'a')));
                 child.join();
                 meeting.arrive_and_wait();
             }
@@ -140,7 +144,8 @@ TEST(deterministic, all_orders_of_a_small_program_are_found) {
     for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
         observed const o = observe(seed, &two_writers);
         orders.insert(o.order);
-        EXPECT_EQ(by_trace.emplace(o.trace, o.order).first->second, o.order) << "two orders with one trace";
+        EXPECT_EQ(by_trace.emplace(o.trace, o.order).first->second, o.order)
+            << "two orders with one trace";
     }
     EXPECT_EQ(orders.size(), 20U); // 6 over 3
     EXPECT_GE(by_trace.size(), 20U);
@@ -148,7 +153,8 @@ TEST(deterministic, all_orders_of_a_small_program_are_found) {
 
 TEST(deterministic, forked_threads_start_in_any_order) {
     std::set<std::string> orders;
-    for (std::uint64_t seed = 1; seed <= 500; ++seed) orders.insert(observe(seed, &three_children).order);
+    for (std::uint64_t seed = 1; seed <= 500; ++seed)
+        orders.insert(observe(seed, &three_children).order);
     EXPECT_EQ(orders.size(), 6U);
 }
 
@@ -161,7 +167,7 @@ TEST(deterministic, has_one_worker) {
     EXPECT_EQ(scheduler::instance().workers().size(), 1U);
 }
 
-// --- scheduling points -----------------------------------------------------------------------------------------------
+// --- scheduling points ---------------------------------------------------------------------------
 
 TEST(deterministic, every_call_is_a_scheduling_point) {
     seeded const run(3);
@@ -178,58 +184,59 @@ TEST(deterministic, every_call_is_a_scheduling_point) {
     tulle::promise<int> promise;
     tulle::future<int> future = promise.get_future();
     tulle::thread<void> ended = tulle::spawn([] {});
-    std::map<std::string, std::function<void()>> const calls{{"fork and join", [] { tulle::fork([] {}).join(); }},
-                                                             {"parallel_for", [] { tulle::parallel_for(0, 2, [](int) {}); }},
-                                                             {"parallel_for, one iteration", [] { tulle::parallel_for(0, 1, [](int) {}); }},
-                                                             {"scope", [] { tulle::scope().spawn([] {}); }},
-                                                             {"spawn and join", [] { tulle::spawn([] {}).join(); }},
-                                                             {"spawn, placed", [] { tulle::spawn_detached({.shepherd = 0}, [] {}); }},
-                                                             {"try_join", [&] { static_cast<void>(ended.try_join()); }},
-                                                             {"join_for", [&] { static_cast<void>(ended.join_for(1s)); }},
-                                                             {"yield", [] { tulle::this_thread::yield(); }},
-                                                             {"sleep", [] { tulle::this_thread::sleep_for(0s); }},
-                                                             {"schedule_point", [] { tulle::schedule_point(); }},
-                                                             {"lock", [&] { m.lock(); }},
-                                                             {"try_lock that fails", [&] { static_cast<void>(m.try_lock()); }},
-                                                             {"unlock", [&] { m.unlock(); }},
-                                                             {"unlocked try_lock", [&] { static_cast<void>(m.try_lock()); }},
-                                                             {"zz unlock", [&] { m.unlock(); }},
-                                                             {"notify_one", [&] { condition.notify_one(); }},
-                                                             {"notify_all", [&] { condition.notify_all(); }},
-                                                             {"count_down", [&] { latch.count_down(); }},
-                                                             {"latch.try_wait", [&] { static_cast<void>(latch.try_wait()); }},
-                                                             {"latch.wait", [&] { open.wait(); }},
-                                                             {"latch.wait_for", [&] { static_cast<void>(latch.wait_for(1s)); }},
-                                                             {"barrier", [&] { alone.arrive_and_wait(); }},
-                                                             {"notify", [&] { signal.notify(); }},
-                                                             {"add_signalers", [&] { signal.add_signalers(1); }},
-                                                             {"signal.try_wait", [&] { static_cast<void>(signal.try_wait()); }},
-                                                             {"signal.wait", [&] { no_signal.wait(); }},
-                                                             {"read_ff", [&] { static_cast<void>(tulle::feb::read_ff(word)); }},
-                                                             {"read_xx", [&] { static_cast<void>(tulle::feb::read_xx(word)); }},
-                                                             {"is_full", [&] { static_cast<void>(tulle::feb::is_full(word)); }},
-                                                             {"write_f", [&] { tulle::feb::write_f(word, 1); }},
-                                                             {"purge and fill", [&] { tulle::feb::purge(word), tulle::feb::fill(word); }},
-                                                             {"empty and write_ef",
-                                                              [&] {
-                                                                  tulle::feb::empty(word);
-                                                                  tulle::feb::write_ef(word, 1);
-                                                              }},
-                                                             {"object.is_full", [&] { static_cast<void>(object.is_full()); }},
-                                                             {"object.read_ff", [&] { static_cast<void>(object.read_ff()); }},
-                                                             {"object.read_xx", [&] { static_cast<void>(object.read_xx()); }},
-                                                             {"object.try_write_ef", [&] { static_cast<void>(object.try_write_ef(3)); }},
-                                                             {"object.write_f", [&] { object.write_f(3); }},
-                                                             {"group.spawn", [&] { group.spawn([] {}); }},
-                                                             {"group.try_spawn", [&] { static_cast<void>(group.try_spawn([] {})); }},
-                                                             {"async and get", [] { tulle::async([] {}).get(); }},
-                                                             {"future.try_wait", [&] { static_cast<void>(future.try_wait()); }},
-                                                             {"set_value", [] { tulle::promise<void>().set_value(); }},
-                                                             {"then", [] { tulle::make_ready_future(1).then([](int) {}).get(); }},
-                                                             {"call_once", [] {
-                                                                  tulle::once_flag flag;
-                                                                  tulle::call_once(flag, [] {});
-                                                              }}};
+    std::map<std::string, std::function<void()>> const calls{
+        {"fork and join", [] { tulle::fork([] {}).join(); }},
+        {"parallel_for", [] { tulle::parallel_for(0, 2, [](int) {}); }},
+        {"parallel_for, one iteration", [] { tulle::parallel_for(0, 1, [](int) {}); }},
+        {"scope", [] { tulle::scope().spawn([] {}); }},
+        {"spawn and join", [] { tulle::spawn([] {}).join(); }},
+        {"spawn, placed", [] { tulle::spawn_detached({.shepherd = 0}, [] {}); }},
+        {"try_join", [&] { static_cast<void>(ended.try_join()); }},
+        {"join_for", [&] { static_cast<void>(ended.join_for(1s)); }},
+        {"yield", [] { tulle::this_thread::yield(); }},
+        {"sleep", [] { tulle::this_thread::sleep_for(0s); }},
+        {"schedule_point", [] { tulle::schedule_point(); }},
+        {"lock", [&] { m.lock(); }},
+        {"try_lock that fails", [&] { static_cast<void>(m.try_lock()); }},
+        {"unlock", [&] { m.unlock(); }},
+        {"unlocked try_lock", [&] { static_cast<void>(m.try_lock()); }},
+        {"zz unlock", [&] { m.unlock(); }},
+        {"notify_one", [&] { condition.notify_one(); }},
+        {"notify_all", [&] { condition.notify_all(); }},
+        {"count_down", [&] { latch.count_down(); }},
+        {"latch.try_wait", [&] { static_cast<void>(latch.try_wait()); }},
+        {"latch.wait", [&] { open.wait(); }},
+        {"latch.wait_for", [&] { static_cast<void>(latch.wait_for(1s)); }},
+        {"barrier", [&] { alone.arrive_and_wait(); }},
+        {"notify", [&] { signal.notify(); }},
+        {"add_signalers", [&] { signal.add_signalers(1); }},
+        {"signal.try_wait", [&] { static_cast<void>(signal.try_wait()); }},
+        {"signal.wait", [&] { no_signal.wait(); }},
+        {"read_ff", [&] { static_cast<void>(tulle::feb::read_ff(word)); }},
+        {"read_xx", [&] { static_cast<void>(tulle::feb::read_xx(word)); }},
+        {"is_full", [&] { static_cast<void>(tulle::feb::is_full(word)); }},
+        {"write_f", [&] { tulle::feb::write_f(word, 1); }},
+        {"purge and fill", [&] { tulle::feb::purge(word), tulle::feb::fill(word); }},
+        {"empty and write_ef",
+         [&] {
+             tulle::feb::empty(word);
+             tulle::feb::write_ef(word, 1);
+         }},
+        {"object.is_full", [&] { static_cast<void>(object.is_full()); }},
+        {"object.read_ff", [&] { static_cast<void>(object.read_ff()); }},
+        {"object.read_xx", [&] { static_cast<void>(object.read_xx()); }},
+        {"object.try_write_ef", [&] { static_cast<void>(object.try_write_ef(3)); }},
+        {"object.write_f", [&] { object.write_f(3); }},
+        {"group.spawn", [&] { group.spawn([] {}); }},
+        {"group.try_spawn", [&] { static_cast<void>(group.try_spawn([] {})); }},
+        {"async and get", [] { tulle::async([] {}).get(); }},
+        {"future.try_wait", [&] { static_cast<void>(future.try_wait()); }},
+        {"set_value", [] { tulle::promise<void>().set_value(); }},
+        {"then", [] { tulle::make_ready_future(1).then([](int) {}).get(); }},
+        {"call_once", [] {
+             tulle::once_flag flag;
+             tulle::call_once(flag, [] {});
+         }}};
     for (auto const& [name, call] : calls) { // in alphabetical order: lock, try_lock, unlock
         std::uint64_t const before = the_run().steps();
         call();
@@ -303,7 +310,8 @@ void program_of_channels(std::string& order) {
         for (int k = 0; k < 9; ++k) {
             tulle::receive_case from_letters(letters);
             tulle::receive_case from_others(others);
-            order += tulle::select(from_letters, from_others) == 0 ? *from_letters.item : *from_others.item;
+            order += tulle::select(from_letters, from_others) == 0 ? *from_letters.item
+                                                                   : *from_others.item;
             std::lock_guard const held(shared);
         }
     });
@@ -329,30 +337,32 @@ TEST(deterministic, every_c_function_is_a_scheduling_point) {
     tulle_signal_t signal = TULLE_SIGNAL_INIT(1);
     std::uint64_t word = 0;
     auto const steps = [] { return the_run().steps(); };
-    std::vector<std::pair<int, std::function<int()>>> const calls{{0, [] { return tulle_schedule_point(); }},
-                                                                  {0, [] { return tulle_yield(); }},
-                                                                  {0, [&] { return tulle_mutex_lock(&m); }},
-                                                                  {-EBUSY, [&] { return tulle_mutex_destroy(&m); }},
-                                                                  {-EBUSY, [&] { return tulle_mutex_trylock(&m); }},
-                                                                  {0, [&] { return tulle_mutex_unlock(&m); }},
-                                                                  {-EPERM, [&] { return tulle_mutex_unlock(&m); }},
-                                                                  {0, [&] { return tulle_mutex_destroy(&m); }},
-                                                                  {0, [&] { return tulle_mutex_timedlock(&m, 1); }},
-                                                                  {-ETIMEDOUT, [&] { return tulle_cond_timedwait(&condition, &m, 1000); }},
-                                                                  {0, [&] { return tulle_cond_signal(&condition); }},
-                                                                  {-EBUSY, [&] { return tulle_latch_trywait(&latch); }},
-                                                                  {-EBUSY, [&] { return tulle_feb_try_write_ef(&word, &word, 8); }},
-                                                                  {0, [&] { return tulle_feb_read_xx(nullptr, &word, 8); }},
-                                                                  {1, [&] { return tulle_feb_is_full(&word); }},
-                                                                  {-EBUSY, [&] { return tulle_signal_trywait(&signal); }},
-                                                                  {0, [] {
-                                                                       return tulle_loop_for(
-                                                                           0, 3, 1, [](int64_t, void*) {}, nullptr, nullptr);
-                                                                   }}};
+    std::vector<std::pair<int, std::function<int()>>> const calls{
+        {0, [] { return tulle_schedule_point(); }},
+        {0, [] { return tulle_yield(); }},
+        {0, [&] { return tulle_mutex_lock(&m); }},
+        {-EBUSY, [&] { return tulle_mutex_destroy(&m); }},
+        {-EBUSY, [&] { return tulle_mutex_trylock(&m); }},
+        {0, [&] { return tulle_mutex_unlock(&m); }},
+        {-EPERM, [&] { return tulle_mutex_unlock(&m); }},
+        {0, [&] { return tulle_mutex_destroy(&m); }},
+        {0, [&] { return tulle_mutex_timedlock(&m, 1); }},
+        {-ETIMEDOUT, [&] { return tulle_cond_timedwait(&condition, &m, 1000); }},
+        {0, [&] { return tulle_cond_signal(&condition); }},
+        {-EBUSY, [&] { return tulle_latch_trywait(&latch); }},
+        {-EBUSY, [&] { return tulle_feb_try_write_ef(&word, &word, 8); }},
+        {0, [&] { return tulle_feb_read_xx(nullptr, &word, 8); }},
+        {1, [&] { return tulle_feb_is_full(&word); }},
+        {-EBUSY, [&] { return tulle_signal_trywait(&signal); }},
+        {0, [] {
+             return tulle_loop_for(
+                 0, 3, 1, [](int64_t, void*) {}, nullptr, nullptr);
+         }}};
     for (std::size_t k = 0; k < calls.size(); ++k) {
         std::uint64_t const before = steps();
         EXPECT_EQ(calls[k].second(), calls[k].first) << k;
-        bool const only_looks = k == 3 || k == 6 || k == 7; // destroys, and the unlock that is refused
+        // destroys, and the unlock that is refused
+        bool const only_looks = k == 3 || k == 6 || k == 7;
         EXPECT_EQ(steps() > before, !only_looks) << k;
     }
 }
@@ -405,7 +415,7 @@ TEST(deterministic, an_unprotected_counter_loses_counts) {
     EXPECT_LT(lossy, 90);
 }
 
-// --- virtual time ----------------------------------------------------------------------------------------------------
+// --- virtual time --------------------------------------------------------------------------------
 
 TEST(deterministic, sleepers_wake_in_the_order_of_their_times) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -440,7 +450,9 @@ TEST(deterministic, time_outs_pass_at_once_when_nothing_else_happens) {
         EXPECT_FALSE(tulle::spawn([&lock] { return lock.try_lock_for(1h); }).join());
         EXPECT_FALSE(latch.wait_until(std::chrono::system_clock::now() + 1h));
     }
-    tulle::spawn([] { tulle::this_thread::sleep_until(std::chrono::steady_clock::now() + 1h); }).join();
+    tulle::spawn([] {
+        tulle::this_thread::sleep_until(std::chrono::steady_clock::now() + 1h);
+    }).join();
     latch.count_down();
     EXPECT_GE(the_run().now() - before, std::uint64_t{7} * 3599 * 1'000'000'000);
 }
@@ -457,7 +469,7 @@ TEST(deterministic, a_loop_that_yields_lets_time_pass) {
     sleeper.join();
 }
 
-// --- life ------------------------------------------------------------------------------------------------------------
+// --- life ----------------------------------------------------------------------------------------
 
 long fib(int n) {
     if (n < 2) return n;
@@ -526,7 +538,8 @@ TEST(deterministic, the_usual_mode_comes_back) {
         seeded const run(seed, 2);
         EXPECT_EQ(tulle::worker_count(), seed == 0 ? 2 : 1);
         tulle::fork([&] { std::lock_guard const held(lock); }).join();
-        EXPECT_EQ(tulle::sched::this_fiber().records->is_asymmetric(), seed == 0 && scheduler::instance().is_asymmetric());
+        EXPECT_EQ(tulle::sched::this_fiber().records->is_asymmetric(),
+                  seed == 0 && scheduler::instance().is_asymmetric());
         EXPECT_EQ(tulle::sched::this_run() != nullptr, seed != 0);
         auto thread = tulle::spawn([&] {
             std::lock_guard const held(lock);
@@ -561,13 +574,15 @@ TEST(deterministic, a_foreign_thread_may_take_part_and_is_reported_once) {
         two.join();
     }
     std::string const said = ::testing::internal::GetCapturedStderr();
-    std::string const warning = "tulle: warning: TULLE_SEED=8: an OS thread of the program's own uses the library";
+    std::string const warning =
+        "tulle: warning: TULLE_SEED=8: an OS thread of the program's own uses the library";
     std::size_t const place = said.find(warning);
     EXPECT_NE(place, std::string::npos) << said;
     EXPECT_EQ(said.find(warning, place + 1), std::string::npos) << said;
 }
 
-// Whoever looks for a deadlock must not take the end of the OS thread for the end of all hope: it has made work before.
+// Whoever looks for a deadlock must not take the end of the OS thread for the end of all hope: it
+// has made work before.
 TEST(deterministic, a_foreign_thread_that_wakes_one_and_ends_leaves_no_deadlock) {
     ::testing::internal::CaptureStderr(); // the warning of such a run
     seeded const run(8);
@@ -594,7 +609,9 @@ TEST(deterministic, may_be_started_by_an_os_thread_that_is_no_worker) {
         latch.count_down();
         EXPECT_EQ(thread.join(), 21);
     }
-    EXPECT_NE(::testing::internal::GetCapturedStderr().find("an OS thread of the program's own uses the library"), std::string::npos);
+    EXPECT_NE(::testing::internal::GetCapturedStderr().find(
+                  "an OS thread of the program's own uses the library"),
+              std::string::npos);
 }
 
 TEST(deterministic, who_has_used_the_library_before_starts_the_same_run) {
@@ -620,7 +637,8 @@ TEST(deterministic_death, a_deadlock_ends_the_run) {
         auto thread = tulle::spawn([&never] { never.wait(); });
         thread.join();
     };
-    EXPECT_DEATH(wait_for_ever(), "tulle: deadlock: 2 threads wait, .*; TULLE_SEED=11 repeats this run");
+    EXPECT_DEATH(wait_for_ever(),
+                 "tulle: deadlock: 2 threads wait, .*; TULLE_SEED=11 repeats this run");
 }
 
 TEST(deterministic_death, a_deadlock_ends_the_run_without_a_report) {
@@ -632,7 +650,9 @@ TEST(deterministic_death, a_deadlock_ends_the_run_without_a_report) {
         tulle::initialize();
         tulle::latch(1).wait();
     };
-    EXPECT_DEATH(wait_for_ever(), "tulle: deadlock: every thread waits, none for a time, .*; TULLE_SEED=11 repeats this run");
+    EXPECT_DEATH(
+        wait_for_ever(),
+        "tulle: deadlock: every thread waits, none for a time, .*; TULLE_SEED=11 repeats this run");
 }
 
 TEST(deterministic_death, two_mutexes_in_two_orders) {

@@ -38,7 +38,8 @@ TEST_P(find_work_test, records_of_a_worker_that_computes_are_all_stolen) {
 TEST_P(find_work_test, records_that_fill_several_deques_are_all_stolen) {
     std::atomic<int> ran{0};
     scope s;
-    for (int k = 0; k < 40000; ++k) s.spawn([&ran] { ran.fetch_add(1, std::memory_order_release); });
+    for (int k = 0; k < 40000; ++k)
+        s.spawn([&ran] { ran.fetch_add(1, std::memory_order_release); });
     compute_until_all_ran(ran, 40000);
     s.join();
 }
@@ -84,7 +85,8 @@ TEST_P(find_work_test, threads_woken_by_a_worker_that_computes_run_elsewhere) {
     for (auto& t : threads) t.join();
 }
 
-// The oldest thread of the queue was main, which only its own worker may run: the thief looked no further.
+// The oldest thread of the queue was main, which only its own worker may run: the thief looked no
+// further.
 TEST_P(find_work_test, thread_behind_main_is_stolen_while_the_worker_computes) {
     for (int round = 0; round < 50; ++round) {
         std::atomic<int> ran{0};
@@ -116,14 +118,16 @@ TEST_P(find_work_test, records_of_a_suspended_thread_are_stolen) {
     }
 }
 
-// --- how soon a worker that sleeps takes what another one makes, which then computes on ----------------------------------------------------
+// --- how soon a worker that sleeps takes what another one makes, which then computes on ----------
 
-// The other worker alone can run it, and nobody but the maker wakes it: a wake-up that is lost shows as a time that is not bounded.
+// The other worker alone can run it, and nobody but the maker wakes it: a wake-up that is lost
+// shows as a time that is not bounded.
 class wake_up_test : public ::testing::Test {
 protected:
     using clock = std::chrono::steady_clock;
     static constexpr int k_tries = 200;
-    static constexpr std::chrono::milliseconds k_soon{2};    // far more than it takes; far less than until the sleeper looks by itself
+    // Far more than it takes; far less than until the sleeper looks by itself.
+    static constexpr std::chrono::milliseconds k_soon{2};
     static constexpr std::chrono::milliseconds k_never{100}; // then nobody waits for it any more
 
     void SetUp() override {
@@ -132,7 +136,8 @@ protected:
     }
     void TearDown() override { finalize(); }
 
-    // In an attempt: waits until the other workers sleep, makes work that calls note_run(), and computes until that has happened.
+    // In an attempt: waits until the other workers sleep, makes work that calls note_run(), and
+    // computes until that has happened.
     template <class Make> void time(Make make) {
         await_sleep();
         m_has_run.store(false);
@@ -167,7 +172,9 @@ protected:
     }
     // For long enough that they do not look round any more.
     void await_sleep() const {
-        auto const all_sleep = [this] { return sched::scheduler::instance().idle().sleeping() == sleepers(); };
+        auto const all_sleep = [this] {
+            return sched::scheduler::instance().idle().sleeping() == sleepers();
+        };
         do {
             while (!all_sleep()) std::this_thread::yield();
             std::this_thread::sleep_for(std::chrono::microseconds(300));
@@ -180,19 +187,23 @@ protected:
             attempt();
             too_late += static_cast<int>(m_times.back() >= k_never);
         }
-        auto const middle = m_times.begin() + static_cast<std::ptrdiff_t>(too_late == 5 ? m_times.size() - 1 : m_times.size() / 2);
+        auto const middle =
+            m_times.begin() +
+            static_cast<std::ptrdiff_t>(too_late == 5 ? m_times.size() - 1 : m_times.size() / 2);
         std::nth_element(m_times.begin(), middle, m_times.end());
         return *middle;
     }
-    // Other programs may have the processors for a while; beside some that always compute, the system itself takes a slice of their time to wake an
-    // OS thread.
+    // Other programs may have the processors for a while; beside some that always compute, the
+    // system itself takes a slice of their time to wake an OS thread.
     template <class Attempt> void expect_soon(Attempt attempt) {
         clock::duration median{};
         for (int again = 0; again < 5; ++again) {
             median = median_of_tries(attempt);
             if (median <= k_soon || median <= 4 * median_of_system()) return;
         }
-        ADD_FAILURE() << "median " << std::chrono::duration_cast<std::chrono::microseconds>(median).count() << " us";
+        ADD_FAILURE() << "median "
+                      << std::chrono::duration_cast<std::chrono::microseconds>(median).count()
+                      << " us";
     }
 
 private:
@@ -229,7 +240,8 @@ TEST_F(wake_up_test, takes_a_resumed_thread_soon) {
     });
 }
 
-// The maker tells one worker of the first record, and nobody of the second, since that one searches: it wakes the next when it has found work.
+// The maker tells one worker of the first record, and nobody of the second, since that one
+// searches: it wakes the next when it has found work.
 class two_sleepers_test : public wake_up_test {
 protected:
     void SetUp() override {

@@ -169,13 +169,14 @@ TEST_P(guest_test, leaves_no_live_thread_behind) {
     EXPECT_EQ(sched::scheduler::instance().live_threads(), 0);
 }
 
-// --- across lives of the run time ---------------------------------------------------------------------------------------
+// --- across lives of the run time ----------------------------------------------------------------
 
 // Its place in the list of guests was given back twice, and two later OS threads got the same one.
 TEST(guest_life, guest_that_initializes_and_ends) {
     EXPECT_FALSE(is_initialized());
     std::thread([] {
-        EXPECT_EQ(chain(600), 600L * 601 / 2); // starts the run time, as a guest, and opens a larger deque
+        // Starts the run time, as a guest, and opens a larger deque.
+        EXPECT_EQ(chain(600), 600L * 601 / 2);
         finalize();
         initialize({.workers = 2}); // the same OS thread is worker 0 now
         EXPECT_EQ(this_thread::worker_index(), 0);
@@ -229,7 +230,8 @@ void end_with_a_child() {
 
 TEST(guest_death_test, os_thread_ends_without_joining_its_children) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(end_with_a_child(), "tulle: an OS thread ends with forked threads that it has not joined");
+    EXPECT_DEATH(end_with_a_child(),
+                 "tulle: an OS thread ends with forked threads that it has not joined");
 }
 
 } // namespace

@@ -18,7 +18,9 @@ using std::chrono::steady_clock;
 double cpu_seconds() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
-    auto const seconds = [](timeval const& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    auto const seconds = [](timeval const& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
@@ -27,7 +29,8 @@ double idle_share() {
     double const begin = cpu_seconds();
     auto const start = steady_clock::now();
     while (cpu_seconds() < begin + 0.1) {}
-    auto const length = std::max<steady_clock::duration>(steady_clock::now() - start, std::chrono::milliseconds(100));
+    auto const length = std::max<steady_clock::duration>(steady_clock::now() - start,
+                                                         std::chrono::milliseconds(100));
     double const busy = cpu_seconds();
     std::this_thread::sleep_for(length);
     return (cpu_seconds() - busy) / (busy - begin);
@@ -40,7 +43,8 @@ TEST_P(idle_test, idle_workers_use_no_processor_time) {
     scope s;
     for (int k = 0; k < 1000; ++k) s.spawn([] { this_thread::yield(); });
     s.join();
-    this_thread::sleep_for(std::chrono::milliseconds(100)); // past the time after which memory is given back
+    // Past the time after which memory is given back.
+    this_thread::sleep_for(std::chrono::milliseconds(100));
     EXPECT_LT(idle_share(), 0.1);
 }
 
@@ -76,7 +80,8 @@ TEST_P(idle_test, sleeper_is_woken_in_the_middle_of_a_nap) {
     t.join();
 }
 
-// A search lasts as long as the sleeps here, so that whoever searched after each would compute all the time.
+// A search lasts as long as the sleeps here, so that whoever searched after each would compute all
+// the time.
 TEST(idle, who_only_runs_threads_whose_time_has_come_does_not_search) {
     set_option("spin_us", "10000");
     set_option("max_substitutes", "off");
@@ -100,7 +105,8 @@ TEST(timed_burst, ends_with_any_other_decision) {
     EXPECT_FALSE(burst.is_all(2));
 }
 
-#if !defined(TULLE_ANNOTATE_ADDRESS) && !defined(TULLE_ANNOTATE_THREAD) // their shadow memory is not given back
+#if !defined(TULLE_ANNOTATE_ADDRESS) &&                                                            \
+    !defined(TULLE_ANNOTATE_THREAD) // their shadow memory is not given back
 // A trim takes place 50 ms after the last work; the test waits for its effect, not for a time.
 bool falls_below(std::size_t limit) {
     auto const give_up = steady_clock::now() + std::chrono::seconds(20);
@@ -128,7 +134,8 @@ TEST_P(idle_test, memory_of_threads_that_have_ended_is_given_back) {
         for (one_shot& e : events) e.fire();
         for (auto& t : threads) t.join();
     }
-    EXPECT_TRUE(falls_below(before + k_threads * 800UL)) << resident_bytes() - before << " bytes more than before";
+    EXPECT_TRUE(falls_below(before + k_threads * 800UL))
+        << resident_bytes() - before << " bytes more than before";
 }
 #endif
 

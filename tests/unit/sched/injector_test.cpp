@@ -21,9 +21,11 @@ struct ready_fiber : runnable {
 
 struct injector_test : ::testing::Test {
     injector_test() {
-        for (int k = 0; k < 3; ++k) shepherds.push_back(std::make_unique<shepherd>(k, std::vector<int>{k}));
+        for (int k = 0; k < 3; ++k)
+            shepherds.push_back(std::make_unique<shepherd>(k, std::vector<int>{k}));
         for (auto const& s : shepherds) s->active.store(1);
-        for (thread_record& t : threads) t.references.store(2); // that of the queue, and one that the test keeps
+        // That of the queue, and one that the test keeps.
+        for (thread_record& t : threads) t.references.store(2);
     }
     shepherd& at(std::size_t index) { return *shepherds[index]; }
 

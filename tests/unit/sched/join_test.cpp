@@ -89,7 +89,8 @@ TEST_P(join_test, scope_with_very_many_children) {
     std::atomic<long> sum{0};
     {
         scope s;
-        for (long k = 0; k < 50000; ++k) s.spawn([&sum, k] { sum.fetch_add(k, std::memory_order_relaxed); });
+        for (long k = 0; k < 50000; ++k)
+            s.spawn([&sum, k] { sum.fetch_add(k, std::memory_order_relaxed); });
     }
     EXPECT_EQ(sum.load(), 50000L * 49999 / 2);
     EXPECT_EQ(current_records().level, 0);
@@ -170,7 +171,8 @@ TEST_P(join_test, captures_of_cancelled_children_are_destroyed) {
             scope s;
             for (int k = 0; k < 5; ++k) s.spawn([shared] { static_cast<void>(*shared); });
             auto child = fork([shared] { return *shared; });
-            auto large = fork([shared, padding = std::array<char, 200>{}] { return *shared + padding[0]; });
+            auto large =
+                fork([shared, padding = std::array<char, 200>{}] { return *shared + padding[0]; });
             throw 1;
         } catch (int) {}
         ASSERT_EQ(shared.use_count(), 1);
@@ -223,7 +225,8 @@ void leave_a_child_behind() {
 
 TEST(join_death_test, thread_ends_without_joining_its_children) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(leave_a_child_behind(), "tulle: a thread ends with forked threads that it has not joined");
+    EXPECT_DEATH(leave_a_child_behind(),
+                 "tulle: a thread ends with forked threads that it has not joined");
 }
 
 } // namespace

@@ -98,7 +98,8 @@ TEST_P(keys, foreign_threads_have_values_too) {
     EXPECT_EQ(destroyed, 1);
 }
 
-// As long as nobody steals it, a forked child is a call in its parent; stolen, it is a thread of its own.
+// As long as nobody steals it, a forked child is a call in its parent; stolen, it is a thread of
+// its own.
 TEST_P(keys, a_forked_child_has_its_parents_values_or_its_own) {
     thread_specific<counted> own;
     own.reset(std::make_unique<counted>(1));

@@ -101,7 +101,8 @@ TEST(lifecycle, absurd_options_are_refused) {
     EXPECT_EQ(error_of([] { initialize({.workers = -1}); }), EINVAL);
     EXPECT_EQ(error_of([] { initialize({.workers = 1'000'000}); }), EINVAL);
     EXPECT_EQ(error_of([] { initialize({.workers = 1, .stack_size = 7}); }), EINVAL);
-    EXPECT_EQ(error_of([] { initialize({.workers = 1, .stack_size = std::size_t{1} << 60U}); }), EINVAL);
+    EXPECT_EQ(error_of([] { initialize({.workers = 1, .stack_size = std::size_t{1} << 60U}); }),
+              EINVAL);
     EXPECT_FALSE(is_initialized());
 }
 
@@ -158,7 +159,9 @@ TEST(lifecycle, only_who_initialized_may_finalize) {
 }
 
 TEST(lifecycle, worker_of_a_run_time_without_main_may_not_finalize) {
-    std::thread([] { spawn([] { EXPECT_EQ(error_of([] { finalize(); }), EPERM); }).join(); }).join();
+    std::thread([] {
+        spawn([] { EXPECT_EQ(error_of([] { finalize(); }), EPERM); }).join();
+    }).join();
     finalize();
 }
 
@@ -226,7 +229,8 @@ TEST(lifecycle_exit_test, started_by_another_thread_than_main) {
     exit_while([] { std::thread(use_everything).join(); });
 }
 
-#if !defined(TULLE_ANNOTATE_ADDRESS) && !defined(TULLE_ANNOTATE_THREAD) // they need the address space for themselves
+#if !defined(TULLE_ANNOTATE_ADDRESS) &&                                                            \
+    !defined(TULLE_ANNOTATE_THREAD) // they need the address space for themselves
 void start_without_memory() {
     static_cast<void>(sched::scheduler::instance());
     rlimit const tight{std::size_t{64} << 20U, std::size_t{64} << 20U};

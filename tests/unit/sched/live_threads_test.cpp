@@ -22,7 +22,9 @@ std::string refusal() {
     return "finalized";
 }
 
-bool contains(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+bool contains(std::string const& text, std::string const& part) {
+    return text.find(part) != std::string::npos;
+}
 
 TEST(live_threads, finalize_lists_threads_with_number_name_and_place) {
     initialize({.workers = 2});
@@ -39,11 +41,15 @@ TEST(live_threads, finalize_lists_threads_with_number_name_and_place) {
         started.fetch_add(1, std::memory_order_relaxed);
         compute_until(stop);
     });
-    while (started.load(std::memory_order_relaxed) != 2) detail::cpu_pause(); // not waiting: main's worker must not run them
+    // Not waiting: main's worker must not run them.
+    while (started.load(std::memory_order_relaxed) != 2) detail::cpu_pause();
     std::string const text = refusal();
     EXPECT_TRUE(contains(text, "tulle::finalize: 2 threads are alive: ")) << text;
-    EXPECT_TRUE(contains(text, "thread " + std::to_string(waits.get_id()) + " 'waiter' waits or is ready")) << text;
-    EXPECT_TRUE(contains(text, "thread " + std::to_string(computes.get_id()) + " on worker ")) << text;
+    EXPECT_TRUE(
+        contains(text, "thread " + std::to_string(waits.get_id()) + " 'waiter' waits or is ready"))
+        << text;
+    EXPECT_TRUE(contains(text, "thread " + std::to_string(computes.get_id()) + " on worker "))
+        << text;
     event.fire();
     stop.store(true, std::memory_order_release);
     waits.join();

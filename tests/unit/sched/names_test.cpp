@@ -28,10 +28,12 @@ TEST(names, workers_are_named_for_debuggers_and_top) {
     initialize({.workers = 4});
     auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     std::set<std::string> names = names_of_os_threads(); // an OS thread names itself when it starts
-    while ((names.count("tulle-1") == 0 || names.count("tulle-2") == 0 || names.count("tulle-3") == 0) &&
+    while ((names.count("tulle-1") == 0 || names.count("tulle-2") == 0 ||
+            names.count("tulle-3") == 0) &&
            std::chrono::steady_clock::now() < give_up)
         names = names_of_os_threads();
-    for (char const* name : {"tulle-1", "tulle-2", "tulle-3"}) EXPECT_EQ(names.count(name), 1U) << name;
+    for (char const* name : {"tulle-1", "tulle-2", "tulle-3"})
+        EXPECT_EQ(names.count(name), 1U) << name;
     EXPECT_EQ(names.count("tulle-0"), 0U); // main keeps its own
     finalize();
 }

@@ -19,7 +19,8 @@ using namespace tulle;
 
 #if defined(TULLE_ANNOTATE_THREAD)
 constexpr bool k_handlers_are_put_off =
-    true; // ThreadSanitizer calls them later, from a function that it knows, wherever the thread is then
+    // ThreadSanitizer calls them later, from a function that it knows, wherever the thread is then.
+    true;
 #else
 constexpr bool k_handlers_are_put_off = false;
 #endif
@@ -30,7 +31,8 @@ std::atomic<int> on_signal_stack{0};
 void count_signal(int) {
     int const kept = errno;
     stack_t where{};
-    if (sigaltstack(nullptr, &where) == 0 && (where.ss_flags & SS_ONSTACK) != 0) on_signal_stack.fetch_add(1, std::memory_order_relaxed);
+    if (sigaltstack(nullptr, &where) == 0 && (where.ss_flags & SS_ONSTACK) != 0)
+        on_signal_stack.fetch_add(1, std::memory_order_relaxed);
     handled.fetch_add(1, std::memory_order_relaxed);
     errno = kept;
 }
@@ -115,7 +117,8 @@ TEST_P(os_signals, a_thread_on_a_small_stack_handles_one_on_the_workers_signal_s
     EXPECT_EQ(on_signal_stack, 20);
 }
 
-// Threads that go on when there are as many of them as workers: each worker calls a function of the system.
+// Threads that go on when there are as many of them as workers: each worker calls a function of the
+// system.
 void rouse_workers(int workers) {
     std::atomic<int> awake{0};
     std::vector<thread<void>> threads;
@@ -139,19 +142,24 @@ void wait_until_handled(int sent, int workers) {
 TEST_P(os_signals, to_every_worker_while_it_sleeps) {
     handler_for const user(SIGUSR1, &count_signal, SA_ONSTACK);
     auto& s = sched::scheduler::instance();
-    while (s.idle().sleeping() + 1 != s.workers().size()) std::this_thread::yield(); // they have their signal stacks
+    // They have their signal stacks.
+    while (s.idle().sleeping() + 1 != s.workers().size()) std::this_thread::yield();
     int sent = 0;
-    while (sched::scheduler::instance().idle().sleeping() + 1 < static_cast<unsigned>(GetParam())) std::this_thread::yield();
+    while (sched::scheduler::instance().idle().sleeping() + 1 < static_cast<unsigned>(GetParam()))
+        std::this_thread::yield();
     for (int round = 0; round < 50; ++round) {
         for (auto const& w : s.workers()) {
             pthread_kill(w->has_os_thread ? w->os_thread : pthread_self(), SIGUSR1);
             ++sent;
         }
-        std::this_thread::sleep_for(std::chrono::microseconds(100)); // they find nothing and sleep again
-        wait_until_handled(sent, GetParam());                        // each has arrived, so that none is merged with the next
+        // They find nothing and sleep again.
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+        // Each has arrived, so that none is merged with the next.
+        wait_until_handled(sent, GetParam());
         EXPECT_EQ(spawn([] { return fib(8); }).join(), 21);
     }
-    EXPECT_TRUE(on_signal_stack == sent || k_handlers_are_put_off) << on_signal_stack << " of " << sent;
+    EXPECT_TRUE(on_signal_stack == sent || k_handlers_are_put_off)
+        << on_signal_stack << " of " << sent;
 }
 
 TEST_P(os_signals, a_foreign_thread_that_waits_goes_on_waiting) {

@@ -45,7 +45,8 @@ void in_a_stolen_child_of_a_scope(void (*action)()) {
 void in_a_stolen_child_of_c(void (*action)()) {
     initialize({.workers = 2});
     std::atomic<bool> never{false};
-    tulle_child const child = tulle_fork([](void* p) { reinterpret_cast<void (*)()>(p)(); }, reinterpret_cast<void*>(action));
+    tulle_child const child = tulle_fork([](void* p) { reinterpret_cast<void (*)()>(p)(); },
+                                         reinterpret_cast<void*>(action));
     compute_until(never);
     tulle_join(child);
 }
@@ -56,7 +57,8 @@ void be_cancelled() {
     for (;;) pthread_testcancel();
 }
 
-constexpr char const* k_message = "tulle: a thread called pthread_exit, or its OS thread was cancelled";
+constexpr char const* k_message =
+    "tulle: a thread called pthread_exit, or its OS thread was cancelled";
 
 TEST_F(os_thread_end_death_test, pthread_exit_in_a_thread_is_an_error) {
 #if defined(TULLE_ANNOTATE_THREAD)
@@ -70,7 +72,8 @@ TEST_F(os_thread_end_death_test, pthread_exit_in_a_thread_is_an_error) {
 
 TEST_F(os_thread_end_death_test, cancelling_a_thread_is_an_error) {
 #if defined(TULLE_ANNOTATE_ADDRESS)
-    GTEST_SKIP() << "AddressSanitizer takes frames that a cancellation has left, and that nothing was inlined into, for those that stand";
+    GTEST_SKIP() << "AddressSanitizer takes frames that a cancellation has left, and that nothing "
+                    "was inlined into, for those that stand";
 #endif
     EXPECT_DEATH(on_own_stack(&be_cancelled), k_message);
     EXPECT_DEATH(in_a_stolen_child(&be_cancelled), k_message);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process ends, by whatever call of whatever thread, whatever its threads do, and its static objects may use the run time.
+// A process ends, by whatever call of whatever thread, whatever its threads do, and its static
+// objects may use the run time.
 #include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
@@ -97,19 +98,23 @@ void end_by(caller const& by, std::function<void()> const& call) {
 }
 
 TEST_P(process_end, by_exit) {
-    EXPECT_EXIT(end_by(GetParam(), [] { std::exit(k_status); }), ::testing::ExitedWithCode(k_status), "");
+    EXPECT_EXIT(end_by(GetParam(), [] { std::exit(k_status); }),
+                ::testing::ExitedWithCode(k_status), "");
 }
 TEST_P(process_end, by_quick_exit) {
-    EXPECT_EXIT(end_by(GetParam(), [] { std::quick_exit(k_status); }), ::testing::ExitedWithCode(k_status), "");
+    EXPECT_EXIT(end_by(GetParam(), [] { std::quick_exit(k_status); }),
+                ::testing::ExitedWithCode(k_status), "");
 }
 TEST_P(process_end, by_abort) {
     EXPECT_EXIT(end_by(GetParam(), [] { std::abort(); }), ::testing::KilledBySignal(SIGABRT), "");
 }
 TEST_P(process_end, by_exec) {
-    EXPECT_EXIT(end_by(GetParam(), [] { execl("/bin/sh", "sh", "-c", "exit 3", nullptr); }), ::testing::ExitedWithCode(k_status), "");
+    EXPECT_EXIT(end_by(GetParam(), [] { execl("/bin/sh", "sh", "-c", "exit 3", nullptr); }),
+                ::testing::ExitedWithCode(k_status), "");
 }
 TEST_P(process_end, not_by_a_program_that_it_runs) {
-    EXPECT_EXIT(end_by(GetParam(), [] { std::_Exit(WEXITSTATUS(std::system("exit 3"))); }), ::testing::ExitedWithCode(k_status), "");
+    EXPECT_EXIT(end_by(GetParam(), [] { std::_Exit(WEXITSTATUS(std::system("exit 3"))); }),
+                ::testing::ExitedWithCode(k_status), "");
 }
 
 struct uses_at_exit {
@@ -139,9 +144,12 @@ TEST_P(process_end, static_objects_may_use_it) {
 }
 
 INSTANTIATE_TEST_SUITE_P(by, process_end,
-                         ::testing::Values(caller{"main", &from_main}, caller{"a_thread", &from_a_thread},
-                                           caller{"another_worker", &from_another_worker}, caller{"a_stolen_child", &from_a_stolen_child},
-                                           caller{"a_foreign_thread", &from_a_foreign_thread}, caller{"a_guest", &from_a_guest}),
+                         ::testing::Values(caller{"main", &from_main},
+                                           caller{"a_thread", &from_a_thread},
+                                           caller{"another_worker", &from_another_worker},
+                                           caller{"a_stolen_child", &from_a_stolen_child},
+                                           caller{"a_foreign_thread", &from_a_foreign_thread},
+                                           caller{"a_guest", &from_a_guest}),
                          [](auto const& test) { return std::string(test.param.name); });
 
 struct finalizes_at_exit {

@@ -41,7 +41,8 @@ int in_child(std::function<bool()> const& action) {
     return status_of(child);
 }
 
-// In a child that is to end by exit(0): a handler runs. (A leak checker would not find main's stack there.)
+// In a child that is to end by exit(0): a handler runs. (A leak checker would not find main's stack
+// there.)
 constexpr int k_exited = 42;
 void end_tellingly() {
     alarm(k_seconds_for_a_child);
@@ -74,8 +75,10 @@ class process_fork : public ::testing::TestWithParam<int> {
 protected:
     void SetUp() override {
         if (!k_child_may_start_threads) GTEST_SKIP() << "not under ThreadSanitizer";
-        if (GetParam() > 1) TULLE_SKIP_IF_EMULATED("a forked child that starts threads ends it by an assertion");
-        if (GetParam() > 1 && !k_may_fork_beside_threads) GTEST_SKIP() << "not under AddressSanitizer";
+        if (GetParam() > 1)
+            TULLE_SKIP_IF_EMULATED("a forked child that starts threads ends it by an assertion");
+        if (GetParam() > 1 && !k_may_fork_beside_threads)
+            GTEST_SKIP() << "not under AddressSanitizer";
         initialize({.workers = GetParam()});
         EXPECT_TRUE(uses_everything());
     }
@@ -89,7 +92,8 @@ protected:
 TEST_P(process_fork, the_run_time_is_not_running_in_the_child_and_starts_anew) {
     EXPECT_EQ(in_child([] {
                   bool const was_running = is_initialized();
-                  return !was_running && uses_everything() && is_initialized() && this_thread::worker_index() == 0;
+                  return !was_running && uses_everything() && is_initialized() &&
+                         this_thread::worker_index() == 0;
               }),
               0);
 }
@@ -109,8 +113,11 @@ TEST_P(process_fork, the_child_may_initialize_and_finalize_again_and_again) {
 TEST_P(process_fork, children_of_children) {
     if (!k_may_fork_beside_threads) GTEST_SKIP() << "the first child has workers";
     EXPECT_EQ(in_child([] {
-                  return uses_everything() &&
-                         in_child([] { return uses_everything() && in_child(uses_everything) == 0 && uses_everything(); }) == 0 &&
+                  return uses_everything() && in_child([] {
+                                                  return uses_everything() &&
+                                                         in_child(uses_everything) == 0 &&
+                                                         uses_everything();
+                                              }) == 0 &&
                          uses_everything();
               }),
               0);
@@ -141,26 +148,32 @@ TEST_P(process_fork, the_caller_keeps_identity_name_and_values) {
     thread_specific<int> own;
     own.local() = 5;
     thread_id const id = this_thread::get_id();
-    auto const same = [&] { return this_thread::get_id() == id && this_thread::name() == "forker" && *own == 5; };
+    auto const same = [&] {
+        return this_thread::get_id() == id && this_thread::name() == "forker" && *own == 5;
+    };
     EXPECT_EQ(in_child([&] { return same() && uses_everything() && same(); }), 0);
     EXPECT_TRUE(same());
 }
 
-// From a thread on whatever worker: the child goes on on the thread's stack, as a guest of a new run time.
+// From a thread on whatever worker: the child goes on on the thread's stack, as a guest of a new
+// run time.
 TEST_P(process_fork, by_a_thread) {
-    if (GetParam() > 1) std::thread(uses_everything).join(); // a guest that has numbers for threads in store
+    // A guest that has numbers for threads in store.
+    if (GetParam() > 1) std::thread(uses_everything).join();
     auto t = spawn([] {
         this_thread::set_name("forker");
         this_thread::sleep_for(std::chrono::microseconds(10)); // on a stack of its own now
         thread_id const id = this_thread::get_id();
         return in_child([id] {
             bool const same = this_thread::get_id() == id && this_thread::name() == "forker";
-            bool const good = same && uses_everything() && this_thread::worker_index() == -1 && this_thread::get_id() == id;
+            bool const good = same && uses_everything() && this_thread::worker_index() == -1 &&
+                              this_thread::get_id() == id;
             finalize();
             return good && !is_initialized();
         });
     });
-    while (!t.try_join()) this_thread::sleep_for(std::chrono::microseconds(50)); // not run in place by this one
+    // Not run in place by this one.
+    while (!t.try_join()) this_thread::sleep_for(std::chrono::microseconds(50));
     EXPECT_EQ(t.join(), 0);
 }
 
@@ -179,7 +192,8 @@ TEST_P(process_fork, a_thread_that_returns_in_the_child_ends_the_child_with_0) {
             }
             child.store(made, std::memory_order_release);
         });
-        while (!t.try_join()) this_thread::sleep_for(std::chrono::microseconds(50)); // not run in place by this one
+        // Not run in place by this one.
+        while (!t.try_join()) this_thread::sleep_for(std::chrono::microseconds(50));
         t.join();
         EXPECT_EQ(WEXITSTATUS(status_of(child)), k_exited);
     }
@@ -280,9 +294,11 @@ TEST_P(process_fork, threads_with_a_handle_are_run_by_their_joins_or_lost) {
     pid_t const child = ::fork();
     if (child == 0) {
         alarm(k_seconds_for_a_child);
-        bool const lost = error_of([&] { waits.join(); }) == ESRCH && tulle_thread_join(in_c, nullptr) == -ESRCH;
+        bool const lost =
+            error_of([&] { waits.join(); }) == ESRCH && tulle_thread_join(in_c, nullptr) == -ESRCH;
         int result = 0;
-        int const error = error_of([&] { result = not_started.join(); }); // another worker may have been at it
+        // Another worker may have been at it.
+        int const error = error_of([&] { result = not_started.join(); });
         bool const good = GetParam() == 1 ? result == 2 : result == 2 || error == ESRCH;
         _exit(lost && good && uses_everything() ? 0 : 1);
     }

@@ -18,7 +18,8 @@ using sched::runnable_list;
 
 // The queue looks at the context of fibers, so these are whole ones, whatever kind they pass for.
 struct item : sched::fiber {
-    explicit item(runnable_kind k = runnable_kind::fiber) : sched::fiber(sched::fiber_kind::pooled) {
+    explicit item(runnable_kind k = runnable_kind::fiber)
+        : sched::fiber(sched::fiber_kind::pooled) {
         static_cast<runnable&>(*this).kind = k;
     }
     std::atomic<int> taken{0};
@@ -38,8 +39,9 @@ protected:
     std::uint32_t m_seen = 0;
     int m_visits = 0;
 };
-INSTANTIATE_TEST_SUITE_P(fences, ready_queue_test, ::testing::Bool(),
-                         [](auto const& fence) { return fence.param ? "asymmetric" : "symmetric"; });
+INSTANTIATE_TEST_SUITE_P(fences, ready_queue_test, ::testing::Bool(), [](auto const& fence) {
+    return fence.param ? "asymmetric" : "symmetric";
+});
 
 TEST_P(ready_queue_test, owner_takes_the_oldest) {
     item a, b, c;

@@ -30,7 +30,8 @@ TEST_F(record_deque_test, each_level_holds_more) {
         EXPECT_EQ(d->level, level);
         EXPECT_TRUE(d->is_empty());
         EXPECT_GT(d->capacity(), 50 * last);
-        EXPECT_LE(reinterpret_cast<std::byte*>(d->base() + d->capacity() + 1), reinterpret_cast<std::byte*>(d) + deque_pool::bytes(level));
+        EXPECT_LE(reinterpret_cast<std::byte*>(d->base() + d->capacity() + 1),
+                  reinterpret_cast<std::byte*>(d) + deque_pool::bytes(level));
         last = d->capacity();
     }
     EXPECT_GT(last, 10'000'000U);
@@ -44,7 +45,8 @@ TEST_F(record_deque_test, deques_do_not_overlap) {
     }
     std::sort(deques.begin(), deques.end());
     for (std::size_t k = 1; k < deques.size(); ++k) {
-        ASSERT_GE(reinterpret_cast<std::byte*>(deques[k]), reinterpret_cast<std::byte*>(deques[k - 1]) + deque_pool::bytes(0));
+        ASSERT_GE(reinterpret_cast<std::byte*>(deques[k]),
+                  reinterpret_cast<std::byte*>(deques[k - 1]) + deque_pool::bytes(0));
     }
 }
 
@@ -54,7 +56,8 @@ TEST_F(record_deque_test, released_deque_is_used_again) {
     EXPECT_EQ(pool.allocate(0, asymmetric), first);
 }
 
-#if !defined(TULLE_ANNOTATE_THREAD) && !defined(TULLE_ANNOTATE_ADDRESS) // their shadow memory is resident, too
+#if !defined(TULLE_ANNOTATE_THREAD) &&                                                             \
+    !defined(TULLE_ANNOTATE_ADDRESS) // their shadow memory is resident, too
 TEST_F(record_deque_test, large_deque_gives_its_pages_back) {
     record_deque* const large = pool.allocate(1, asymmetric);
     std::size_t const before = resident_bytes();
@@ -78,7 +81,8 @@ TEST_F(record_deque_test, memory_runs_out_without_harm) {
 TEST_F(record_deque_test, small_deques_are_made_singly_where_there_is_little_memory) {
     static os::memory_calls poor = os::system_memory();
     poor.reserve = [](std::size_t bytes, std::size_t alignment) noexcept {
-        return bytes > 2 * deque_pool::bytes(0) ? nullptr : os::system_memory().reserve(bytes, alignment);
+        return bytes > 2 * deque_pool::bytes(0) ? nullptr
+                                                : os::system_memory().reserve(bytes, alignment);
     };
     deque_pool small{poor};
     record_deque* const one = small.allocate(0, asymmetric);
@@ -128,7 +132,8 @@ TEST_F(record_deque_test, deque_that_its_stack_gives_up_leaves_the_list) {
     if (!asymmetric) GTEST_SKIP() << "no membarrier";
     parked_deques parked;
     record_deque* from = nullptr;
-    record_deque* const all[] = {pool.allocate(0, true), pool.allocate(0, true), pool.allocate(0, true)};
+    record_deque* const all[] = {pool.allocate(0, true), pool.allocate(0, true),
+                                 pool.allocate(0, true)};
     for (record_deque* const d : all) fork_into(*d), parked.add(*d);
     parked.remove(*all[1]);
     parked.remove(*all[1]);
@@ -140,13 +145,15 @@ TEST_F(record_deque_test, deque_that_its_stack_gives_up_leaves_the_list) {
     EXPECT_EQ(parked.steal(from), nullptr);
 }
 
-// main has forked a, b and c; a and b were stolen and have forked, a's child as well; main's older deque is full.
+// main has forked a, b and c; a and b were stolen and have forked, a's child as well; main's older
+// deque is full.
 TEST_F(record_deque_test, parked_deques_are_robbed_in_the_order_of_a_serial_run) {
     if (!asymmetric) GTEST_SKIP() << "no membarrier";
     parked_deques parked;
     record_deque* from = nullptr;
-    record_deque *const main = pool.allocate(0, true), *const newer = pool.allocate(0, true), *const a = pool.allocate(0, true),
-                        *const b = pool.allocate(0, true), *const child = pool.allocate(0, true);
+    record_deque *const main = pool.allocate(0, true), *const newer = pool.allocate(0, true),
+                        *const a = pool.allocate(0, true), *const b = pool.allocate(0, true),
+                        *const child = pool.allocate(0, true);
     newer->older = main;
     a->origin = b->origin = main;
     a->origin_slot = main->base();
@@ -159,7 +166,8 @@ TEST_F(record_deque_test, parked_deques_are_robbed_in_the_order_of_a_serial_run)
     EXPECT_TRUE(comes_before(*b, *main));
     EXPECT_TRUE(comes_before(*main, *newer));
     EXPECT_FALSE(comes_before(*newer, *main));
-    for (record_deque* const d : {newer, b, main, child, a}) fork_into(*d), fork_into(*d), parked.add(*d, true);
+    for (record_deque* const d : {newer, b, main, child, a})
+        fork_into(*d), fork_into(*d), parked.add(*d, true);
     for (record_deque* const d : {child, a, b, main, newer}) {
         EXPECT_EQ(parked.steal(from, false), d->base());
         EXPECT_EQ(parked.steal(from, false), d->base() + 1);
@@ -167,9 +175,11 @@ TEST_F(record_deque_test, parked_deques_are_robbed_in_the_order_of_a_serial_run)
     }
 }
 
-// b runs on top of a thread of the same stack that has forked it; what b forks is in a deque of its own.
+// b runs on top of a thread of the same stack that has forked it; what b forks is in a deque of its
+// own.
 TEST_F(record_deque_test, records_that_run_on_top_have_the_place_of_their_slot) {
-    record_deque *const own = pool.allocate(0, asymmetric), *const floor = pool.allocate(0, asymmetric);
+    record_deque *const own = pool.allocate(0, asymmetric), *const floor =
+                                                                pool.allocate(0, asymmetric);
     floor->older = own;
     floor->is_floor = true;
     floor->origin = own;
@@ -178,8 +188,9 @@ TEST_F(record_deque_test, records_that_run_on_top_have_the_place_of_their_slot) 
     EXPECT_FALSE(comes_before(*own, *floor));
 }
 
-// A thief that has announced itself in a deque is still there when the stack that the deque belonged to has ended; the next stack with
-// this deque must not share a record with it that it takes back itself.
+// A thief that has announced itself in a deque is still there when the stack that the deque
+// belonged to has ended; the next stack with this deque must not share a record with it that it
+// takes back itself.
 TEST_F(record_deque_test, record_in_a_deque_that_changes_hands_runs_once) {
     if (!asymmetric) GTEST_SKIP() << "no membarrier";
     std::atomic<record_deque*> visible{nullptr};
@@ -188,7 +199,8 @@ TEST_F(record_deque_test, record_in_a_deque_that_changes_hands_runs_once) {
     std::thread thief([&] {
         while (!stop.load(std::memory_order_relaxed)) {
             record_deque* const d = visible.load(std::memory_order_acquire);
-            if (d != nullptr && record_thief(*d).steal() != nullptr) stolen.fetch_add(1, std::memory_order_release);
+            if (d != nullptr && record_thief(*d).steal() != nullptr)
+                stolen.fetch_add(1, std::memory_order_release);
         }
     });
     long owned = 0, lost = 0, forked = 0;

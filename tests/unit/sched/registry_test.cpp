@@ -17,7 +17,9 @@ os::topology machine_of(std::vector<std::vector<int>> const& groups) {
 }
 
 struct registry_test : ::testing::Test {
-    worker& add(shepherd* home = nullptr) { return made.add(scheduler::instance(), worker_kind::dedicated, true, home); }
+    worker& add(shepherd* home = nullptr) {
+        return made.add(scheduler::instance(), worker_kind::dedicated, true, home);
+    }
     shepherd& at(std::size_t index) { return *made.shepherds()[index]; }
 
     registry made;
@@ -47,7 +49,8 @@ TEST_F(registry_test, workers_go_where_most_processors_are_free) {
 }
 
 TEST_F(registry_test, workers_go_to_the_shepherds_in_turn_where_that_is_asked_for) {
-    made.open(machine_of({{0}, {1, 2, 3}}), {.workers = 4, .most_workers = 4, .deals_evenly = true});
+    made.open(machine_of({{0}, {1, 2, 3}}),
+              {.workers = 4, .most_workers = 4, .deals_evenly = true});
     for (int k = 0; k < 4; ++k) EXPECT_EQ(add().home, &at(static_cast<std::size_t>(k % 2)));
 }
 

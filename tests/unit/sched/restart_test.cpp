@@ -74,10 +74,14 @@ TEST(restart, a_thousand_times_leaves_no_memory_mappings_or_descriptors_behind) 
     for (int k = 0; k < lives; ++k) live_once(1 + k % 3);
     footprint const after = measure();
     EXPECT_EQ(after.descriptors, before.descriptors);
-    constexpr long k_slack = 100; // arenas and stacks that the C library keeps, and a sanitizer's memory; a leak would be one for each life
+    // Arenas and stacks that the C library keeps, and a sanitizer's memory; a leak would be one for
+    // each life.
+    constexpr long k_slack = 100;
     EXPECT_LE(after.mappings, before.mappings + k_slack);
-#if !defined(TULLE_ANNOTATE_ADDRESS) && !defined(TULLE_ANNOTATE_THREAD) // they keep freed memory for a while
-    if (is_emulated()) return;                                          // its own memory is counted, too
+#if !defined(TULLE_ANNOTATE_ADDRESS) &&                                                            \
+    !defined(TULLE_ANNOTATE_THREAD) // they keep freed memory for a while
+    // Its own memory is counted, too.
+    if (is_emulated()) return;
     EXPECT_LE(after.resident, before.resident + (long{4} << 20U));
 #endif
 }

@@ -37,8 +37,11 @@ protected:
         while (m_done.load(std::memory_order_relaxed) != k_many) this_thread::yield();
         return peak;
     }
-    // Each worker has a queue; a look while a thief carries records from one to the other counts them in both.
-    [[nodiscard]] static std::uint64_t bound() { return (GetParam() == 1 ? 1U : 4U) * (k_most + 1); }
+    // Each worker has a queue; a look while a thief carries records from one to the other counts
+    // them in both.
+    [[nodiscard]] static std::uint64_t bound() {
+        return (GetParam() == 1 ? 1U : 4U) * (k_most + 1);
+    }
     std::atomic<int> m_done{0};
 };
 INSTANTIATE_TEST_SUITE_P(workers, run_ahead_test, ::testing::Values(1, 2));
@@ -52,7 +55,8 @@ TEST_P(run_ahead_test, those_of_a_thread_do_not_pile_up) {
     EXPECT_LE(spawn(spawner).join(), bound());
 }
 
-// Such a spawner cannot run them. It is held up for a moment each time, in which workers come after.
+// Such a spawner cannot run them. It is held up for a moment each time, in which workers come
+// after.
 TEST_P(run_ahead_test, those_of_a_foreign_thread_do_not_pile_up) {
     std::uint64_t peak = 0;
     latch done(1);

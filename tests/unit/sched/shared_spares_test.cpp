@@ -24,7 +24,8 @@ struct shared_spares_test : ::testing::Test {
     int count = 0;
 
     void keep(std::size_t wanted) {
-        for (; static_cast<std::size_t>(count) < wanted; ++count) own.push_back(spares[static_cast<std::size_t>(count)]);
+        for (; static_cast<std::size_t>(count) < wanted; ++count)
+            own.push_back(spares[static_cast<std::size_t>(count)]);
     }
 };
 

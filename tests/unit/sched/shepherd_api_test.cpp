@@ -46,7 +46,11 @@ TEST(shepherds, are_dealt_workers_in_turn_when_their_number_is_asked_for) {
     std::atomic<int> wrong{0};
     for (int s = 0; s < 3; ++s) {
         for (int k = 0; k < 50; ++k)
-            spawn(at(s), [&, s] { wrong += this_thread::worker_index() % 3 != s || this_thread::shepherd_index() != s ? 1 : 0; }).join();
+            spawn(at(s), [&, s] {
+                wrong += this_thread::worker_index() % 3 != s || this_thread::shepherd_index() != s
+                             ? 1
+                             : 0;
+            }).join();
     }
     EXPECT_EQ(wrong, 0);
 }
@@ -74,7 +78,9 @@ TEST(shepherds, near_to_data_is_anywhere_or_a_shepherd) {
     EXPECT_GE(there, -1);
     EXPECT_LT(there, 2);
     EXPECT_EQ(near(data.data()).shepherd, there);
-    EXPECT_TRUE(spawn(near(data.data()), [there] { return there == -1 || this_thread::shepherd_index() == there; }).join());
+    EXPECT_TRUE(spawn(near(data.data()), [there] {
+                    return there == -1 || this_thread::shepherd_index() == there;
+                }).join());
 }
 
 TEST(migration, goes_there_stays_there_and_is_undone) {
@@ -132,7 +138,8 @@ TEST(disabled, worker_runs_nothing_until_it_is_enabled) {
     wait_until_workers_stand_by(2);
     std::atomic<int> by_zero{0};
     std::vector<thread<void>> threads;
-    for (int k = 0; k < 300; ++k) threads.push_back(spawn([&] { by_zero += this_thread::worker_index() == 0 ? 1 : 0; }));
+    for (int k = 0; k < 300; ++k)
+        threads.push_back(spawn([&] { by_zero += this_thread::worker_index() == 0 ? 1 : 0; }));
     for (auto& t : threads) t.join();
     EXPECT_EQ(by_zero, 300);
     enable_worker(2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With the fewest stacks that an option allows, whatever a serial run could do comes to its end: the three models of Wheeler, Murphy and
-// Thain (2008), by fork, by scope and by spawn.
+// With the fewest stacks that an option allows, whatever a serial run could do comes to its end:
+// the three models of Wheeler, Murphy and Thain (2008), by fork, by scope and by spawn.
 #include "emulated.hpp"
 #include "os/memory.hpp"
 #include "runtime_fixture.hpp"
@@ -32,16 +32,21 @@ protected:
         finalize();
         set_option("max_stacks", "auto");
     }
-    static std::size_t stacks_in_use() { return sched::scheduler::instance().stacks().stats().high_water; }
+    static std::size_t stacks_in_use() {
+        return sched::scheduler::instance().stacks().stats().high_water;
+    }
     static std::size_t limit() {
         auto const workers = static_cast<std::size_t>(std::get<0>(GetParam()));
         return std::max(3 * workers, static_cast<std::size_t>(std::get<1>(GetParam())));
     }
 };
-INSTANTIATE_TEST_SUITE_P(workers_stacks, shortage_test, ::testing::Combine(::testing::Values(1, 2, 4), ::testing::Values(1, 16)));
+INSTANTIATE_TEST_SUITE_P(workers_stacks, shortage_test,
+                         ::testing::Combine(::testing::Values(1, 2, 4), ::testing::Values(1, 16)));
 
 // A tree whose depth only its own numbers tell.
-std::uint64_t next_of(std::uint64_t node, unsigned k) { return (node ^ (k * 0x9E3779B97F4A7C15U)) * 0xD1342543DE82EF95U + 1; }
+std::uint64_t next_of(std::uint64_t node, unsigned k) {
+    return (node ^ (k * 0x9E3779B97F4A7C15U)) * 0xD1342543DE82EF95U + 1;
+}
 constexpr int k_deepest = 40; // the stack of a thread is small, above all with AddressSanitizer
 unsigned children_of(std::uint64_t node, int depth) {
     if (depth < 3) return 4;
@@ -50,7 +55,8 @@ unsigned children_of(std::uint64_t node, int depth) {
 
 long count_serially(std::uint64_t node, int depth) {
     long nodes = 1;
-    for (unsigned k = 0; k < children_of(node, depth); ++k) nodes += count_serially(next_of(node, k), depth + 1);
+    for (unsigned k = 0; k < children_of(node, depth); ++k)
+        nodes += count_serially(next_of(node, k), depth + 1);
     return nodes;
 }
 long count_by_scope(std::uint64_t node, int depth) {
@@ -146,7 +152,8 @@ TEST_P(shortage_test, lagging_loop_by_scope_of_a_thread) {
 TEST_P(shortage_test, lagging_loop_by_spawn) {
     lagging_loop loop(k_chunks);
     std::vector<thread<void>> threads;
-    for (std::size_t k = 0; k < k_chunks; ++k) threads.push_back(spawn([&loop, k] { loop.step(k); }));
+    for (std::size_t k = 0; k < k_chunks; ++k)
+        threads.push_back(spawn([&loop, k] { loop.step(k); }));
     for (auto& t : threads) t.join();
     EXPECT_TRUE(loop.is_right());
     EXPECT_LE(stacks_in_use(), limit());
@@ -156,7 +163,8 @@ TEST_P(shortage_test, lagging_loop_by_spawn) {
 TEST_P(shortage_test, lagging_loop_joined_backwards) {
     lagging_loop loop(k_chunks);
     std::vector<thread<void>> threads;
-    for (std::size_t k = 0; k < k_chunks; ++k) threads.push_back(spawn([&loop, k] { loop.step(k); }));
+    for (std::size_t k = 0; k < k_chunks; ++k)
+        threads.push_back(spawn([&loop, k] { loop.step(k); }));
     for (; !threads.empty(); threads.pop_back()) threads.back().join();
     EXPECT_TRUE(loop.is_right());
 }
@@ -276,8 +284,10 @@ void fork_many_without_memory() {
 TEST(shortage_death_test, forks_without_any_memory_say_so) {
     TULLE_SKIP_IF_EMULATED("it takes no limit of address space");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(fork_many_without_memory(),
-                 R"(tulle: no memory for more than [0-9]+ forked threads that are not joined \(.*\); raise the limit of address space)");
+    EXPECT_DEATH(
+        fork_many_without_memory(),
+        "tulle: no memory for more than [0-9]+ forked threads that are not joined \\(.*\\); "
+        "raise the limit of address space");
 }
 
 void fork_first_without_memory() {
@@ -290,7 +300,8 @@ void fork_first_without_memory() {
 TEST(shortage_death_test, first_fork_without_memory_says_so) {
     TULLE_SKIP_IF_EMULATED("it takes no limit of address space");
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(fork_first_without_memory(), R"(tulle: no memory for the records of forked threads \(.*\); raise the limit)");
+    EXPECT_DEATH(fork_first_without_memory(),
+                 R"(tulle: no memory for the records of forked threads \(.*\); raise the limit)");
 }
 
 // The stacks that there are must do.
@@ -300,7 +311,8 @@ void block_many_with_little_memory() {
     lagging_loop loop(k_chunks);
     std::vector<thread<void>> threads;
     for (std::size_t k = 0; k < k_chunks; ++k)
-        threads.push_back(spawn({.stack_size = std::size_t{8} << 20U}, [&loop, k] { loop.step(k); }));
+        threads.push_back(
+            spawn({.stack_size = std::size_t{8} << 20U}, [&loop, k] { loop.step(k); }));
     for (; !threads.empty(); threads.pop_back()) threads.back().join();
     std::_Exit(loop.is_right() ? 0 : 1);
 }

@@ -22,7 +22,8 @@ using namespace tulle;
 using sched::stack_use;
 using sched::stack_user;
 
-constexpr char const* k_small_pages = "mincore answers for the pages of the machine below, of which there are more";
+constexpr char const* k_small_pages =
+    "mincore answers for the pages of the machine below, of which there are more";
 
 class stack_in_use : public ::testing::TestWithParam<std::size_t> {
 protected:
@@ -54,7 +55,9 @@ TEST_P(stack_in_use, looking_brings_no_pages_into_memory) {
     static_cast<void>(sched::used_bytes(own));
     std::vector<unsigned char> present(own.size / os::page_size());
     ASSERT_EQ(::mincore(own.low, own.size, present.data()), 0);
-    EXPECT_EQ(std::count_if(present.begin(), present.end(), [](unsigned char page) { return (page & 1U) != 0; }), 1);
+    EXPECT_EQ(std::count_if(present.begin(), present.end(),
+                            [](unsigned char page) { return (page & 1U) != 0; }),
+              1);
 }
 
 INSTANTIATE_TEST_SUITE_P(sizes, stack_in_use, ::testing::Values(1024, 16384, 262144, 8 << 20));
@@ -97,7 +100,11 @@ TEST(stack_use, a_stack_that_was_used_deeper_before_is_measured_anew) {
 std::vector<stack_use> all(sched::stack_uses& uses) {
     std::vector<stack_use> found;
     found.reserve(sched::stack_uses::k_most_users);
-    uses.visit([](void* to, stack_use const& seen) { static_cast<std::vector<stack_use>*>(to)->push_back(seen); }, &found);
+    uses.visit(
+        [](void* to, stack_use const& seen) {
+            static_cast<std::vector<stack_use>*>(to)->push_back(seen);
+        },
+        &found);
     return found;
 }
 
@@ -117,13 +124,16 @@ TEST(stack_uses, keeps_count_mean_and_most) {
 
 TEST(stack_uses, sites_kinds_and_sizes_are_apart) {
     auto const uses = std::make_unique<sched::stack_uses>();
-    for (stack_user const& each : {user(0x1000), user(0x1001), user(0x1000, true), user(0x1000, false, 16384)}) uses->add(each, 1);
+    for (stack_user const& each :
+         {user(0x1000), user(0x1001), user(0x1000, true), user(0x1000, false, 16384)})
+        uses->add(each, 1);
     EXPECT_EQ(all(*uses).size(), 4U);
 }
 
 TEST(stack_uses, what_does_not_fit_is_counted) {
     auto const uses = std::make_unique<sched::stack_uses>();
-    for (std::uintptr_t k = 0; k < sched::stack_uses::k_most_users + 10; ++k) uses->add(user(0x1000 + k), 1);
+    for (std::uintptr_t k = 0; k < sched::stack_uses::k_most_users + 10; ++k)
+        uses->add(user(0x1000 + k), 1);
     EXPECT_EQ(all(*uses).size(), sched::stack_uses::k_most_users);
     EXPECT_EQ(uses->left_out(), 10U);
     uses->add(user(0x1000), 7); // one that is known

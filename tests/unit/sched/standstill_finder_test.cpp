@@ -23,7 +23,9 @@ struct circle_schedule_test : ::testing::Test {
     circle_schedule schedule;
 };
 
-TEST_F(circle_schedule_test, the_first_search_comes_after_the_first_time) { EXPECT_EQ(schedule.due(), k_begin + k_first); }
+TEST_F(circle_schedule_test, the_first_search_comes_after_the_first_time) {
+    EXPECT_EQ(schedule.due(), k_begin + k_first);
+}
 
 TEST_F(circle_schedule_test, searches_become_rarer_up_to_a_limit) {
     std::uint64_t expected = k_first;

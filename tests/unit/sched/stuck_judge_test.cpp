@@ -29,7 +29,8 @@ protected:
         return judge.judge(1, seen, k_start + at * k_us, task{this, in_kernel, 0});
     }
     stuck_state look_at_use(std::uint64_t at, worker_sample seen, std::uint64_t computed_us) {
-        return judge.judge(1, seen, k_start + at * k_us, task{this, false, k_start + computed_us * k_us});
+        return judge.judge(1, seen, k_start + at * k_us,
+                           task{this, false, k_start + computed_us * k_us});
     }
 
     stuck_judge judge;
@@ -40,12 +41,14 @@ constexpr worker_sample busy(std::uint32_t decisions) { return {false, decisions
 constexpr worker_sample idle(std::uint32_t decisions) { return {true, decisions}; }
 
 TEST_F(judge_test, a_worker_that_comes_back_is_never_stuck) {
-    for (std::uint32_t k = 0; k < 100; ++k) EXPECT_EQ(look(20'000 * k, busy(k), true), stuck_state::free);
+    for (std::uint32_t k = 0; k < 100; ++k)
+        EXPECT_EQ(look(20'000 * k, busy(k), true), stuck_state::free);
     EXPECT_EQ(asked, 0);
 }
 
 TEST_F(judge_test, an_idle_worker_is_never_stuck) {
-    for (std::uint32_t k = 0; k < 100; ++k) EXPECT_EQ(look(20'000 * k, idle(7), true), stuck_state::free);
+    for (std::uint32_t k = 0; k < 100; ++k)
+        EXPECT_EQ(look(20'000 * k, idle(7), true), stuck_state::free);
     EXPECT_EQ(asked, 0);
 }
 

@@ -111,7 +111,7 @@ TEST(switch_fairness, thread_from_outside_runs_while_others_only_yield) {
     finalize();
 }
 
-// --- what travels with a thread ------------------------------------------------------------------------------------------
+// --- what travels with a thread ------------------------------------------------------------------
 
 void rethrow_after_yields(int mine) {
     try {
@@ -236,7 +236,8 @@ TEST_P(switch_test, thread_migrates_to_a_worker_that_is_free) {
     return ::close(-1) == 0 ? 0 : errno;
 }
 
-// errno is the OS thread's. A thread that has moved reads and writes that of its new worker, and nothing of the old one's.
+// errno is the OS thread's. A thread that has moved reads and writes that of its new worker, and
+// nothing of the old one's.
 TEST_P(switch_test, errno_is_that_of_the_worker_after_a_migration) {
     if (GetParam() < 2) GTEST_SKIP() << "nowhere to go";
     std::array<std::atomic<int*>, 4> of_worker{};

@@ -30,7 +30,9 @@ TEST_P(thread_api_test, results_of_all_kinds) {
     int x = 1;
     int& r = spawn([&x]() -> int& { return x; }).join();
     EXPECT_EQ(&r, &x);
-    EXPECT_EQ(spawn([](int a, std::string const& b) { return b + std::to_string(a); }, 7, "n").join(), "n7");
+    EXPECT_EQ(
+        spawn([](int a, std::string const& b) { return b + std::to_string(a); }, 7, "n").join(),
+        "n7");
 }
 
 TEST_P(thread_api_test, arguments_that_can_only_be_moved) {
@@ -45,7 +47,10 @@ TEST_P(thread_api_test, a_thread_sees_no_exceptions_of_its_joiner) {
     try {
         throw std::runtime_error("the joiner's");
     } catch (std::runtime_error const& e) {
-        EXPECT_TRUE(spawn([] { return std::current_exception() == nullptr && std::uncaught_exceptions() == 0; }).join());
+        EXPECT_TRUE(spawn([] {
+                        return std::current_exception() == nullptr &&
+                               std::uncaught_exceptions() == 0;
+                    }).join());
         EXPECT_NE(std::current_exception(), nullptr);
         EXPECT_STREQ(e.what(), "the joiner's");
     }
@@ -189,7 +194,8 @@ TEST_P(thread_api_test, names) {
 
 TEST_P(thread_api_test, stack_sizes_are_usable) {
     constexpr std::size_t k_frames = 2; // what a step takes, with all that sanitizers add
-    for (std::size_t const size : {std::size_t{64} << 10U, std::size_t{1} << 20U, std::size_t{8} << 20U}) {
+    for (std::size_t const size :
+         {std::size_t{64} << 10U, std::size_t{1} << 20U, std::size_t{8} << 20U}) {
         attributes how;
         how.stack_size = size;
         std::vector<thread<std::size_t>> threads;
@@ -251,7 +257,8 @@ TEST(child_first, spawner_goes_on_elsewhere_while_the_child_computes) {
             flag = true;
             child.join();
         });
-        for (int k = 0; k < 2000; ++k) detail::cpu_pause(); // lets the other worker fall asleep now and then
+        // Lets the other worker fall asleep now and then.
+        for (int k = 0; k < 2000; ++k) detail::cpu_pause();
         t.join();
     }
     finalize();
@@ -297,7 +304,7 @@ TEST_P(thread_api_test, spawn_that_throws_leaves_nothing_behind) {
     EXPECT_EQ(sched::scheduler::instance().live_threads(), 0);
 }
 
-// --- shepherds --------------------------------------------------------------------------------------------------------
+// --- shepherds -----------------------------------------------------------------------------------
 
 class placement_test : public ::testing::Test {
 protected:
@@ -394,7 +401,7 @@ TEST_F(placement_test, stack_of_a_placed_thread_is_free_for_others) {
     }
 }
 
-// --- death -----------------------------------------------------------------------------------------------------------
+// --- death ---------------------------------------------------------------------------------------
 
 void throw_detached() {
     initialize({.workers = 1});
@@ -436,7 +443,8 @@ void resume_a_stack_that_was_given_back() {
 
 TEST(thread_death_test, stack_that_was_given_back_is_resumed) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(resume_a_stack_that_was_given_back(), "tulle: a stack that was given back has been resumed");
+    EXPECT_DEATH(resume_a_stack_that_was_given_back(),
+                 "tulle: a stack that was given back has been resumed");
 }
 #endif
 

@@ -13,7 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The thread ends, and resumes its joiner, while the joiner's worker is still about to start the timer.
+// The thread ends, and resumes its joiner, while the joiner's worker is still about to start the
+// timer.
 TEST(timed_join, a_thread_that_ends_at_once_leaves_no_timer_behind) {
     tulle::initialize({.workers = 4});
     std::vector<tulle::thread<void>> joiners;

@@ -150,9 +150,10 @@ TEST(timed_foreign, timeout_ends_though_all_workers_compute) {
     set_option("max_substitutes", "64");
 }
 
-// --- many sleepers ---------------------------------------------------------------------------------------------------------------
+// --- many sleepers -------------------------------------------------------------------------------
 
-// Each sleeps until a time of its own, spread evenly, in no order, over a time that begins when all have been made.
+// Each sleeps until a time of its own, spread evenly, in no order, over a time that begins when all
+// have been made.
 class crowd {
 public:
     using clock = std::chrono::steady_clock;
@@ -160,7 +161,8 @@ public:
     // How late 99 of 100 were at most.
     clock::duration lateness(std::size_t count) {
         m_late.assign(count, clock::duration::max());
-        for (auto until_first = std::chrono::milliseconds(500); !run(clock::now() + until_first); until_first *= 2) {}
+        for (auto until_first = std::chrono::milliseconds(500); !run(clock::now() + until_first);
+             until_first *= 2) {}
         auto const at = m_late.begin() + static_cast<std::ptrdiff_t>(count * 99 / 100);
         std::nth_element(m_late.begin(), at, m_late.end());
         return *at;
@@ -168,7 +170,8 @@ public:
 
 private:
     static constexpr std::chrono::nanoseconds k_spread = std::chrono::seconds(2);
-    static constexpr std::size_t k_stride = 7'368'787; // a prime: its multiples visit all numbers below another one
+    // A prime: its multiples visit all numbers below another one.
+    static constexpr std::size_t k_stride = 7'368'787;
 
     // False: they were not all asleep before the first was to wake.
     bool run(clock::time_point first) {
@@ -237,7 +240,8 @@ TEST(many_sleepers, wake_in_time) {
         lateness_of_system system;
         auto const late = crowd().lateness(k_sleepers);
         bool const is_disturbed = system.end() > std::chrono::milliseconds(10);
-        std::cout << "99 of 100 are late by at most " << std::chrono::duration_cast<std::chrono::microseconds>(late).count() << " us"
+        std::cout << "99 of 100 are late by at most "
+                  << std::chrono::duration_cast<std::chrono::microseconds>(late).count() << " us"
                   << (is_disturbed ? ", and so is the system\n" : "\n");
         bool const is_late = late >= std::chrono::milliseconds(50);
         if (is_disturbed && is_late) continue;

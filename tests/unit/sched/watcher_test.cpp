@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nobody waits behind a worker that computes or sits in the kernel. Times are generous: they tell a wait
-// that ends by itself from one that lasts until the workers are done.
+// Nobody waits behind a worker that computes or sits in the kernel. Times are generous: they tell a
+// wait that ends by itself from one that lasts until the workers are done.
 #include "base/idle_poller.hpp"
 #include "faked_cgroup.hpp"
 #include "runtime/runtime.hpp"
@@ -196,7 +196,9 @@ TEST_P(watcher_test, substitutes_go_when_nobody_needs_them) {
     auto& s = sched::scheduler::instance();
     EXPECT_GT(s.watching().view().substituted, 0U);
     auto const give_up = clock::now() + 20s;
-    auto const has_extra = [&s] { return s.running_workers() != s.active_workers() || s.watching().view().substitutes != 0; };
+    auto const has_extra = [&s] {
+        return s.running_workers() != s.active_workers() || s.watching().view().substitutes != 0;
+    };
     while (has_extra() && clock::now() < give_up) this_thread::sleep_for(20ms);
     EXPECT_FALSE(has_extra());
     EXPECT_EQ(worker_count(), GetParam());
@@ -220,7 +222,7 @@ TEST_P(watcher_test, thousands_of_blocking_calls) {
     ::close(ends[1]);
 }
 
-// --- how soon: medians, ten times what is expected, as other programs may have the processors ------------------------------------------------
+// --- how soon: medians, ten times what is expected, as other programs may have the processors ----
 
 template <class Time> clock::duration median_of(int tries, Time time) {
     std::vector<clock::duration> times;
@@ -255,7 +257,8 @@ TEST_P(watcher_test, timed_waits_beside_computing_workers_end_soon) {
 
 TEST_P(watcher_test, timed_waits_of_a_foreign_thread_beside_computing_workers_end_soon) {
     compute();
-    std::thread([] { expect_median_below(100ms, time_of_timed_wait); }).join(); // main's worker is in the kernel
+    // main's worker is in the kernel
+    std::thread([] { expect_median_below(100ms, time_of_timed_wait); }).join();
     join_busy();
 }
 
@@ -297,7 +300,7 @@ TEST_P(watcher_test, a_thread_runs_soon_while_all_workers_are_in_the_kernel) {
     });
 }
 
-// --- what must not be in its way ------------------------------------------------------------------------------------------------------------
+// --- what must not be in its way -----------------------------------------------------------------
 
 TEST_P(watcher_test, a_full_number_of_workers_leaves_room_for_substitutes) {
     finalize();
@@ -417,8 +420,9 @@ TEST(main_moves, to_another_os_thread) {
 TEST(watcher_idle, costs_next_to_nothing) {
     if (is_initialized()) finalize();
     initialize({.workers = 2});
-    while (sched::scheduler::instance().watching().tid() == 0) this_thread::sleep_for(1ms); // until it has started
-    {                                                                                       // something happens first
+    // Until it has started.
+    while (sched::scheduler::instance().watching().tid() == 0) this_thread::sleep_for(1ms);
+    { // something happens first
         full_stop stop;
         auto blocked = spawn([&stop] { stop.block(); });
         spawn(attributes{.stack_size = 64 * 1024}, [&stop] { stop.release(); }).join();
@@ -443,7 +447,10 @@ int watched_deterministic_run() {
     ::setenv("TULLE_SEED", "7", 1);
     initialize({});
     if (!sched::scheduler::instance().is_deterministic()) return 2;
-    return sched::scheduler::instance().watching().tid() != 0 || sched::scheduler::instance().chosen().max_substitutes != 0 ? 1 : 0;
+    return sched::scheduler::instance().watching().tid() != 0 ||
+                   sched::scheduler::instance().chosen().max_substitutes != 0
+               ? 1
+               : 0;
 }
 TEST(watcher_off, in_deterministic_runs) {
     GTEST_FLAG_SET(death_test_style, "threadsafe"); // options are read once in a process

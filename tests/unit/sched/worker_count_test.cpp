@@ -40,7 +40,8 @@ double cpu_seconds_of_others() {
     double sum = 0;
     for (auto const& w : sched::scheduler::instance().workers()) {
         clockid_t clock{};
-        if (w->has_os_thread && pthread_getcpuclockid(w->os_thread, &clock) == 0) sum += cpu_seconds_of(clock);
+        if (w->has_os_thread && pthread_getcpuclockid(w->os_thread, &clock) == 0)
+            sum += cpu_seconds_of(clock);
     }
     return sum;
 }
@@ -63,7 +64,8 @@ template <class F> auto spawn_on_another_worker(F body) {
 
 class worker_count_test : public ::testing::Test {
 protected:
-    void SetUp() override { set_option("max_substitutes", "off"); } // exact numbers of OS threads are compared
+    // Exact numbers of OS threads are compared.
+    void SetUp() override { set_option("max_substitutes", "off"); }
     void start(int workers, char const* shepherds = "auto") {
         set_option("max_workers", std::to_string(k_most));
         set_option("shepherds", shepherds);
@@ -92,12 +94,14 @@ TEST_F(worker_count_test, any_number_up_to_the_maximum) {
     EXPECT_EQ(max_worker_count(), k_most);
 }
 
-// The OS thread of a worker that nobody has wanted for a second is at its end, and gives back the stack that it runs on, when it is wanted again.
+// The OS thread of a worker that nobody has wanted for a second is at its end, and gives back the
+// stack that it runs on, when it is wanted again.
 TEST_F(worker_count_test, one_that_is_about_to_end_comes_back) {
     start(2);
     auto const& last = *sched::scheduler::instance().workers()[1];
     set_worker_count(1);
-    while (!last.has_ended.load(std::memory_order_relaxed)) std::this_thread::yield(); // relaxed: a test that hangs fails
+    // relaxed: a test that hangs fails
+    while (!last.has_ended.load(std::memory_order_relaxed)) std::this_thread::yield();
     set_worker_count(2);
     spawn_on_another_worker([] { EXPECT_EQ(fib(15), 610); }).join();
 }
@@ -131,7 +135,8 @@ TEST_F(worker_count_test, default_maximum_is_the_machine) {
 
 TEST_F(worker_count_test, os_threads_are_made_when_first_wanted) {
     start(1);
-    if (!is_emulated()) std::thread([] {}).join(); // with the first one ThreadSanitizer makes its own; an emulator's ends after the join
+    // With the first one ThreadSanitizer makes its own; an emulator's ends after the join.
+    if (!is_emulated()) std::thread([] {}).join();
     auto const before = os_threads();
     set_worker_count(3);
     EXPECT_EQ(os_threads(), before + 2);
@@ -154,13 +159,15 @@ TEST_F(worker_count_test, workers_that_stand_by_use_no_processor_time) {
     this_thread::sleep_for(milliseconds(50)); // they are on their way
     double const others = cpu_seconds_of_others();
     double const start = cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID);
-    while (cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID) < start + 0.1) { // all kinds of work that would wake a sleeper
+    // All kinds of work that would wake a sleeper.
+    while (cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID) < start + 0.1) {
         EXPECT_EQ(fib(10), 55);
         spawn([] { this_thread::yield(); }).join();
         this_thread::sleep_for(std::chrono::microseconds(1));
     }
     EXPECT_LT(cpu_seconds_of_others() - others, 0.01);
-    EXPECT_EQ(sched::scheduler::instance().idle().sleeping(), 0U) << "a worker that stands by must not be in the idle set";
+    EXPECT_EQ(sched::scheduler::instance().idle().sleeping(), 0U)
+        << "a worker that stands by must not be in the idle set";
 }
 
 TEST_F(worker_count_test, ready_threads_of_a_worker_that_goes_are_run_by_others) {
@@ -237,7 +244,7 @@ TEST_F(worker_count_test, stops_and_starts_again_with_workers_standing_by) {
     }
 }
 
-// --- shepherds ---------------------------------------------------------------------------------------------------------
+// --- shepherds -----------------------------------------------------------------------------------
 
 attributes on(int shepherd) {
     attributes how;
@@ -257,7 +264,8 @@ TEST_F(worker_count_test, placed_threads_run_where_there_are_workers) {
         });
         EXPECT_EQ(a.join(), 1);
         set_worker_count(2);
-        EXPECT_EQ(spawn(on(1), [] { return this_thread::shepherd_index(); }).join(), 1) << "as soon as it has a worker again";
+        EXPECT_EQ(spawn(on(1), [] { return this_thread::shepherd_index(); }).join(), 1)
+            << "as soon as it has a worker again";
     }
 }
 
@@ -272,7 +280,7 @@ TEST_F(worker_count_test, shepherds_stay_and_share_the_workers) {
     }
 }
 
-// --- what the machine allows now ------------------------------------------------------------------------------------------
+// --- what the machine allows now -----------------------------------------------------------------
 
 int follow(faked_cgroup& group, char const* cpu_max) {
     group.set(cpu_max);
@@ -305,7 +313,9 @@ protected:
     static cpu_set_t mask_of_worker(std::size_t index) {
         cpu_set_t mask;
         CPU_ZERO(&mask);
-        EXPECT_EQ(pthread_getaffinity_np(sched::scheduler::instance().workers()[index]->os_thread, sizeof mask, &mask), 0);
+        EXPECT_EQ(pthread_getaffinity_np(sched::scheduler::instance().workers()[index]->os_thread,
+                                         sizeof mask, &mask),
+                  0);
         return mask;
     }
 
@@ -314,7 +324,8 @@ protected:
 
 TEST_F(affinity_test, workers_follow_a_mask_that_changes) {
     std::size_t last = 0;
-    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) last = CPU_ISSET(cpu, &m_before) ? cpu : last;
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        last = CPU_ISSET(cpu, &m_before) ? cpu : last;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(last, &one);
@@ -331,7 +342,7 @@ TEST_F(affinity_test, workers_follow_a_mask_that_changes) {
     EXPECT_TRUE(CPU_EQUAL(&mask, &m_before));
 }
 
-// --- first use -------------------------------------------------------------------------------------------------------------
+// --- first use -----------------------------------------------------------------------------------
 
 void first_use_with_too_many_workers() {
     setenv("TULLE_WORKERS", "4", 1);
@@ -341,13 +352,17 @@ void first_use_with_too_many_workers() {
 
 TEST(worker_count_death_test, first_use_with_more_workers_than_the_maximum) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(first_use_with_too_many_workers(), "tulle: cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
+    EXPECT_DEATH(first_use_with_too_many_workers(),
+                 "tulle: cannot start: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
 }
 
 void use_with_few_workers_at_most() {
     setenv("TULLE_MAX_WORKERS", "1", 1);
     set_worker_count(1); // starts the run time
-    std::_Exit(worker_count() == 1 && max_worker_count() == 1 && error_of([] { set_worker_count(2); }) == EINVAL ? 0 : 1);
+    std::_Exit(worker_count() == 1 && max_worker_count() == 1 &&
+                       error_of([] { set_worker_count(2); }) == EINVAL
+                   ? 0
+                   : 1);
 }
 
 TEST(worker_count_exit_test, maximum_from_the_environment) {

@@ -32,7 +32,9 @@ TEST_P(worker_locals, sums_of_many_threads_add_up) {
 TEST_P(worker_locals, a_worker_finds_its_value_again_and_others_do_not) {
     worker_local<std::vector<int>> lists;
     std::vector<thread<void>> threads;
-    for (int k = 0; k < 400; ++k) threads.push_back(spawn([&lists] { lists.local().push_back(this_thread::worker_index()); }));
+    for (int k = 0; k < 400; ++k)
+        threads.push_back(
+            spawn([&lists] { lists.local().push_back(this_thread::worker_index()); }));
     for (auto& t : threads) t.join();
     std::size_t total = 0;
     for (auto const& list : lists) {
@@ -45,7 +47,8 @@ TEST_P(worker_locals, a_worker_finds_its_value_again_and_others_do_not) {
 TEST_P(worker_locals, foreign_threads_get_one_too_and_it_stays) {
     worker_local<int> count(0);
     ++count.local();
-    for (int k = 0; k < 3; ++k) std::thread([&count] { ++count.local(); }).join(); // one after the other: one slot
+    // One after the other: one slot.
+    for (int k = 0; k < 3; ++k) std::thread([&count] { ++count.local(); }).join();
     EXPECT_EQ(count.combine(std::plus<>()), 4);
     EXPECT_EQ(count.size(), 2U);
     std::vector<std::thread> at_once;
@@ -81,7 +84,8 @@ TEST_P(worker_locals, values_have_cache_lines_of_their_own) {
 
 TEST_P(worker_locals, a_maker_is_called_once_for_each_worker_and_cleared_values_are_made_again) {
     std::atomic<int> made{0};
-    worker_local<std::string> names([&made] { return "n" + std::to_string(made.fetch_add(1, std::memory_order_relaxed)); });
+    worker_local<std::string> names(
+        [&made] { return "n" + std::to_string(made.fetch_add(1, std::memory_order_relaxed)); });
     EXPECT_TRUE(names.empty());
     EXPECT_EQ(names.local(), "n0");
     EXPECT_EQ(names.local(), "n0");
@@ -114,7 +118,8 @@ TEST_P(worker_locals, a_maker_may_wait) {
         return 1;
     });
     std::vector<thread<void>> threads;
-    for (int k = 0; k < 50; ++k) threads.push_back(spawn([&value] { EXPECT_GE(value.local(), 1); }));
+    for (int k = 0; k < 50; ++k)
+        threads.push_back(spawn([&value] { EXPECT_GE(value.local(), 1); }));
     for (auto& t : threads) t.join();
     EXPECT_LE(value.size(), static_cast<std::size_t>(GetParam()));
 }

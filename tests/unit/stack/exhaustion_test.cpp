@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stack pool does when the system refuses: every call of the memory seam fails in turn, and address space ends.
+// What the stack pool does when the system refuses: every call of the memory seam fails in turn,
+// and address space ends.
 #include "emulated.hpp"
 #include "stack/stack_pool.hpp"
 
@@ -89,7 +90,8 @@ TEST(stack_pool_exhaustion, refused_guard_regions_fall_back_to_mprotect) {
     calls.install_guards = [](strided_range const& ranges) noexcept {
         errno = EINVAL;
         if (++s_installs > 2) return false; // the probe and the first growth
-        for (std::size_t i = 0; i < ranges.count; ++i) system_memory().protect(ranges.first + i * ranges.stride, ranges.bytes);
+        for (std::size_t i = 0; i < ranges.count; ++i)
+            system_memory().protect(ranges.first + i * ranges.stride, ranges.bytes);
         return true;
     };
     settings chosen;
@@ -159,7 +161,8 @@ TEST(stack_pool_exhaustion, pages_are_populated_only_on_demand) {
     pool.release_many(spans.data(), spans.size());
 }
 
-/// Runs in a child: takes stacks until a limit on address space stops it. The exit code says what went right.
+/// Runs in a child: takes stacks until a limit on address space stops it. The exit code says what
+/// went right.
 [[noreturn]] void exhaust_address_space(size_class wanted) {
     stack_pool pool;
     span const first = pool.allocate(class_for(65536)); // everything needed once is there now
@@ -170,7 +173,8 @@ TEST(stack_pool_exhaustion, pages_are_populated_only_on_demand) {
     while (count < 1'000'000 && pool.allocate(wanted)) {
         ++count;
     }
-    bool const right = first && count > 0 && count < 1'000'000 && errno == ENOMEM && !pool.allocate(wanted);
+    bool const right =
+        first && count > 0 && count < 1'000'000 && errno == ENOMEM && !pool.allocate(wanted);
     _exit(right ? 0 : 1);
 }
 
@@ -179,8 +183,10 @@ TEST(stack_pool_exhaustion_death_test, end_of_address_space_is_an_error) {
     if (k_sanitized) {
         GTEST_SKIP() << "a sanitizer's shadow memory does not fit below a limit";
     }
-    for (std::size_t bytes : {std::size_t{1024}, std::size_t{16384}, std::size_t{262144}, std::size_t{64} << 20U}) {
-        EXPECT_EXIT(exhaust_address_space(class_for(bytes)), ::testing::ExitedWithCode(0), "") << bytes;
+    for (std::size_t bytes :
+         {std::size_t{1024}, std::size_t{16384}, std::size_t{262144}, std::size_t{64} << 20U}) {
+        EXPECT_EXIT(exhaust_address_space(class_for(bytes)), ::testing::ExitedWithCode(0), "")
+            << bytes;
     }
 }
 

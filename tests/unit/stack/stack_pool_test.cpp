@@ -31,7 +31,9 @@ std::vector<span> take(stack_pool& pool, size_class wanted, std::size_t count) {
     return spans;
 }
 
-void give(stack_pool& pool, std::vector<span> const& spans) { pool.release_many(spans.data(), spans.size()); }
+void give(stack_pool& pool, std::vector<span> const& spans) {
+    pool.release_many(spans.data(), spans.size());
+}
 
 TEST(stack_pool, gives_writable_zeroed_disjoint_stacks) {
     stack_pool pool;
@@ -40,7 +42,8 @@ TEST(stack_pool, gives_writable_zeroed_disjoint_stacks) {
         ASSERT_EQ(spans.size(), 3000U);
         std::set<std::byte*> ends;
         for (span const& one : spans) {
-            ASSERT_EQ(one.size, wanted.bytes() - (wanted.is_compact() ? 0 : tulle::os::page_size()));
+            ASSERT_EQ(one.size,
+                      wanted.bytes() - (wanted.is_compact() ? 0 : tulle::os::page_size()));
             ASSERT_EQ(reinterpret_cast<std::uintptr_t>(one.end()) % 1024, 0U);
             ASSERT_EQ(one.end()[-1], std::byte{0});
             one.end()[-1] = one.low[0] = std::byte{42};
@@ -118,7 +121,8 @@ TEST(stack_pool, threads_share_it) {
                 std::memcpy(one.end() - sizeof seed, &seed, sizeof seed);
                 mine.push_back(one);
             } else if (!mine.empty()) {
-                clash = clash || std::memcmp(mine.back().end() - sizeof seed, &seed, sizeof seed) != 0;
+                clash =
+                    clash || std::memcmp(mine.back().end() - sizeof seed, &seed, sizeof seed) != 0;
                 pool.release(mine.back());
                 mine.pop_back();
             }
@@ -141,11 +145,13 @@ TEST(stack_pool, threads_share_it) {
 }
 
 TEST(stack_pool, trim_gives_pages_back_and_keeps_stacks) {
-    if (are_pages_emulated()) GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
+    if (are_pages_emulated())
+        GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
     stack_pool pool;
     for (size_class const wanted : {k_small, k_compact}) {
         std::size_t const count = wanted.is_compact() ? 32'768 : 8'192;
-        std::size_t const touched = wanted.is_compact() ? count * 1024 : count * tulle::os::page_size();
+        std::size_t const touched =
+            wanted.is_compact() ? count * 1024 : count * tulle::os::page_size();
         auto const spans = take(pool, wanted, count);
         for (span const& one : spans) {
             one.end()[-1] = std::byte{1};
@@ -253,7 +259,8 @@ TEST_P(stack_pool_guard_death_test, stops_an_overflow) {
             EXPECT_EXIT(
                 write_below(spans[i]), [](int status) { return status != 0; }, "");
         } else {
-            EXPECT_DEATH((write_below(spans[i]), pool.release(spans[i])), "overflowed its stack.*stack_size");
+            EXPECT_DEATH((write_below(spans[i]), pool.release(spans[i])),
+                         "overflowed its stack.*stack_size");
         }
     }
     give(pool, spans);
@@ -268,17 +275,19 @@ TEST_P(stack_pool_guard_death_test, stops_an_overflow) {
     pool.release(again);
 }
 
-INSTANTIATE_TEST_SUITE_P(kinds, stack_pool_guard_death_test,
-                         ::testing::Values(guard_case{guard_choice::automatic, guard_kind::install, true},
-                                           guard_case{guard_choice::install, guard_kind::install, true},
-                                           guard_case{guard_choice::mprotect, guard_kind::mprotect, true},
-                                           guard_case{guard_choice::none, guard_kind::canary, false}));
+INSTANTIATE_TEST_SUITE_P(
+    kinds, stack_pool_guard_death_test,
+    ::testing::Values(guard_case{guard_choice::automatic, guard_kind::install, true},
+                      guard_case{guard_choice::install, guard_kind::install, true},
+                      guard_case{guard_choice::mprotect, guard_kind::mprotect, true},
+                      guard_case{guard_choice::none, guard_kind::canary, false}));
 
 TEST(stack_pool_death_test, names_a_span_that_is_not_its_own) {
     stack_pool pool;
     auto const spans = take(pool, k_small, 1);
     std::vector<std::byte> foreign(k_small.bytes());
-    EXPECT_DEATH(pool.release({foreign.data(), spans[0].size}), "is no stack of the class of 16384 bytes");
+    EXPECT_DEATH(pool.release({foreign.data(), spans[0].size}),
+                 "is no stack of the class of 16384 bytes");
     give(pool, spans);
 }
 

@@ -112,7 +112,8 @@ TEST_P(address_lock_test, an_address_may_be_used_as_a_word_afterwards) {
 }
 
 TEST(address_lock_fork, in_a_child_process_a_lock_is_as_it_was) {
-    one_worker const alone; // a thread that starts beside the fork may leave a sanitizer's allocator locked in the child
+    // A thread that starts beside the fork may leave a sanitizer's allocator locked in the child.
+    one_worker const alone;
     static char s_byte = 0;
     address_lock lock(&s_byte);
     lock.lock();
@@ -124,7 +125,7 @@ TEST(address_lock_fork, in_a_child_process_a_lock_is_as_it_was) {
     lock.unlock();
 }
 
-// --- what debug builds find ------------------------------------------------------------------------------------------------------
+// --- what debug builds find ----------------------------------------------------------------------
 
 class address_lock_death_test : public ::testing::Test {
 protected:
@@ -132,7 +133,8 @@ protected:
         if (is_initialized()) finalize();
     }
     void SetUp() override {
-        if (!sync::k_check_addresses) GTEST_SKIP() << "a release build does not look; checked.address_lock does in each";
+        if (!sync::k_check_addresses)
+            GTEST_SKIP() << "a release build does not look; checked.address_lock does in each";
         GTEST_FLAG_SET(death_test_style, "threadsafe");
     }
     std::uint64_t m_word = 0;
@@ -150,13 +152,15 @@ TEST_F(address_lock_death_test, a_full_empty_operation_on_a_locked_address) {
 
 TEST_F(address_lock_death_test, a_lock_of_an_empty_word) {
     feb::empty(m_word);
-    EXPECT_DEATH(address_lock(&m_word).lock(), "address 0x[0-9a-f]+ is locked while it is an empty full/empty word");
+    EXPECT_DEATH(address_lock(&m_word).lock(),
+                 "address 0x[0-9a-f]+ is locked while it is an empty full/empty word");
     EXPECT_DEATH(static_cast<void>(address_lock(&m_word).try_lock()), "use one or the other");
     feb::fill(m_word);
 }
 
 TEST_F(address_lock_death_test, an_unlock_of_what_nobody_has_locked) {
-    EXPECT_DEATH(address_lock(&m_word).unlock(), "address 0x[0-9a-f]+ is unlocked, but nobody has locked it");
+    EXPECT_DEATH(address_lock(&m_word).unlock(),
+                 "address 0x[0-9a-f]+ is unlocked, but nobody has locked it");
 }
 
 } // namespace

@@ -45,8 +45,10 @@ TEST(barrier, separates_phases_of_threads_of_any_kind) {
     };
     std::vector<tulle::thread<void>> threads;
     std::vector<std::thread> foreign;
-    for (std::size_t i = 0; i < k_green; ++i) threads.push_back(tulle::spawn([&run, i] { run(i); }));
-    for (std::size_t i = 0; i < k_foreign; ++i) foreign.emplace_back([&run, i] { run(k_green + i); });
+    for (std::size_t i = 0; i < k_green; ++i)
+        threads.push_back(tulle::spawn([&run, i] { run(i); }));
+    for (std::size_t i = 0; i < k_foreign; ++i)
+        foreign.emplace_back([&run, i] { run(k_green + i); });
     for (auto& t : threads) t.join();
     for (auto& t : foreign) t.join();
     EXPECT_EQ(errors.load(), 0);
@@ -60,7 +62,8 @@ TEST(barrier, a_timed_out_participant_withdraws) {
     EXPECT_FALSE(b.arrive_and_wait_for(5ms));
     EXPECT_GE(clock_type::now() - begin, 5ms);
     EXPECT_FALSE(b.arrive_and_wait_until(clock_type::now() + 1ms));
-    auto other = tulle::spawn([&b] { b.arrive_and_wait(); }); // would return at once if an arrival had been left behind
+    // Would return at once if an arrival had been left behind.
+    auto other = tulle::spawn([&b] { b.arrive_and_wait(); });
     EXPECT_FALSE(other.join_for(5ms));
     EXPECT_TRUE(b.arrive_and_wait_for(1h));
     other.join();
@@ -72,7 +75,8 @@ TEST(barrier, time_outs_race_with_the_last_arrival) {
     std::atomic<int> met{0};
     auto hasty = tulle::spawn([&] {
         for (int i = 0; i < k_rounds; ++i) {
-            while (!b.arrive_and_wait_for(std::chrono::microseconds(i % 40))) tulle::this_thread::yield();
+            while (!b.arrive_and_wait_for(std::chrono::microseconds(i % 40)))
+                tulle::this_thread::yield();
             ++met;
         }
     });

@@ -108,7 +108,8 @@ TEST(c_api, signal) {
     EXPECT_EQ(tulle_signal_timedwait(&g_signal, 0), -ETIMEDOUT);
     EXPECT_EQ(tulle_signal_timedwait(&g_signal, k_ms), -ETIMEDOUT);
     auto first = tulle::spawn([] { return tulle_signal_wait(&g_signal); });
-    while (tulle_signal_destroy(&g_signal) != -EBUSY) tulle::this_thread::sleep_for(100us); // it waits
+    // It waits.
+    while (tulle_signal_destroy(&g_signal) != -EBUSY) tulle::this_thread::sleep_for(100us);
     EXPECT_EQ(tulle_signal_wait(&g_signal), -EBUSY);
     EXPECT_EQ(tulle_signal_timedwait(&g_signal, k_ms), -EBUSY);
     EXPECT_EQ(tulle_signal_add_signalers(&g_signal, UINT32_MAX), -EINVAL);

@@ -99,14 +99,15 @@ TEST(cancellation_source, dies_with_a_deadline_to_come) {
 TEST(sleep, ends_by_cancellation) {
     tulle::cancellation_source source;
     EXPECT_TRUE(tulle::this_thread::sleep_for(1ms, source.get_token()));
-    auto sleeper = tulle::spawn([token = source.get_token()] { return tulle::this_thread::sleep_for(1h, token); });
+    auto sleeper = tulle::spawn(
+        [token = source.get_token()] { return tulle::this_thread::sleep_for(1h, token); });
     EXPECT_FALSE(sleeper.join_for(2ms));
     source.request_stop();
     EXPECT_FALSE(sleeper.join());
     EXPECT_FALSE(tulle::this_thread::sleep_until(clock_type::now() + 1h, source.get_token()));
 }
 
-// --- each wait: begins, is cancelled, and is as if it had not been -----------------------------------------------------------
+// --- each wait: begins, is cancelled, and is as if it had not been -------------------------------
 
 struct wait_case {
     std::function<bool(tulle::wait_limit const&)> wait; // true: what it waits for came
@@ -149,7 +150,9 @@ TEST_P(every_wait, races_of_cancellation_and_time_lose_nothing) {
     wait_case const c = GetParam().make();
     for (int k = 0; k < 200; ++k) {
         tulle::cancellation_source source;
-        auto waiter = tulle::spawn([&] { return c.wait({source.get_token(), std::chrono::microseconds(k % 50)}); });
+        auto waiter = tulle::spawn([&] {
+            return c.wait({source.get_token(), std::chrono::microseconds(k % 50)});
+        });
         if (k % 3 == 0) tulle::this_thread::yield();
         source.request_stop();
         EXPECT_FALSE(waiter.join());
@@ -158,15 +161,20 @@ TEST_P(every_wait, races_of_cancellation_and_time_lose_nothing) {
     EXPECT_TRUE(c.wait(tulle::cancellation_token()));
 }
 
-// Nodes of a wait that lie in its frame are in no list any more when the frame ends: a later request would write into what is there then.
-[[gnu::noinline]] bool wait_in_a_frame_of_its_own(wait_case const& c, tulle::wait_limit const& until) { return c.wait(until); }
+// Nodes of a wait that lie in its frame are in no list any more when the frame ends: a later
+// request would write into what is there then.
+[[gnu::noinline]] bool wait_in_a_frame_of_its_own(wait_case const& c,
+                                                  tulle::wait_limit const& until) {
+    return c.wait(until);
+}
 
 [[gnu::noinline]] bool stays_untouched(tulle::latch& is_written, tulle::latch& may_be_read) {
     std::array<unsigned char volatile, 8192> memory{};
     for (auto& byte : memory) byte = 0xee;
     is_written.count_down();
     may_be_read.wait();
-    return std::all_of(memory.begin(), memory.end(), [](unsigned char byte) { return byte == 0xee; });
+    return std::all_of(memory.begin(), memory.end(),
+                       [](unsigned char byte) { return byte == 0xee; });
 }
 
 TEST_P(every_wait, ends_by_a_wake_up_and_leaves_nothing_in_its_token) {
@@ -234,12 +242,13 @@ wait_case condition_case() {
 template <class Lock, class Unlock> auto held_by_another(Lock lock, Unlock unlock) {
     auto const release = std::make_shared<tulle::latch>(1);
     auto const holds = std::make_shared<tulle::latch>(1);
-    auto const holder = std::make_shared<tulle::thread<void>>(tulle::spawn([lock, unlock, release, holds] {
-        lock();
-        holds->count_down();
-        release->wait();
-        unlock();
-    }));
+    auto const holder =
+        std::make_shared<tulle::thread<void>>(tulle::spawn([lock, unlock, release, holds] {
+            lock();
+            holds->count_down();
+            release->wait();
+            unlock();
+        }));
     holds->wait();
     return [holder, release] {
         release->count_down();
@@ -271,13 +280,17 @@ wait_case semaphore_case() {
 
 wait_case thread_case() {
     auto const release = std::make_shared<tulle::latch>(1);
-    auto const t = std::make_shared<tulle::thread<void>>(tulle::spawn([release] { release->wait(); }));
-    return {[t](auto const& until) { return t->try_join(until); }, [release] { release->count_down(); }};
+    auto const t =
+        std::make_shared<tulle::thread<void>>(tulle::spawn([release] { release->wait(); }));
+    return {[t](auto const& until) { return t->try_join(until); },
+            [release] { release->count_down(); }};
 }
 wait_case send_case() {
     auto const c = std::make_shared<tulle::channel<int>>(1);
     c->send(1);
-    auto const wait = [c](tulle::wait_limit const& until) { return c->send(2, until) == tulle::channel_status::success; };
+    auto const wait = [c](tulle::wait_limit const& until) {
+        return c->send(2, until) == tulle::channel_status::success;
+    };
     return {wait, [c] { static_cast<void>(c->receive()); }};
 }
 wait_case receive_case() {
@@ -287,7 +300,8 @@ wait_case receive_case() {
 wait_case phase_case() {
     auto const b = std::make_shared<tulle::phased_barrier<>>(2);
     auto const arrival = std::make_shared<tulle::phased_barrier<>::arrival_token>(b->arrive());
-    return {[b, arrival](auto const& until) { return b->wait(*arrival, until); }, [b] { static_cast<void>(b->arrive()); }};
+    return {[b, arrival](auto const& until) { return b->wait(*arrival, until); },
+            [b] { static_cast<void>(b->arrive()); }};
 }
 
 // A word is full at first; it is full again when the last who uses it goes.
@@ -300,24 +314,29 @@ std::shared_ptr<long> word_of_its_own() {
 wait_case word_full_case() {
     auto const w = word_of_its_own();
     tulle::feb::empty(*w);
-    return {[w](auto const& until) { return tulle::feb::read_ff(*w, until).has_value(); }, [w] { tulle::feb::fill(*w); }};
+    return {[w](auto const& until) { return tulle::feb::read_ff(*w, until).has_value(); },
+            [w] { tulle::feb::fill(*w); }};
 }
 wait_case word_taken_case() {
     auto const w = word_of_its_own();
     tulle::feb::empty(*w);
-    return {[w](auto const& until) { return tulle::feb::read_fe(*w, until).has_value(); }, [w] { tulle::feb::write_f(*w, 2); }};
+    return {[w](auto const& until) { return tulle::feb::read_fe(*w, until).has_value(); },
+            [w] { tulle::feb::write_f(*w, 2); }};
 }
 wait_case word_empty_case() {
     auto const w = word_of_its_own();
-    return {[w](auto const& until) { return tulle::feb::write_ef(*w, 2, until); }, [w] { tulle::feb::empty(*w); }};
+    return {[w](auto const& until) { return tulle::feb::write_ef(*w, 2, until); },
+            [w] { tulle::feb::empty(*w); }};
 }
 wait_case cell_full_case() {
     auto const c = std::make_shared<tulle::full_empty<std::string>>();
-    return {[c](auto const& until) { return c->read_fe(until).has_value(); }, [c] { c->write_ef("x"); }};
+    return {[c](auto const& until) { return c->read_fe(until).has_value(); },
+            [c] { c->write_ef("x"); }};
 }
 wait_case cell_empty_case() {
     auto const c = std::make_shared<tulle::full_empty<std::string>>("x");
-    return {[c](auto const& until) { return c->write_ef(std::string("y"), until); }, [c] { c->empty(); }};
+    return {[c](auto const& until) { return c->write_ef(std::string("y"), until); },
+            [c] { c->empty(); }};
 }
 wait_case address_case() {
     auto const byte = std::make_shared<char>();
@@ -327,8 +346,8 @@ wait_case address_case() {
         if (locked) lock.unlock();
         return locked;
     };
-    return {wait,
-            held_by_another([byte] { tulle::address_lock(byte.get()).lock(); }, [byte] { tulle::address_lock(byte.get()).unlock(); })};
+    return {wait, held_by_another([byte] { tulle::address_lock(byte.get()).lock(); },
+                                  [byte] { tulle::address_lock(byte.get()).unlock(); })};
 }
 wait_case future_case() {
     auto const p = std::make_shared<tulle::promise<int>>();
@@ -343,27 +362,34 @@ wait_case place_case() {
     };
     auto const s = std::make_shared<state>();
     s->group.spawn([s = s.get()] { s->release.wait(); });
-    return {[s](auto const& until) { return s->group.spawn(until, [] {}); }, [s] { s->release.count_down(); }};
+    return {[s](auto const& until) { return s->group.spawn(until, [] {}); },
+            [s] { s->release.count_down(); }};
 }
 
 INSTANTIATE_TEST_SUITE_P(of_words_and_futures, every_wait,
-                         ::testing::Values(named_case{"word_full", &word_full_case}, named_case{"word_taken", &word_taken_case},
-                                           named_case{"word_empty", &word_empty_case}, named_case{"cell_full", &cell_full_case},
-                                           named_case{"cell_empty", &cell_empty_case}, named_case{"address_lock", &address_case},
-                                           named_case{"future", &future_case}, named_case{"place", &place_case}),
+                         ::testing::Values(named_case{"word_full", &word_full_case},
+                                           named_case{"word_taken", &word_taken_case},
+                                           named_case{"word_empty", &word_empty_case},
+                                           named_case{"cell_full", &cell_full_case},
+                                           named_case{"cell_empty", &cell_empty_case},
+                                           named_case{"address_lock", &address_case},
+                                           named_case{"future", &future_case},
+                                           named_case{"place", &place_case}),
                          [](auto const& chosen) { return std::string(chosen.param.name); });
 
-INSTANTIATE_TEST_SUITE_P(of_the_library, every_wait,
-                         ::testing::Values(named_case{"latch", &latch_case}, named_case{"signal", &signal_case},
-                                           named_case{"mutex", &lock_case<tulle::mutex>}, named_case{"barrier", &barrier_case},
-                                           named_case{"condition", &condition_case}, named_case{"semaphore", &semaphore_case},
-                                           named_case{"shared_mutex", &lock_case<tulle::shared_mutex>},
-                                           named_case{"shared_mutex_shared", &shared_case},
-                                           named_case{"recursive_mutex", &lock_case<tulle::recursive_mutex>},
-                                           named_case{"spin_lock", &lock_case<tulle::spin_lock>}, named_case{"thread", &thread_case},
-                                           named_case{"channel_send", &send_case}, named_case{"channel_receive", &receive_case},
-                                           named_case{"phase", &phase_case}),
-                         [](auto const& chosen) { return std::string(chosen.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    of_the_library, every_wait,
+    ::testing::Values(
+        named_case{"latch", &latch_case}, named_case{"signal", &signal_case},
+        named_case{"mutex", &lock_case<tulle::mutex>}, named_case{"barrier", &barrier_case},
+        named_case{"condition", &condition_case}, named_case{"semaphore", &semaphore_case},
+        named_case{"shared_mutex", &lock_case<tulle::shared_mutex>},
+        named_case{"shared_mutex_shared", &shared_case},
+        named_case{"recursive_mutex", &lock_case<tulle::recursive_mutex>},
+        named_case{"spin_lock", &lock_case<tulle::spin_lock>}, named_case{"thread", &thread_case},
+        named_case{"channel_send", &send_case}, named_case{"channel_receive", &receive_case},
+        named_case{"phase", &phase_case}),
+    [](auto const& chosen) { return std::string(chosen.param.name); });
 
 TEST(cancellation, ends_very_many_waits) {
     constexpr int k_waiters = 2000;
@@ -371,7 +397,8 @@ TEST(cancellation, ends_very_many_waits) {
     tulle::cancellation_source source;
     std::atomic<int> ended{0};
     std::vector<tulle::thread<void>> threads;
-    for (int k = 0; k < k_waiters; ++k) threads.push_back(tulle::spawn([&] { ended += never.wait(source.get_token()) ? 0 : 1; }));
+    for (int k = 0; k < k_waiters; ++k)
+        threads.push_back(tulle::spawn([&] { ended += never.wait(source.get_token()) ? 0 : 1; }));
     tulle::this_thread::yield();
     source.request_stop();
     for (auto& t : threads) t.join();

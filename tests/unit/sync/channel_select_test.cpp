@@ -143,13 +143,16 @@ TEST(select, loses_nothing_among_many) {
     constexpr int k_channels = 3;
     constexpr int k_threads = 8;
     constexpr int k_rounds = 1500;
-    std::array<channel<int>, k_channels> channels{channel<int>(2), channel<int>(2), channel<int>(2)};
+    std::array<channel<int>, k_channels> channels{channel<int>(2), channel<int>(2),
+                                                  channel<int>(2)};
     for (auto& c : channels) c.send(1);
     run_in_both_kinds(k_threads - 2, 2, [&](int self) {
         for (int k = 0; k < k_rounds; ++k) {
             receive_case x(channels[static_cast<std::size_t>(self + k) % k_channels]);
             receive_case y(channels[static_cast<std::size_t>(self + k + 1) % k_channels]);
-            auto const chosen = k % 5 == 0 ? tulle::select_for(std::chrono::microseconds(k % 30), x, y) : tulle::select(x, y);
+            auto const chosen = k % 5 == 0
+                                    ? tulle::select_for(std::chrono::microseconds(k % 30), x, y)
+                                    : tulle::select(x, y);
             if (chosen == tulle::no_case) continue;
             int const item = chosen == 0 ? *x.item : *y.item;
             send_case to_first(channels[0], item);

@@ -137,7 +137,8 @@ TEST(channel, is_a_range) {
 class over_capacities : public ::testing::TestWithParam<std::size_t> {
 protected:
     static channel<int> make() {
-        return GetParam() == tulle::detail::k_unbounded ? channel<int>(tulle::unbounded) : channel<int>(GetParam());
+        return GetParam() == tulle::detail::k_unbounded ? channel<int>(tulle::unbounded)
+                                                        : channel<int>(GetParam());
     }
 };
 
@@ -154,7 +155,9 @@ TEST_P(over_capacities, many_senders_many_receivers) {
             for (int k = 0; k < k_items; ++k) {
                 int const item = self / 2 * k_items + k;
                 if (k % 7 == 0)
-                    while (c.send_for(item, std::chrono::microseconds(k % 20)) != channel_status::success) tulle::this_thread::yield();
+                    while (c.send_for(item, std::chrono::microseconds(k % 20)) !=
+                           channel_status::success)
+                        tulle::this_thread::yield();
                 else
                     c.send(item);
             }
@@ -187,9 +190,15 @@ void random_step(channel<int>& c, recorder& r, tulle::base::rng& random, int ite
     };
     switch (random.below(13)) {
         case 0:
-        case 1: return r.record([&] { return channel_operation{kind::send, item, c.try_send(item), false}; });
+        case 1:
+            return r.record([&] {
+                return channel_operation{kind::send, item, c.try_send(item), false};
+            });
         case 2:
-        case 3: return r.record([&] { return channel_operation{kind::send, item, c.send_for(item, brief), true}; });
+        case 3:
+            return r.record([&] {
+                return channel_operation{kind::send, item, c.send_for(item, brief), true};
+            });
         case 4:
         case 5: return r.record([&] { return got(c.try_receive(&status), false); });
         case 6:
@@ -218,7 +227,9 @@ void random_step(channel<int>& c, recorder& r, tulle::base::rng& random, int ite
         default:
             if (random.below(6) == 0)
                 r.record([&] {
-                    return channel_operation{kind::close, 0, c.close() ? channel_status::success : channel_status::closed, false};
+                    return channel_operation{
+                        kind::close, 0,
+                        c.close() ? channel_status::success : channel_status::closed, false};
                 });
     }
 }
@@ -241,19 +252,26 @@ TEST_P(over_buffers, histories_are_linearizable) {
             for (int k = 0; k < k_steps; ++k) random_step(c, mine, random, self * 100 + k + 1);
         });
         std::vector<linearizability::event<channel_operation>> history;
-        for (auto const& r : recorders) history.insert(history.end(), r.events().begin(), r.events().end());
-        ASSERT_TRUE((linearizability::checker<channel_model, channel_operation>(history).is_linearizable(channel_model{GetParam()})))
+        for (auto const& r : recorders)
+            history.insert(history.end(), r.events().begin(), r.events().end());
+        ASSERT_TRUE(
+            (linearizability::checker<channel_model, channel_operation>(history).is_linearizable(
+                channel_model{GetParam()})))
             << round;
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(channel, over_capacities, ::testing::Values(0U, 1U, 2U, 5U, tulle::detail::k_unbounded));
-INSTANTIATE_TEST_SUITE_P(channel, over_buffers, ::testing::Values(1U, 2U, 5U, tulle::detail::k_unbounded));
+INSTANTIATE_TEST_SUITE_P(channel, over_capacities,
+                         ::testing::Values(0U, 1U, 2U, 5U, tulle::detail::k_unbounded));
+INSTANTIATE_TEST_SUITE_P(channel, over_buffers,
+                         ::testing::Values(1U, 2U, 5U, tulle::detail::k_unbounded));
 
-// --- the check itself ----------------------------------------------------------------------------------------------------------
+// --- the check itself ----------------------------------------------------------------------------
 
-bool is_possible(std::vector<linearizability::event<channel_operation>> const& history, std::size_t capacity) {
-    return linearizability::checker<channel_model, channel_operation>(history).is_linearizable(channel_model{capacity});
+bool is_possible(std::vector<linearizability::event<channel_operation>> const& history,
+                 std::size_t capacity) {
+    return linearizability::checker<channel_model, channel_operation>(history).is_linearizable(
+        channel_model{capacity});
 }
 
 TEST(linearizability, tells_possible_histories_from_others) {
@@ -262,9 +280,14 @@ TEST(linearizability, tells_possible_histories_from_others) {
     channel_operation const receive_1{kind::receive, 1, channel_status::success, false};
     channel_operation const receive_2{kind::receive, 2, channel_status::success, false};
     channel_operation const none{kind::receive, 0, channel_status::not_ready, false};
-    EXPECT_TRUE(is_possible({{send_1, 0, 1}, {send_2, 2, 3}, {receive_1, 4, 5}, {receive_2, 6, 7}}, 2));
-    EXPECT_FALSE(is_possible({{send_1, 0, 1}, {send_2, 2, 3}, {receive_2, 4, 5}, {receive_1, 6, 7}}, 2)) << "order";
-    EXPECT_TRUE(is_possible({{send_1, 0, 3}, {send_2, 1, 2}, {receive_2, 4, 5}, {receive_1, 6, 7}}, 2)) << "sent at once";
+    EXPECT_TRUE(
+        is_possible({{send_1, 0, 1}, {send_2, 2, 3}, {receive_1, 4, 5}, {receive_2, 6, 7}}, 2));
+    EXPECT_FALSE(
+        is_possible({{send_1, 0, 1}, {send_2, 2, 3}, {receive_2, 4, 5}, {receive_1, 6, 7}}, 2))
+        << "order";
+    EXPECT_TRUE(
+        is_possible({{send_1, 0, 3}, {send_2, 1, 2}, {receive_2, 4, 5}, {receive_1, 6, 7}}, 2))
+        << "sent at once";
     EXPECT_FALSE(is_possible({{send_1, 0, 1}, {send_2, 2, 3}, {receive_1, 4, 5}}, 1)) << "capacity";
     EXPECT_TRUE(is_possible({{send_1, 0, 1}, {send_2, 2, 5}, {receive_1, 3, 4}}, 1));
     EXPECT_FALSE(is_possible({{receive_1, 0, 1}, {send_1, 2, 3}}, 1)) << "before it was sent";
@@ -274,7 +297,8 @@ TEST(linearizability, tells_possible_histories_from_others) {
     channel_operation const close{kind::close, 0, channel_status::success, false};
     channel_operation const closed{kind::receive, 0, channel_status::closed, false};
     EXPECT_TRUE(is_possible({{send_1, 0, 1}, {close, 2, 3}, {receive_1, 4, 5}, {closed, 6, 7}}, 1));
-    EXPECT_FALSE(is_possible({{send_1, 0, 1}, {close, 2, 3}, {closed, 4, 5}}, 1)) << "something is left";
+    EXPECT_FALSE(is_possible({{send_1, 0, 1}, {close, 2, 3}, {closed, 4, 5}}, 1))
+        << "something is left";
     EXPECT_FALSE(is_possible({{close, 0, 1}, {close, 2, 3}}, 1)) << "twice";
 }
 

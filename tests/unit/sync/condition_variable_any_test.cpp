@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
 template <class Mutex> class of_any_lock : public ::testing::Test {};
-using locks = ::testing::Types<tulle::mutex, tulle::recursive_mutex, tulle::shared_mutex, tulle::spin_lock>;
+using locks =
+    ::testing::Types<tulle::mutex, tulle::recursive_mutex, tulle::shared_mutex, tulle::spin_lock>;
 TYPED_TEST_SUITE(of_any_lock, locks, );
 
 TYPED_TEST(of_any_lock, items_are_passed_on) {
@@ -35,7 +36,8 @@ TYPED_TEST(of_any_lock, items_are_passed_on) {
                 changed.wait(held, [&] { return full < 3; });
                 ++full;
             } else {
-                while (!changed.wait_for(held, std::chrono::microseconds(50), [&] { return full > 0; })) {}
+                while (!changed.wait_for(held, std::chrono::microseconds(50),
+                                         [&] { return full > 0; })) {}
                 --full;
                 ++taken;
             }

@@ -53,7 +53,8 @@ TEST(full_empty, readers_all_get_the_value_and_takers_one_each) {
     tulle::full_empty<int> cell;
     constexpr int k_readers = 200;
     std::vector<tulle::thread<int>> readers;
-    for (int i = 0; i < k_readers; ++i) readers.push_back(tulle::spawn([&cell] { return cell.read_ff(); }));
+    for (int i = 0; i < k_readers; ++i)
+        readers.push_back(tulle::spawn([&cell] { return cell.read_ff(); }));
     auto taker = tulle::spawn([&cell] { return cell.read_fe(); });
     while (cell.waiting().size() != k_readers + 1) tulle::this_thread::yield();
     auto const ids = cell.waiting();

@@ -84,14 +84,18 @@ TEST_P(future_test, references_nothing_and_what_can_only_be_moved) {
     promise<std::unique_ptr<int>> pointer;
     pointer.set_value(std::make_unique<int>(7));
     EXPECT_EQ(*pointer.get_future().get(), 7);
-    EXPECT_EQ(*async([own = std::make_unique<int>(8)]() mutable { return std::move(own); }).get(), 8);
+    EXPECT_EQ(*async([own = std::make_unique<int>(8)]() mutable { return std::move(own); }).get(),
+              8);
     EXPECT_EQ(&async([&target]() -> int& { return target; }).get(), &target);
 }
 
 TEST_P(future_test, async_returns_what_the_thread_returns) {
-    EXPECT_EQ(async([](int a, std::string const& b) { return b + std::to_string(a); }, 5, "n").get(), "n5");
+    EXPECT_EQ(
+        async([](int a, std::string const& b) { return b + std::to_string(a); }, 5, "n").get(),
+        "n5");
     EXPECT_THROW(async([]() -> int { throw std::runtime_error("no"); }).get(), std::runtime_error);
-    EXPECT_EQ(async(attributes{.name = "adder"}, [] { return this_thread::name(); }).get(), "adder");
+    EXPECT_EQ(async(attributes{.name = "adder"}, [] { return this_thread::name(); }).get(),
+              "adder");
     std::vector<future<int>> many;
     for (int k = 0; k < 1000; ++k) many.push_back(async([k] { return k; }));
     for (int k = 0; k < 1000; ++k) EXPECT_EQ(many[static_cast<std::size_t>(k)].get(), k);
@@ -138,19 +142,23 @@ TEST_P(future_test, foreign_threads) {
     other.join();
 }
 
-// --- errors ---------------------------------------------------------------------------------------------------------------
+// --- errors --------------------------------------------------------------------------------------
 
 TEST_P(future_test, errors) {
     future<int> none;
     EXPECT_EQ(error_of([&] { none.get(); }), make_error_code(errc::no_state));
-    EXPECT_EQ(error_of([&] { static_cast<void>(none.wait_for(1s)); }), make_error_code(errc::no_state));
-    EXPECT_EQ(error_of([&] { static_cast<void>(none.then([](int) {})); }), make_error_code(errc::no_state));
+    EXPECT_EQ(error_of([&] { static_cast<void>(none.wait_for(1s)); }),
+              make_error_code(errc::no_state));
+    EXPECT_EQ(error_of([&] { static_cast<void>(none.then([](int) {})); }),
+              make_error_code(errc::no_state));
     promise<int> p;
     future<int> f = p.get_future();
-    EXPECT_EQ(error_of([&] { static_cast<void>(p.get_future()); }), make_error_code(errc::future_already_retrieved));
+    EXPECT_EQ(error_of([&] { static_cast<void>(p.get_future()); }),
+              make_error_code(errc::future_already_retrieved));
     p.set_value(1);
     EXPECT_EQ(error_of([&] { p.set_value(2); }), make_error_code(errc::promise_already_satisfied));
-    EXPECT_EQ(error_of([&] { p.set_exception({}); }), make_error_code(errc::promise_already_satisfied));
+    EXPECT_EQ(error_of([&] { p.set_exception({}); }),
+              make_error_code(errc::promise_already_satisfied));
     promise<int> const moved(std::move(p));
     EXPECT_EQ(error_of([&] { p.set_value(3); }), make_error_code(errc::no_state));
     EXPECT_EQ(f.get(), 1);
@@ -178,11 +186,13 @@ TEST_P(future_test, a_value_that_cannot_be_made_is_an_exception) {
     EXPECT_THROW(p.get_future().get(), std::length_error);
 }
 
-// --- then -----------------------------------------------------------------------------------------------------------------
+// --- then ----------------------------------------------------------------------------------------
 
 TEST_P(future_test, continuations_take_the_value_or_the_future) {
     promise<int> p;
-    auto value = p.get_future().then([](int v) { return v + 1; }).then([](int v) { return std::to_string(v); });
+    auto value = p.get_future().then([](int v) { return v + 1; }).then([](int v) {
+        return std::to_string(v);
+    });
     promise<int> q;
     auto whole = q.get_future().then([](future<int> f) { return f.get() * 2; });
     p.set_value(4);
@@ -192,7 +202,10 @@ TEST_P(future_test, continuations_take_the_value_or_the_future) {
     EXPECT_EQ(make_ready_future(6).then([](int v) { return v * v; }).get(), 36);
     make_ready_future().then([] {}).get();
     EXPECT_EQ(make_ready_future().then([](future<void> f) { return f.try_wait(); }).get(), true);
-    EXPECT_EQ(*make_ready_future(std::make_unique<int>(7)).then([](std::unique_ptr<int> v) { return v; }).get(), 7);
+    EXPECT_EQ(*make_ready_future(std::make_unique<int>(7))
+                   .then([](std::unique_ptr<int> v) { return v; })
+                   .get(),
+              7);
 }
 
 TEST_P(future_test, exceptions_go_past_continuations_that_want_a_value) {
@@ -210,18 +223,25 @@ TEST_P(future_test, exceptions_go_past_continuations_that_want_a_value) {
     });
     EXPECT_EQ(caught.get(), -1);
     EXPECT_FALSE(called);
-    EXPECT_THROW(make_ready_future(1).then([](int) -> int { throw std::logic_error("in it"); }).get(), std::logic_error);
+    EXPECT_THROW(
+        make_ready_future(1).then([](int) -> int { throw std::logic_error("in it"); }).get(),
+        std::logic_error);
 }
 
 TEST_P(future_test, a_continuation_that_returns_a_future_has_its_result) {
     promise<int> p;
-    future<std::string> f =
-        async([] { return 1; }).then([&p](int) { return p.get_future().then([](int v) { return std::to_string(v); }); });
+    future<std::string> f = async([] { return 1; }).then([&p](int) {
+        return p.get_future().then([](int v) { return std::to_string(v); });
+    });
     EXPECT_FALSE(f.wait_for(300us));
     p.set_value(9);
     EXPECT_EQ(f.get(), "9");
-    EXPECT_THROW(make_ready_future().then([] { return make_exceptional_future<int>(std::make_exception_ptr(7)); }).get(), int);
-    EXPECT_EQ(error_of([] { make_ready_future().then([] { return future<int>(); }).get(); }), make_error_code(errc::broken_promise));
+    EXPECT_THROW(make_ready_future()
+                     .then([] { return make_exceptional_future<int>(std::make_exception_ptr(7)); })
+                     .get(),
+                 int);
+    EXPECT_EQ(error_of([] { make_ready_future().then([] { return future<int>(); }).get(); }),
+              make_error_code(errc::broken_promise));
 }
 
 TEST_P(future_test, continuations_may_wait) {
@@ -241,7 +261,7 @@ TEST_P(future_test, a_long_chain) {
     EXPECT_EQ(f.get(), 20000);
 }
 
-// --- when_all, when_any ------------------------------------------------------------------------------------------------------
+// --- when_all, when_any --------------------------------------------------------------------------
 
 TEST_P(future_test, all_of_several) {
     promise<int> p;
@@ -290,11 +310,13 @@ TEST_P(future_test, any_of_several) {
 }
 
 TEST_P(future_test, invalid_futures_among_several) {
-    EXPECT_EQ(error_of([] { static_cast<void>(when_all(make_ready_future(1), future<int>())); }), make_error_code(errc::no_state));
-    EXPECT_EQ(error_of([] { static_cast<void>(when_any(future<int>())); }), make_error_code(errc::no_state));
+    EXPECT_EQ(error_of([] { static_cast<void>(when_all(make_ready_future(1), future<int>())); }),
+              make_error_code(errc::no_state));
+    EXPECT_EQ(error_of([] { static_cast<void>(when_any(future<int>())); }),
+              make_error_code(errc::no_state));
 }
 
-// --- limits -----------------------------------------------------------------------------------------------------------------
+// --- limits --------------------------------------------------------------------------------------
 
 int fib_in(spawn_group& g, int n) {
     if (n < 2) return n;
@@ -307,13 +329,14 @@ TEST_P(future_test, of_a_group) {
         for (std::size_t const most : {1U, 4U}) {
             spawn_group g(most, policy);
             EXPECT_EQ(async(g, [&g] { return fib_in(g, 13); }).get(), 233);
-            EXPECT_THROW(async(g, []() -> int { throw std::runtime_error("mine"); }).get(), std::runtime_error);
+            EXPECT_THROW(async(g, []() -> int { throw std::runtime_error("mine"); }).get(),
+                         std::runtime_error);
             EXPECT_NO_THROW(g.join());
         }
     }
 }
 
-// --- everything at random -----------------------------------------------------------------------------------------------------
+// --- everything at random ------------------------------------------------------------------------
 
 // A future of `value`, made in one of many ways.
 future<std::uint64_t> grow(std::uint64_t seed, std::uint64_t value, int depth) {
@@ -323,23 +346,31 @@ future<std::uint64_t> grow(std::uint64_t seed, std::uint64_t value, int depth) {
         case 0: return make_ready_future(value);
         case 1: return async([value] { return value; });
         case 2: return grow(next, value - 1, depth - 1).then([](std::uint64_t v) { return v + 1; });
-        case 3: return grow(next, 0, depth - 1).then([=](future<std::uint64_t> f) { return grow(next + 1, value + f.get(), depth - 1); });
+        case 3:
+            return grow(next, 0, depth - 1).then([=](future<std::uint64_t> f) {
+                return grow(next + 1, value + f.get(), depth - 1);
+            });
         case 4:
-            return when_all(grow(next, value / 2, depth - 1), grow(next + 1, value - value / 2, depth - 1)).then([](auto f) {
-                auto [a, b] = f.get();
-                return a.get() + b.get();
-            });
+            return when_all(grow(next, value / 2, depth - 1),
+                            grow(next + 1, value - value / 2, depth - 1))
+                .then([](auto f) {
+                    auto [a, b] = f.get();
+                    return a.get() + b.get();
+                });
         case 5:
-            return when_any(grow(next, value, depth - 1), grow(next + 1, value, depth - 1)).then([](auto f) {
-                auto first = f.get();
-                return first.index == 0 ? std::get<0>(first.futures).get() : std::get<1>(first.futures).get();
-            });
+            return when_any(grow(next, value, depth - 1), grow(next + 1, value, depth - 1))
+                .then([](auto f) {
+                    auto first = f.get();
+                    return first.index == 0 ? std::get<0>(first.futures).get()
+                                            : std::get<1>(first.futures).get();
+                });
         default: return async([=] { return grow(next, value, depth - 1).get(); });
     }
 }
 TEST_P(future_test, random_expressions) {
     std::uint64_t const seed = test_seed();
-    for (std::uint64_t k = 0; k < 100; ++k) EXPECT_EQ(grow(seed + k, 1000 + k, 7).get(), 1000 + k) << k;
+    for (std::uint64_t k = 0; k < 100; ++k)
+        EXPECT_EQ(grow(seed + k, 1000 + k, 7).get(), 1000 + k) << k;
 }
 
 // On a stack that a frame for each link would overflow.

@@ -22,11 +22,14 @@ struct item {
     int value;
 };
 
-void move_item(void* to, void* from, std::size_t) noexcept { ::new (to) item(std::move(*static_cast<item*>(from))); }
+void move_item(void* to, void* from, std::size_t) noexcept {
+    ::new (to) item(std::move(*static_cast<item*>(from)));
+}
 void destroy_item(void* what, std::size_t) noexcept { static_cast<item*>(what)->~item(); }
 
 template <std::size_t Alignment = alignof(item)>
-constexpr tulle::detail::item_type k_type{Alignment > sizeof(item) ? Alignment : sizeof(item), Alignment, &move_item, &destroy_item};
+constexpr tulle::detail::item_type k_type{Alignment > sizeof(item) ? Alignment : sizeof(item),
+                                          Alignment, &move_item, &destroy_item};
 
 void push(item_store& s, int value) {
     if (s.needs_block()) s.free_block(s.exchange_spare(s.make_block()));
@@ -62,12 +65,14 @@ TEST_P(item_store_capacities, is_first_in_first_out) {
             ASSERT_EQ(s.is_full(), model.size() == capacity);
         }
         EXPECT_EQ(alive, static_cast<int>(model.size()));
-        push(s.count() == capacity ? (static_cast<void>(pop(s)), s) : s, 1); // something is left for the destructor
+        // Something is left for the destructor.
+        push(s.count() == capacity ? (static_cast<void>(pop(s)), s) : s, 1);
     }
     EXPECT_EQ(alive, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(item_store, item_store_capacities, ::testing::Values(1U, 2U, 7U, 1000U, tulle::detail::k_unbounded));
+INSTANTIATE_TEST_SUITE_P(item_store, item_store_capacities,
+                         ::testing::Values(1U, 2U, 7U, 1000U, tulle::detail::k_unbounded));
 
 TEST(item_store, aligns_items) {
     for (std::size_t const capacity : {std::size_t{3}, tulle::detail::k_unbounded}) {

@@ -110,7 +110,9 @@ TEST(latch, timed_waiters_race_with_the_last_count_down) {
     for (int i = 0; i < 500; ++i) {
         tulle::latch l(1);
         std::vector<tulle::thread<bool>> waiters;
-        for (int k = 0; k < 4; ++k) waiters.push_back(tulle::spawn([&l, k] { return l.wait_for(std::chrono::microseconds(10 * k)); }));
+        for (int k = 0; k < 4; ++k)
+            waiters.push_back(
+                tulle::spawn([&l, k] { return l.wait_for(std::chrono::microseconds(10 * k)); }));
         tulle::this_thread::sleep_for(std::chrono::microseconds(i % 50));
         l.count_down();
         for (auto& w : waiters) static_cast<void>(w.join());

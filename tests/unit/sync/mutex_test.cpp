@@ -56,7 +56,8 @@ TEST(mutex, try_lock_fails_while_another_holds_it) {
                 }).join());
 }
 
-// A thousand waiters that look again and again, and yield in between, would be a queue that the next holder waits in.
+// A thousand waiters that look again and again, and yield in between, would be a queue that the
+// next holder waits in.
 TEST(mutex, who_waits_is_not_ready) {
     constexpr int k_waiters = 100;
     if (tulle::is_initialized()) tulle::finalize();
@@ -83,7 +84,8 @@ TEST(mutex, excludes_threads_of_any_kind) {
     counter c;
     std::vector<tulle::thread<void>> threads;
     std::vector<std::thread> foreign;
-    for (int i = 0; i < 8; ++i) threads.push_back(tulle::spawn([&c, i] { c.add(k_times, i % 2 == 0); }));
+    for (int i = 0; i < 8; ++i)
+        threads.push_back(tulle::spawn([&c, i] { c.add(k_times, i % 2 == 0); }));
     for (int i = 0; i < 3; ++i) foreign.emplace_back([&c, i] { c.add(k_times, i == 0); });
     for (auto& t : threads) t.join();
     for (auto& t : foreign) t.join();
@@ -116,7 +118,9 @@ TEST(mutex, timed_lock_gives_up) {
     bool foreign = true;
     std::thread([&] { foreign = m.try_lock_until(clock_type::now() + 5ms); }).join();
     EXPECT_FALSE(foreign);
-    EXPECT_FALSE(tulle::spawn([&m] { return m.try_lock_until(std::chrono::system_clock::now() + 1ms); }).join());
+    EXPECT_FALSE(tulle::spawn([&m] {
+                     return m.try_lock_until(std::chrono::system_clock::now() + 1ms);
+                 }).join());
     m.unlock();
     EXPECT_TRUE(m.try_lock());
     m.unlock();
@@ -125,7 +129,9 @@ TEST(mutex, timed_lock_gives_up) {
 TEST(mutex, a_time_out_in_the_past_only_tries) {
     tulle::mutex m;
     EXPECT_TRUE(m.try_lock_for(-1s));
-    EXPECT_FALSE(tulle::spawn([&m] { return m.try_lock_for(-1s) || m.try_lock_until(clock_type::time_point::min()); }).join());
+    EXPECT_FALSE(tulle::spawn([&m] {
+                     return m.try_lock_for(-1s) || m.try_lock_until(clock_type::time_point::min());
+                 }).join());
     m.unlock();
 }
 
@@ -161,7 +167,8 @@ TEST(mutex, timed_waiters_among_others_lose_no_wake_up) {
     EXPECT_EQ(c.value, 3000 + locked.load());
 }
 
-// Two threads that hardly ever leave it free, on as many workers as there are; a third must still get it.
+// Two threads that hardly ever leave it free, on as many workers as there are; a third must still
+// get it.
 TEST(mutex, no_starvation) {
     tulle::mutex m;
     std::atomic<bool> stop{false};

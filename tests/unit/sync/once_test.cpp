@@ -77,7 +77,8 @@ TEST(call_once, waiting_blocks_no_worker) {
         });
     });
     std::vector<tulle::thread<void>> waiters;
-    for (int i = 0; i < 4 * tulle::worker_count(); ++i) waiters.push_back(tulle::spawn([&] { tulle::call_once(flag, [] {}); }));
+    for (int i = 0; i < 4 * tulle::worker_count(); ++i)
+        waiters.push_back(tulle::spawn([&] { tulle::call_once(flag, [] {}); }));
     tulle::spawn([&go] { go.store(true); }).join();
     first.join();
     for (auto& w : waiters) w.join();

@@ -58,7 +58,8 @@ TEST(phased_barrier, completes_each_phase_once_before_anybody_goes_on) {
             progress[static_cast<std::size_t>(self)] = phase;
             auto arrival = b.arrive();
             if ((self + phase) % 3 == 0)
-                while (!b.wait_for(arrival, std::chrono::microseconds(phase % 20))) tulle::this_thread::yield();
+                while (!b.wait_for(arrival, std::chrono::microseconds(phase % 20)))
+                    tulle::this_thread::yield();
             else
                 b.wait(std::move(arrival));
             errors += completed < phase;
@@ -104,7 +105,9 @@ TEST(phased_barrier, refuses_bad_counts) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_THROW(tulle::phased_barrier(-1), std::invalid_argument);
     tulle::phased_barrier b(2);
-    EXPECT_DEATH(static_cast<void>(b.arrive(3)), "tulle: phased barrier 0x[0-9a-f]+: 3 more arrive, but fewer are expected in this phase");
+    EXPECT_DEATH(
+        static_cast<void>(b.arrive(3)),
+        "tulle: phased barrier 0x[0-9a-f]+: 3 more arrive, but fewer are expected in this phase");
     EXPECT_DEATH(static_cast<void>(b.arrive(-1)), "-1 more arrive");
 }
 

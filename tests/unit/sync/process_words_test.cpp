@@ -82,15 +82,19 @@ TEST(feb, words_of_any_type_that_fits) {
     EXPECT_EQ(feb::read_ff(d), 1.5);
     feb::write_f(pointer, &p.a);
     EXPECT_EQ(feb::read_ff(pointer), &p.a);
-    static_assert(!feb::word<std::array<char, 4>> && !feb::word<long double> && !feb::word<int const>);
+    static_assert(!feb::word<std::array<char, 4>> && !feb::word<long double> &&
+                  !feb::word<int const>);
 }
 
 TEST(feb, the_bytes_of_a_word_are_words) {
     alignas(8) std::array<std::uint8_t, 16> bytes{};
     for (std::size_t k = 0; k < bytes.size(); k += 2) feb::empty(bytes[k]);
-    for (std::size_t k = 0; k < bytes.size(); ++k) EXPECT_EQ(feb::is_full(bytes[k]), k % 2 == 1) << k;
-    for (std::size_t k = 0; k < bytes.size(); k += 2) feb::write_ef(bytes[k], static_cast<std::uint8_t>(k));
-    for (std::size_t k = 0; k < bytes.size(); ++k) EXPECT_EQ(feb::read_ff(bytes[k]), k % 2 == 1 ? 0 : k);
+    for (std::size_t k = 0; k < bytes.size(); ++k)
+        EXPECT_EQ(feb::is_full(bytes[k]), k % 2 == 1) << k;
+    for (std::size_t k = 0; k < bytes.size(); k += 2)
+        feb::write_ef(bytes[k], static_cast<std::uint8_t>(k));
+    for (std::size_t k = 0; k < bytes.size(); ++k)
+        EXPECT_EQ(feb::read_ff(bytes[k]), k % 2 == 1 ? 0 : k);
 }
 
 // In a table of 16 slots.
@@ -98,16 +102,21 @@ TEST(feb, words_that_share_a_slot) {
     std::vector<std::uint64_t> memory(2000);
     std::array<tulle::sync::full_empty_table<tulle::sync::parking>::slot_type, 16> slots{};
     std::array<tulle::sync::full_empty_table<tulle::sync::parking>::count_type, 16> counts{};
-    tulle::sync::full_empty_table<tulle::sync::parking> const small(slots.data(), counts.data(), slots.size());
+    tulle::sync::full_empty_table<tulle::sync::parking> const small(slots.data(), counts.data(),
+                                                                    slots.size());
     using cell = tulle::sync::memory_cell<std::uint64_t>;
     using word = tulle::sync::full_empty_word<tulle::sync::parking, cell>;
     constexpr std::size_t k_words = 1000;
-    for (std::size_t k = 0; k < k_words; ++k) EXPECT_EQ(word(small, cell(&memory[k])).empty(), tulle::sync::word_result::done);
+    for (std::size_t k = 0; k < k_words; ++k)
+        EXPECT_EQ(word(small, cell(&memory[k])).empty(), tulle::sync::word_result::done);
     for (std::size_t k = 0; k < k_words; ++k) EXPECT_FALSE(word(small, cell(&memory[k])).is_full());
     EXPECT_TRUE(word(small, cell(&memory[k_words])).is_full());
-    for (std::size_t k = 0; k < k_words; k += 3) EXPECT_EQ(word(small, cell(&memory[k])).write_ef(k, 0), tulle::sync::word_result::done);
-    for (std::size_t k = 0; k < k_words; ++k) EXPECT_EQ(word(small, cell(&memory[k])).is_full(), k % 3 == 0) << k;
-    for (std::size_t k = 0; k < k_words; ++k) EXPECT_EQ(word(small, cell(&memory[k])).fill(), tulle::sync::word_result::done);
+    for (std::size_t k = 0; k < k_words; k += 3)
+        EXPECT_EQ(word(small, cell(&memory[k])).write_ef(k, 0), tulle::sync::word_result::done);
+    for (std::size_t k = 0; k < k_words; ++k)
+        EXPECT_EQ(word(small, cell(&memory[k])).is_full(), k % 3 == 0) << k;
+    for (std::size_t k = 0; k < k_words; ++k)
+        EXPECT_EQ(word(small, cell(&memory[k])).fill(), tulle::sync::word_result::done);
     for (auto const& s : slots) EXPECT_EQ(s.load(), 0U);
 }
 
@@ -125,7 +134,8 @@ TEST(feb, without_memory_a_word_that_would_need_it_stays_full) {
     GTEST_SKIP() << "clang links ThreadSanitizer's operator new before that of this file";
 #endif
     constexpr std::size_t k_region = std::size_t{1} << 27;
-    auto* const memory = static_cast<std::byte*>(tulle::os::system_memory().reserve(3 * k_region, k_region));
+    auto* const memory =
+        static_cast<std::byte*>(tulle::os::system_memory().reserve(3 * k_region, k_region));
     ASSERT_NE(memory, nullptr);
     auto& first = *reinterpret_cast<std::uint64_t*>(memory + 4000);
     std::uint64_t& second = partner_of(first, memory + k_region);
@@ -155,7 +165,8 @@ TEST(feb, a_dense_array_shares_no_slots) {
     constexpr std::size_t k_words = 1 << 20;
     std::vector<std::uint64_t> memory(k_words);
     std::vector<void const*> slots;
-    for (auto& w : memory) slots.push_back(&table.place_of(reinterpret_cast<std::uintptr_t>(&w)).slot);
+    for (auto& w : memory)
+        slots.push_back(&table.place_of(reinterpret_cast<std::uintptr_t>(&w)).slot);
     std::sort(slots.begin(), slots.end());
     EXPECT_EQ(std::adjacent_find(slots.begin(), slots.end()), slots.end());
 }
@@ -169,13 +180,15 @@ TEST(feb, who_waits) {
     while (feb::waiting(word).size() < 2) tulle::this_thread::yield();
     auto ids = feb::waiting(word);
     std::sort(ids.begin(), ids.end());
-    EXPECT_EQ(ids, (std::vector<tulle::thread_id>{std::min(first.get_id(), second.get_id()), std::max(first.get_id(), second.get_id())}));
+    EXPECT_EQ(ids, (std::vector<tulle::thread_id>{std::min(first.get_id(), second.get_id()),
+                                                  std::max(first.get_id(), second.get_id())}));
     feb::write_ef(word, 4);
     EXPECT_EQ(first.join() + second.join(), 8U);
     feb::fill(word);
 }
 
-// A taker owns the word until it fills it again, and may use it as a variable; readers never see that.
+// A taker owns the word until it fills it again, and may use it as a variable; readers never see
+// that.
 TEST(feb, readers_do_not_see_what_the_owner_of_an_empty_word_does) {
     long word = 0;
     std::atomic<bool> stop{false};
@@ -223,14 +236,16 @@ int in_child(int (*check)(std::uint64_t*), std::uint64_t* words) {
 }
 
 TEST(feb, in_a_child_process_nobody_waits_and_states_are_as_they_were) {
-    if (are_pages_emulated()) GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
+    if (are_pages_emulated())
+        GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
     one_worker const alone; // see forked_child.hpp
     static std::array<std::uint64_t, 3> s_words{1, 2, 3};
     feb::empty(s_words[0]);
     feb::empty(s_words[1]);
     auto taker = tulle::spawn([] { return feb::read_fe(s_words[0]); });
     auto writer = tulle::spawn([] { feb::write_ef(s_words[2], 9); });
-    while (feb::waiting(s_words[0]).empty() || feb::waiting(s_words[2]).empty()) tulle::this_thread::yield();
+    while (feb::waiting(s_words[0]).empty() || feb::waiting(s_words[2]).empty())
+        tulle::this_thread::yield();
     auto const check = [](std::uint64_t* w) {
         if (feb::is_full(w[0]) || feb::is_full(w[1]) || !feb::is_full(w[2])) return 1;
         if (!feb::waiting(w[0]).empty() || !feb::waiting(w[2]).empty()) return 2;
@@ -252,7 +267,8 @@ TEST(feb, in_a_child_process_nobody_waits_and_states_are_as_they_were) {
 
 // Another thread is in the middle of an operation now and then.
 TEST(feb, in_a_child_process_no_word_stays_locked) {
-    if (are_pages_emulated()) GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
+    if (are_pages_emulated())
+        GTEST_SKIP() << "the pages of /proc/self are those of the machine below";
     static std::uint64_t s_word = 0;
     std::atomic<bool> stop{false}, runs{false};
     std::thread busy([&] {

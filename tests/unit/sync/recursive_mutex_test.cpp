@@ -48,7 +48,9 @@ TEST(recursive_mutex, counts_for_threads_of_both_kinds) {
 TEST(recursive_mutex, tells_who_unlocks_what_another_thread_holds) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     tulle::recursive_mutex m;
-    EXPECT_DEATH(m.unlock(), "tulle: recursive mutex 0x[0-9a-f]+ is unlocked by thread [0-9]+, but thread 0 holds it");
+    EXPECT_DEATH(
+        m.unlock(),
+        "tulle: recursive mutex 0x[0-9a-f]+ is unlocked by thread [0-9]+, but thread 0 holds it");
 }
 
 } // namespace

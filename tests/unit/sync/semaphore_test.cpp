@@ -38,8 +38,10 @@ TEST(semaphore, refuses_bad_counts) {
     EXPECT_THROW(tulle::binary_semaphore(-1), std::invalid_argument);
     EXPECT_THROW(tulle::binary_semaphore((std::ptrdiff_t{1} << 62) + 1), std::invalid_argument);
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(tulle::binary_semaphore(1).release(-1), "tulle: semaphore 0x[0-9a-f]+: -1 units are released");
-    EXPECT_DEATH(tulle::binary_semaphore(1).release(std::ptrdiff_t{1} << 62), "4611686018427387904 units are released");
+    EXPECT_DEATH(tulle::binary_semaphore(1).release(-1),
+                 "tulle: semaphore 0x[0-9a-f]+: -1 units are released");
+    EXPECT_DEATH(tulle::binary_semaphore(1).release(std::ptrdiff_t{1} << 62),
+                 "4611686018427387904 units are released");
 }
 
 TEST(semaphore, times_out_and_leaves_nothing) {
@@ -83,7 +85,8 @@ TEST(semaphore, bounds_the_threads_inside) {
     run_in_both_kinds(12, 3, [&](int self) {
         for (int k = 0; k < 300; ++k) {
             if (self % 3 == 0)
-                while (!s.try_acquire_for(std::chrono::microseconds(k % 30))) tulle::this_thread::yield();
+                while (!s.try_acquire_for(std::chrono::microseconds(k % 30)))
+                    tulle::this_thread::yield();
             else
                 s.acquire();
             int const now = ++inside;

@@ -151,7 +151,9 @@ TEST(shared_mutex, readers_see_whole_writes) {
 TEST(shared_mutex, tells_who_unlocks_too_much) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     tulle::shared_mutex m;
-    EXPECT_DEATH(m.unlock(), "tulle: shared mutex 0x[0-9a-f]+ is unlocked, but no thread has locked it for writing");
+    EXPECT_DEATH(
+        m.unlock(),
+        "tulle: shared mutex 0x[0-9a-f]+ is unlocked, but no thread has locked it for writing");
     EXPECT_DEATH(m.unlock_shared(), "is unlocked, but no thread has locked it for reading");
 }
 

@@ -28,7 +28,9 @@ TEST(signal, smoke) {
     s.wait();
 }
 
-TEST(signal, refuses_bad_counts) { EXPECT_THROW(tulle::signal(0x80000000U), std::invalid_argument); }
+TEST(signal, refuses_bad_counts) {
+    EXPECT_THROW(tulle::signal(0x80000000U), std::invalid_argument);
+}
 
 TEST(signal, waits_for_all_and_sees_what_they_did) {
     constexpr int k_children = 50;
@@ -106,7 +108,8 @@ TEST(signal, may_be_destroyed_when_it_is_zero) {
         if (i % 2 == 0)
             s->wait();
         else
-            while (!s->wait_for(1us)) tulle::this_thread::yield(); // it returns at once where the time is over by then
+            // It returns at once where the time is over by then.
+            while (!s->wait_for(1us)) tulle::this_thread::yield();
         s.reset();
         t.join();
     }

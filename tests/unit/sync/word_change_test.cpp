@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of docs/protocols/full_empty.md, exhaustively: each operation in each state, with up to three threads that wait in each order, beside
-// a sequential model. For words of all sizes and for objects.
+// The table of docs/protocols/full_empty.md, exhaustively: each operation in each state, with up to
+// three threads that wait in each order, beside a sequential model. For words of all sizes and for
+// objects.
 #include "full_empty_faces.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,9 @@ struct answer {
     bool done = false;
     int value = 0;
     friend bool operator==(answer const&, answer const&) = default;
-    friend std::ostream& operator<<(std::ostream& out, answer const& a) { return out << (a.done ? "done " : "waits ") << a.value; }
+    friend std::ostream& operator<<(std::ostream& out, answer const& a) {
+        return out << (a.done ? "done " : "waits ") << a.value;
+    }
 };
 
 class model {
@@ -37,10 +40,12 @@ public:
     model(bool is_full, int start) : m_full(is_full), m_value(start) {}
 
     answer apply(call what, int v) {
-        bool const needs_full = what == call::read_ff || what == call::read_fe || what == call::write_ff;
+        bool const needs_full =
+            what == call::read_ff || what == call::read_fe || what == call::write_ff;
         if ((needs_full && !m_full) || (what == call::write_ef && m_full)) return {};
         int const seen = m_value;
-        bool const writes = what == call::write_ff || what == call::write_ef || what == call::write_f || what == call::purge;
+        bool const writes = what == call::write_ff || what == call::write_ef ||
+                            what == call::write_f || what == call::purge;
         if (writes) m_value = v;
         bool const was_full = m_full;
         if (what == call::write_ef || what == call::write_f || what == call::fill) m_full = true;
@@ -125,7 +130,11 @@ template <class Face> answer wait_patiently(Face& f, call what, int v) {
 template <class Face> class scenario {
 public:
     scenario(bool full, std::vector<call> const& waiters, bool timed)
-        : m_real(1), m_model(full, 1), m_waiters(waiters), m_got(waiters.size()), m_want(waiters.size()) {
+        : m_real(1),
+          m_model(full, 1),
+          m_waiters(waiters),
+          m_got(waiters.size()),
+          m_want(waiters.size()) {
         if (!full) m_real.empty();
         for (std::size_t k = 0; k < m_waiters.size(); ++k) start(k, timed && k % 2 == 0);
     }
@@ -144,8 +153,10 @@ private:
     void start(std::size_t k, bool timed) {
         int const v = 10 + static_cast<int>(k);
         m_model.wait(m_waiters[k], v, m_want[k]);
-        m_threads.push_back(tulle::spawn(
-            [this, k, v, timed] { m_got[k] = timed ? wait_patiently(m_real, m_waiters[k], v) : wait_for(m_real, m_waiters[k], v); }));
+        m_threads.push_back(tulle::spawn([this, k, v, timed] {
+            m_got[k] =
+                timed ? wait_patiently(m_real, m_waiters[k], v) : wait_for(m_real, m_waiters[k], v);
+        }));
         while (m_real.waiting() <= k) tulle::this_thread::yield();
     }
     // Lets everybody go on, one step at a time.
@@ -185,14 +196,18 @@ std::vector<std::vector<call>> sequences(std::vector<call> const& which, std::si
 }
 
 template <class Face> class full_empty_semantics : public ::testing::Test {};
-using faces = ::testing::Types<word_face<std::uint8_t>, word_face<std::uint16_t>, word_face<std::uint32_t>, word_face<std::uint64_t>,
-                               word_face<double>, object_face<plain_value>, object_face<large_value>, object_face<shared_value>>;
+using faces =
+    ::testing::Types<word_face<std::uint8_t>, word_face<std::uint16_t>, word_face<std::uint32_t>,
+                     word_face<std::uint64_t>, word_face<double>, object_face<plain_value>,
+                     object_face<large_value>, object_face<shared_value>>;
 TYPED_TEST_SUITE(full_empty_semantics, faces);
 
 TYPED_TEST(full_empty_semantics, every_operation_in_every_state) {
     for (bool const timed : {false, true})
         for (bool const full : {false, true}) {
-            auto const waiting = full ? sequences({call::write_ef}, 3) : sequences({call::read_ff, call::read_fe, call::write_ff}, 3);
+            auto const waiting = full
+                                     ? sequences({call::write_ef}, 3)
+                                     : sequences({call::read_ff, call::read_fe, call::write_ff}, 3);
             for (auto const& waiters : waiting)
                 for (call const what : k_calls) {
                     scenario<TypeParam> s(full, waiters, timed);

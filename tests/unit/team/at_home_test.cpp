@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of another place: the same calls as on objects of this one, with their limits, over networks that delay and reorder; and places that die meanwhile.
+// Objects of another place: the same calls as on objects of this one, with their limits, over
+// networks that delay and reorder; and places that die meanwhile.
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
@@ -37,11 +38,17 @@ struct sync_world {
 void PrintTo(sync_world const& w, std::ostream* to) { *to << w.name; }
 
 auto sync_worlds() {
-    return testing::Values(sync_world{"in_order", {}}, sync_world{"out_of_order", {.seed = 7}}, sync_world{"narrow", {.most_waiting = 3}},
-                           sync_world{"staged", {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-                           sync_world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}});
+    return testing::Values(
+        sync_world{"in_order", {}}, sync_world{"out_of_order", {.seed = 7}},
+        sync_world{"narrow", {.most_waiting = 3}},
+        sync_world{"staged",
+                   {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
+        sync_world{"unreadable",
+                   {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}});
 }
-std::string name_of_world(testing::TestParamInfo<sync_world> const& which) { return which.param.name; }
+std::string name_of_world(testing::TestParamInfo<sync_world> const& which) {
+    return which.param.name;
+}
 
 void yield_until(auto condition) {
     while (!condition()) tulle::this_thread::yield();
@@ -51,13 +58,14 @@ class sync_at_home : started, public testing::TestWithParam<sync_world> {
 protected:
     // Nothing stays behind at any place.
     void expect_idle() {
-        for (place const p : tulle::places()) yield_until([&] { return m_places.services(p.index()).state.waits.is_idle(); });
+        for (place const p : tulle::places())
+            yield_until([&] { return m_places.services(p.index()).state.waits.is_idle(); });
     }
     loopback_places m_places{3, GetParam().options};
 };
 INSTANTIATE_TEST_SUITE_P(networks, sync_at_home, sync_worlds(), name_of_world);
 
-// --- words ---------------------------------------------------------------------------------------------------------------
+// --- words ---------------------------------------------------------------------------------------
 
 global_ptr<long> make_word(int home) {
     auto const word = tulle::allocate_global_at<long>(place(home));
@@ -109,7 +117,9 @@ TEST_P(sync_at_home, words_of_sizes_and_of_private_memory) {
     tulle::free_global(small);
     double own = 1.5; // full, as every word
     tulle::at(
-        place(2), [](tulle::global_ref<double> there) { feb::write_ef(there, feb::read_fe(there) + 1); }, tulle::global_ref(own));
+        place(2),
+        [](tulle::global_ref<double> there) { feb::write_ef(there, feb::read_fe(there) + 1); },
+        tulle::global_ref(own));
     EXPECT_EQ(feb::read_ff(own), 2.5);
 }
 
@@ -165,7 +175,8 @@ TEST_P(sync_at_home, a_wait_whose_limit_is_reached_has_done_nothing) {
     expect_idle();
 }
 
-// A value is taken, or it is there: never both, never neither, however cancellation and value meet on their ways.
+// A value is taken, or it is there: never both, never neither, however cancellation and value meet
+// on their ways.
 TEST_P(sync_at_home, a_cancellation_races_with_what_is_waited_for) {
     std::uint64_t const seed = 11;
     tulle::base::rng random(seed);
@@ -204,12 +215,13 @@ TEST_P(sync_at_home, wrong_addresses_are_refused) {
     EXPECT_THROW(feb::fill(global_ptr<long>::at(bytes.address() + 1)), std::invalid_argument);
     EXPECT_THROW(feb::fill(global_ptr<long>::at(64)), std::out_of_range);
     EXPECT_THROW(at_home(global_ptr<tulle::mutex>()), std::invalid_argument);
-    EXPECT_THROW(at_home(global_ptr<tulle::barrier>::at(bytes.address() + 4)), std::invalid_argument);
+    EXPECT_THROW(at_home(global_ptr<tulle::barrier>::at(bytes.address() + 4)),
+                 std::invalid_argument);
     EXPECT_THROW(at_home(global_ptr<tulle::signal>::at(8)), std::out_of_range);
     tulle::free_global(bytes);
 }
 
-// --- objects ---------------------------------------------------------------------------------------------------------------
+// --- objects -------------------------------------------------------------------------------------
 
 struct {
     long count = 0;
@@ -304,7 +316,8 @@ TEST_P(sync_at_home, a_barrier_is_met_by_all) {
     EXPECT_EQ(s_arrived, 30);
     tulle::destroy_global(p);
     expect_idle();
-    EXPECT_THROW(static_cast<void>(tulle::make_global<tulle::barrier>(place(1), 0)), std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(tulle::make_global<tulle::barrier>(place(1), 0)),
+                 std::invalid_argument);
 }
 
 TEST_P(sync_at_home, a_signal_counts_what_all_tell) {
@@ -385,7 +398,8 @@ TEST_P(sync_at_home, messages) {
         return m_places.network().sent() - before;
     };
     EXPECT_EQ(sent_by([&] { feb::write_ef(word, 1); }), 2U);
-    EXPECT_EQ(sent_by([&] { EXPECT_EQ(feb::try_read_fe_for(word, 1h), 1); }), 2U) << "a limit costs nothing as long as it is not reached";
+    EXPECT_EQ(sent_by([&] { EXPECT_EQ(feb::try_read_fe_for(word, 1h), 1); }), 2U)
+        << "a limit costs nothing as long as it is not reached";
     EXPECT_EQ(sent_by([&] { EXPECT_FALSE(feb::try_read_fe(word)); }), 2U);
     EXPECT_EQ(sent_by([&] { EXPECT_FALSE(feb::try_read_fe_for(word, 2ms)); }), 4U);
     auto const own = make_word(0);
@@ -394,7 +408,7 @@ TEST_P(sync_at_home, messages) {
     free_word(own);
 }
 
-// --- deaths ------------------------------------------------------------------------------------------------------------------
+// --- deaths --------------------------------------------------------------------------------------
 
 class sync_and_deaths : started, public testing::TestWithParam<sync_world> {
 protected:
@@ -402,7 +416,10 @@ protected:
     void bury(int which) {
         kill(which);
         for (int k = 0; k < 4; ++k)
-            if (k != which) yield_until([&] { return m_places.endpoint(k).is_dead(static_cast<tulle::net::rank>(which)); });
+            if (k != which)
+                yield_until([&] {
+                    return m_places.endpoint(k).is_dead(static_cast<tulle::net::rank>(which));
+                });
     }
     // By a thread of that place.
     template <class F> auto start(int at, F f) {
@@ -439,7 +456,8 @@ TEST_P(sync_and_deaths, of_the_home_is_told_to_all_that_wait) {
         at_home(mutex));
     EXPECT_EQ(holder, 0);
     auto reader = start_cut_off(0, [=] { feb::read_fe(word); });
-    auto limited = start_cut_off(3, [=] { static_cast<void>(feb::read_fe(word, tulle::wait_limit(1h))); });
+    auto limited =
+        start_cut_off(3, [=] { static_cast<void>(feb::read_fe(word, tulle::wait_limit(1h))); });
     auto locker = start_cut_off(3, [=] { at_home(mutex).lock(); });
     auto arriving = start_cut_off(1, [=] { at_home(barrier).arrive_and_wait(); });
     auto waiting = start_cut_off(0, [=] { at_home(signal).wait(); });
@@ -477,19 +495,24 @@ TEST_P(sync_and_deaths, of_a_waiter_takes_nothing) {
 // Takes the value when the death of who asked is known.
 struct taking {
     static constexpr bool k_is_held = false;
-    static std::optional<long> run(tulle::detail::home_request const& by, tulle::detail::limit, tulle::detail::location<long> there) {
+    static std::optional<long> run(tulle::detail::home_request const& by, tulle::detail::limit,
+                                   tulle::detail::location<long> there) {
         yield_until([&] { return tulle::detail::is_dead_place(by.from); });
         return feb::try_read_fe(there.object());
     }
     static void undo(std::optional<long> const& done, tulle::detail::location<long> there) {
-        tulle::detail::feb_at_home<global_ptr<long>>::reading<tulle::detail::feb_operation::read_fe>::undo(done, there);
+        tulle::detail::feb_at_home<global_ptr<long>>::reading<
+            tulle::detail::feb_operation::read_fe>::undo(done, there);
     }
 };
 
 TEST_P(sync_and_deaths, what_was_taken_for_the_dead_is_put_back) {
     auto const word = make_word(1);
     feb::write_ef(word, 8);
-    auto dying = start_lonely(2, [=] { static_cast<void>(tulle::detail::call_home<taking>(1, {}, tulle::detail::location_of(word))); });
+    auto dying = start_lonely(2, [=] {
+        static_cast<void>(
+            tulle::detail::call_home<taking>(1, {}, tulle::detail::location_of(word)));
+    });
     tulle::this_thread::sleep_for(1ms);
     bury(2);
     EXPECT_EQ(feb::read_fe(word), 8);

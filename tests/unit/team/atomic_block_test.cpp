@@ -34,7 +34,8 @@ TEST_F(atomic_block_test, when_waits_for_its_condition) {
     std::vector<int> taken;
     tulle::finish([&](tulle::activities& all) {
         all.async([&] {
-            for (int k = 0; k < 100; ++k) tulle::when([&] { return buffer.size() < 2; }, [&] { buffer.push_back(k); });
+            for (int k = 0; k < 100; ++k)
+                tulle::when([&] { return buffer.size() < 2; }, [&] { buffer.push_back(k); });
         });
         all.async([&] {
             for (int k = 0; k < 100; ++k)
@@ -51,14 +52,18 @@ TEST_F(atomic_block_test, when_waits_for_its_condition) {
 }
 
 TEST_F(atomic_block_test, one_that_throws_lets_the_others_go_on) {
-    EXPECT_THROW(tulle::atomically([] { throw std::domain_error("in the block"); }), std::domain_error);
+    EXPECT_THROW(tulle::atomically([] { throw std::domain_error("in the block"); }),
+                 std::domain_error);
     EXPECT_EQ(tulle::atomically([] { return 3; }), 3);
 }
 
-// If they shared a lock, the call would wait for ever: a block here is held until the block there has run.
+// If they shared a lock, the call would wait for ever: a block here is held until the block there
+// has run.
 TEST_F(atomic_block_test, places_do_not_hold_each_other_up) {
     loopback_places const two(2);
-    int const there = tulle::atomically([] { return tulle::at(tulle::place(1), [] { return tulle::atomically([] { return 4; }); }); });
+    int const there = tulle::atomically([] {
+        return tulle::at(tulle::place(1), [] { return tulle::atomically([] { return 4; }); });
+    });
     EXPECT_EQ(there, 4);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Barriers of places that share memory, of one host or two. Here they are all in this process; tests/tools/places/meet_test.py has processes.
+// Barriers of places that share memory, of one host or two. Here they are all in this process;
+// tests/tools/places/meet_test.py has processes.
 #include "base/sanitize.hpp"
 #include "counting_transport.hpp"
 #include "fake_mpi.hpp"
@@ -39,11 +40,16 @@ constexpr rank k_most = 17; // three rounds
 // Places 0, hosts, 2 hosts, ... share memory, and so on.
 class places_of_hosts {
 public:
-    places_of_hosts(rank count, rank hosts, bool survives = false) : m_network(count), m_counts(count) {
-        for (rank h = 0; h < hosts; ++h) m_sessions.push_back(session::create(std::max<rank>((count - h + hosts - 1) / hosts, 1)));
+    places_of_hosts(rank count, rank hosts, bool survives = false)
+        : m_network(count), m_counts(count) {
+        for (rank h = 0; h < hosts; ++h)
+            m_sessions.push_back(
+                session::create(std::max<rank>((count - h + hosts - 1) / hosts, 1)));
         for (rank r = 0; r < count; ++r) {
-            auto counting = std::make_unique<counting_transport>(join(r, count, hosts), m_counts[r]);
-            m_places.push_back(std::make_unique<tulle::membership::place_services>(std::move(counting)));
+            auto counting =
+                std::make_unique<counting_transport>(join(r, count, hosts), m_counts[r]);
+            m_places.push_back(
+                std::make_unique<tulle::membership::place_services>(std::move(counting)));
             if (survives) m_places.back()->messages.survive_deaths();
         }
         for (auto const& one : m_places) one->messages.start();
@@ -62,12 +68,15 @@ private:
     std::unique_ptr<tulle::net::transport> join(rank r, rank count, rank hosts) {
         session const& own = m_sessions[r % hosts];
         own.entry(r / hosts).process = getpid();
-        auto near = std::make_unique<tulle::net::shm_transport>(session::adopt(dup(own.memory().descriptor())), r / hosts);
+        auto near = std::make_unique<tulle::net::shm_transport>(
+            session::adopt(dup(own.memory().descriptor())), r / hosts);
         if (hosts == 1) return near;
         std::vector<rank> ranks;
         for (rank same = r % hosts; same < count; same += hosts) ranks.push_back(same);
-        auto far = std::make_unique<tulle::net::mpi_transport>(fake_mpi::functions(), m_network.join(r), r, count, true);
-        return std::make_unique<tulle::net::host_transport>(std::move(near), std::move(ranks), std::move(far));
+        auto far = std::make_unique<tulle::net::mpi_transport>(fake_mpi::functions(),
+                                                               m_network.join(r), r, count, true);
+        return std::make_unique<tulle::net::host_transport>(std::move(near), std::move(ranks),
+                                                            std::move(far));
     }
 
     fake_mpi m_network;
@@ -97,7 +106,8 @@ protected:
 std::array<std::atomic<int>, k_most> s_phases_of;
 
 void expect_all_at(int phase) {
-    for (tulle::place const p : tulle::places()) EXPECT_GE(s_phases_of[static_cast<std::size_t>(p.index())].load(), phase) << p.index();
+    for (tulle::place const p : tulle::places())
+        EXPECT_GE(s_phases_of[static_cast<std::size_t>(p.index())].load(), phase) << p.index();
 }
 
 TEST_P(barrier_round_test, nobody_passes_before_all_have_come) {
@@ -105,7 +115,8 @@ TEST_P(barrier_round_test, nobody_passes_before_all_have_come) {
     at_all_of_team([] {
         tulle::team const all;
         for (int phase = 1; phase <= 300; ++phase) {
-            if (phase % 50 == all.rank()) tulle::this_thread::sleep_for(1ms); // the others wait for a message
+            // The others wait for a message.
+            if (phase % 50 == all.rank()) tulle::this_thread::sleep_for(1ms);
             s_phases_of[static_cast<std::size_t>(all.rank())].store(phase);
             all.barrier();
             expect_all_at(phase);
@@ -149,8 +160,9 @@ std::string name_of_hosts(testing::TestParamInfo<std::pair<rank, rank>> const& o
     return std::to_string(of.param.first) + "_places_of_" + std::to_string(of.param.second);
 }
 INSTANTIATE_TEST_SUITE_P(hosts, barrier_round_test,
-                         testing::Values(std::pair(1U, 1U), std::pair(2U, 1U), std::pair(4U, 1U), std::pair(7U, 1U), std::pair(17U, 1U),
-                                         std::pair(2U, 2U), std::pair(4U, 2U), std::pair(7U, 3U), std::pair(17U, 2U)),
+                         testing::Values(std::pair(1U, 1U), std::pair(2U, 1U), std::pair(4U, 1U),
+                                         std::pair(7U, 1U), std::pair(17U, 1U), std::pair(2U, 2U),
+                                         std::pair(4U, 2U), std::pair(7U, 3U), std::pair(17U, 2U)),
                          &name_of_hosts);
 
 class barrier_of_one_host : started, public testing::Test {
@@ -203,7 +215,9 @@ void bury_one(rank places, bool asleep) {
                 [](int last) {
                     tulle::team const everybody;
                     for (int k = 0; k < 3; ++k) try_barrier(everybody);
-                    EXPECT_TRUE(tulle::place(last).is_dead() || s_fates[static_cast<std::size_t>(everybody.rank())] != fate::dead_place);
+                    EXPECT_TRUE(tulle::place(last).is_dead() ||
+                                s_fates[static_cast<std::size_t>(everybody.rank())] !=
+                                    fate::dead_place);
                 },
                 dead);
         if (asleep) tulle::this_thread::sleep_for(20ms);

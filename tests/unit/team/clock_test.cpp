@@ -69,7 +69,8 @@ TEST_P(clock_over_places, all_are_in_the_same_phase) {
 TEST_P(clock_over_places, who_ends_or_throws_is_not_waited_for) {
     EXPECT_THROW(tulle::finish([](tulle::activities& all) {
                      tulle::clock const c = tulle::clock::make();
-                     c.async_at(all, tulle::place(1), [](tulle::clock) { throw std::domain_error("early"); });
+                     c.async_at(all, tulle::place(1),
+                                [](tulle::clock) { throw std::domain_error("early"); });
                      c.async_at(
                          all, tulle::place(2),
                          [](tulle::clock own, int times) {
@@ -90,7 +91,8 @@ TEST_P(clock_over_places, who_cannot_be_started_is_not_waited_for) {
                          c.async_at(all, tulle::place(2), [](tulle::clock own) { own.advance(); });
                          try {
                              c.async_at(
-                                 all, tulle::place(1), [](tulle::clock, unreadable_word const&) {}, unreadable_word{word});
+                                 all, tulle::place(1), [](tulle::clock, unreadable_word const&) {},
+                                 unreadable_word{word});
                          } catch (...) {
                              c.advance();
                              c.drop();

@@ -36,13 +36,15 @@ protected:
     loopback_places m_places;
 };
 
-INSTANTIATE_TEST_SUITE_P(modes, global_mutex_test,
-                         testing::Values(lock_world{"sensitive", lock_mode::contention_sensitive, 0},
-                                         lock_world{"plain", lock_mode::plain, 0}, lock_world{"hierarchical", lock_mode::hierarchical, 0},
-                                         lock_world{"sensitive_out_of_order", lock_mode::contention_sensitive, 3},
-                                         lock_world{"plain_out_of_order", lock_mode::plain, 4},
-                                         lock_world{"hierarchical_out_of_order", lock_mode::hierarchical, 5}),
-                         [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    modes, global_mutex_test,
+    testing::Values(lock_world{"sensitive", lock_mode::contention_sensitive, 0},
+                    lock_world{"plain", lock_mode::plain, 0},
+                    lock_world{"hierarchical", lock_mode::hierarchical, 0},
+                    lock_world{"sensitive_out_of_order", lock_mode::contention_sensitive, 3},
+                    lock_world{"plain_out_of_order", lock_mode::plain, 4},
+                    lock_world{"hierarchical_out_of_order", lock_mode::hierarchical, 5}),
+    [](auto const& which) { return std::string(which.param.name); });
 
 // The places of this process share its memory.
 struct guarded {
@@ -78,8 +80,8 @@ TEST_P(global_mutex_test, one_thread_of_all_places_has_it) {
     m.destroy();
 }
 
-// Nobody waits for who unlocks, so one may be overtaken by who locks next, which is contention: 16 more of these than of others would change the mutex,
-// and the first one finds it free.
+// Nobody waits for who unlocks, so one may be overtaken by who locks next, which is contention: 16
+// more of these than of others would change the mutex, and the first one finds it free.
 TEST_P(global_mutex_test, without_contention_it_is_what_it_was) {
     auto const m = tulle::global_mutex::make(GetParam().mode);
     for (int round = 0; round < 4; ++round)
@@ -90,7 +92,8 @@ TEST_P(global_mutex_test, without_contention_it_is_what_it_was) {
     m.destroy();
 }
 
-// Threads of place 1 that want it all the time keep one of place 2 waiting for so many turns at most.
+// Threads of place 1 that want it all the time keep one of place 2 waiting for so many turns at
+// most.
 TEST_P(global_mutex_test, no_place_waits_for_ever) {
     static std::atomic<long> s_turns;
     static std::atomic<bool> s_over;

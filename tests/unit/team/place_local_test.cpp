@@ -20,7 +20,8 @@ class place_local_test : started, public testing::Test {};
 TEST_F(place_local_test, each_place_has_its_own) {
     loopback_places const four(4);
     auto const own = tulle::place_local<std::vector<int>>::make(
-        [](int n) { return std::vector<int>(static_cast<std::size_t>(n), tulle::here().index()); }, 3);
+        [](int n) { return std::vector<int>(static_cast<std::size_t>(n), tulle::here().index()); },
+        3);
     for (tulle::place const p : tulle::places())
         EXPECT_EQ(tulle::at(
                       p, [](auto there) { return *there; }, own),
@@ -45,7 +46,8 @@ struct shard {
 };
 TEST_F(place_local_test, of_a_type_that_can_neither_be_copied_nor_moved) {
     loopback_places const two(2);
-    auto const own = tulle::place_local<shard>::make([](long first) { return shard(first + tulle::here().index()); }, 10L);
+    auto const own = tulle::place_local<shard>::make(
+        [](long first) { return shard(first + tulle::here().index()); }, 10L);
     for (tulle::place const p : tulle::places())
         EXPECT_EQ(tulle::at(
                       p,
@@ -60,7 +62,8 @@ TEST_F(place_local_test, of_a_type_that_can_neither_be_copied_nor_moved) {
 
 TEST_F(place_local_test, of_what_is_converted_and_of_what_a_reference_names) {
     static std::vector<int> const s_given{1, 2, 3};
-    auto const copied = tulle::place_local<std::vector<int>>::make([]() -> std::vector<int> const& { return s_given; });
+    auto const copied = tulle::place_local<std::vector<int>>::make(
+        []() -> std::vector<int> const& { return s_given; });
     auto const converted = tulle::place_local<std::string>::make([] { return "text"; });
     EXPECT_EQ(*copied, s_given);
     EXPECT_EQ(*converted, "text");
@@ -88,7 +91,9 @@ TEST_F(place_local_test, is_made_everywhere_or_nowhere) {
         if (tulle::here().index() == unlucky) throw std::domain_error("not here");
         return std::make_shared<int>(5);
     };
-    EXPECT_THROW(static_cast<void>(tulle::place_local<std::shared_ptr<int>>::make(made_but_at_1, 1)), std::domain_error);
+    EXPECT_THROW(
+        static_cast<void>(tulle::place_local<std::shared_ptr<int>>::make(made_but_at_1, 1)),
+        std::domain_error);
 }
 
 TEST_F(place_local_test, works_without_other_places) {

@@ -22,7 +22,8 @@ class team_test : started, public testing::Test {};
 // f(team, arguments...) at all members at once.
 template <class F, class... A> void at_all(tulle::team const& members, F f, A const&... arguments) {
     tulle::finish([&](tulle::activities& all) {
-        for (int rank = 0; rank < members.size(); ++rank) all.async_at(members[rank], f, members, arguments...);
+        for (int rank = 0; rank < members.size(); ++rank)
+            all.async_at(members[rank], f, members, arguments...);
     });
 }
 
@@ -39,10 +40,13 @@ protected:
     loopback_places m_places;
 };
 
-std::string text_of(int rank) { return std::string(static_cast<std::size_t>(rank * 300), static_cast<char>('a' + rank)); }
+std::string text_of(int rank) {
+    return std::string(static_cast<std::size_t>(rank * 300), static_cast<char>('a' + rank));
+}
 
 TEST_P(team_over_places, nobody_passes_a_barrier_before_all_have_come) {
-    auto const arrived = tulle::place_local<std::atomic<int>*>::make([] { return new std::atomic<int>(0); });
+    auto const arrived =
+        tulle::place_local<std::atomic<int>*>::make([] { return new std::atomic<int>(0); });
     at_all(
         tulle::team(),
         [](tulle::team all, tulle::place_local<std::atomic<int>*> count) {
@@ -91,11 +95,14 @@ TEST_P(team_over_places, gather_scatter_and_exchange) {
     at_all(tulle::team(), [](tulle::team all) {
         for (int root = 0; root < all.size(); ++root) {
             std::vector<int> const gathered = all.gather(10 * all.rank(), root);
-            ASSERT_EQ(gathered.size(), all.rank() == root ? static_cast<std::size_t>(all.size()) : 0U);
-            for (std::size_t k = 0; k < gathered.size(); ++k) EXPECT_EQ(gathered[k], 10 * static_cast<int>(k));
+            ASSERT_EQ(gathered.size(),
+                      all.rank() == root ? static_cast<std::size_t>(all.size()) : 0U);
+            for (std::size_t k = 0; k < gathered.size(); ++k)
+                EXPECT_EQ(gathered[k], 10 * static_cast<int>(k));
 
             std::vector<std::string> to_all;
-            for (int rank = 0; rank < all.size() && all.rank() == root; ++rank) to_all.push_back(text_of(rank));
+            for (int rank = 0; rank < all.size() && all.rank() == root; ++rank)
+                to_all.push_back(text_of(rank));
             EXPECT_EQ(all.scatter(to_all, root), text_of(all.rank()));
         }
         std::vector<std::string> const texts = all.all_gather(text_of(all.rank()));
@@ -124,7 +131,8 @@ TEST_P(team_over_places, teams_of_some_do_not_meet) {
         EXPECT_EQ(some[some.rank()], tulle::here());
         for (int k = 0; k < 3; ++k) {
             std::vector<int> const all = some.all_gather(tulle::here().index());
-            for (int rank = 0; rank < some.size(); ++rank) EXPECT_EQ(all[static_cast<std::size_t>(rank)], some[rank].index());
+            for (int rank = 0; rank < some.size(); ++rank)
+                EXPECT_EQ(all[static_cast<std::size_t>(rank)], some[rank].index());
         }
     };
     tulle::finish([&](tulle::activities& all) {
@@ -167,8 +175,12 @@ TEST_P(team_of_several, a_root_with_too_few_values_says_so_everywhere) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(places, team_over_places, testing::Combine(testing::Values(1, 2, 3, 4, 7), testing::Values(0U, 1U, 77U)));
-INSTANTIATE_TEST_SUITE_P(places, team_of_several, testing::Combine(testing::Values(2, 3, 4, 7), testing::Values(0U, 1U, 77U)));
+INSTANTIATE_TEST_SUITE_P(places, team_over_places,
+                         testing::Combine(testing::Values(1, 2, 3, 4, 7),
+                                          testing::Values(0U, 1U, 77U)));
+INSTANTIATE_TEST_SUITE_P(places, team_of_several,
+                         testing::Combine(testing::Values(2, 3, 4, 7),
+                                          testing::Values(0U, 1U, 77U)));
 
 TEST_F(team_test, refuses_what_is_no_team) {
     EXPECT_THROW(tulle::team(std::vector<tulle::place>{}), std::invalid_argument);

@@ -27,7 +27,8 @@ TEST(cancellation_core, cancels_each_once_however_many) {
     EXPECT_TRUE(token.has_nodes());
     EXPECT_TRUE(token.request());
     EXPECT_FALSE(token.has_nodes());
-    EXPECT_TRUE(std::all_of(nodes.begin(), nodes.end(), [](counting const& n) { return n.times == 1; }));
+    EXPECT_TRUE(
+        std::all_of(nodes.begin(), nodes.end(), [](counting const& n) { return n.times == 1; }));
     EXPECT_FALSE(token.request());
 }
 
@@ -35,7 +36,8 @@ TEST(cancellation_core, removes_from_any_place) {
     core token;
     std::vector<counting> nodes(4);
     for (counting& n : nodes) token.insert(n);
-    for (std::size_t const k : {1U, 3U, 0U}) token.remove(nodes[k]); // in the middle, the first, the last
+    // In the middle, the first, the last.
+    for (std::size_t const k : {1U, 3U, 0U}) token.remove(nodes[k]);
     EXPECT_TRUE(token.request());
     for (std::size_t k = 0; k < nodes.size(); ++k) EXPECT_EQ(nodes[k].times, k == 2 ? 1 : 0) << k;
 }
@@ -61,7 +63,8 @@ TEST(cancellation_core, remove_touches_no_neighbour_after_the_request) {
         n.before.store(&elsewhere);
     }
     for (counting& n : nodes) token.remove(n);
-    for (counting const& n : nodes) EXPECT_TRUE(n.after.load() == &elsewhere && n.before.load() == &elsewhere);
+    for (counting const& n : nodes)
+        EXPECT_TRUE(n.after.load() == &elsewhere && n.before.load() == &elsewhere);
     EXPECT_TRUE(elsewhere.after.load() == nullptr && elsewhere.before.load() == nullptr);
     EXPECT_FALSE(token.has_nodes());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timed waits of an OS thread that the library has not made end in time whatever the workers do: they
-// compute, or sit in the kernel.
+// Timed waits of an OS thread that the library has not made end in time whatever the workers do:
+// they compute, or sit in the kernel.
 #include <tulle/tulle.hpp>
 
 #include <gtest/gtest.h>

@@ -54,13 +54,15 @@ TEST_F(timer_queue_test, says_when_a_timer_is_the_first_of_all_inserters) {
     EXPECT_EQ(m_queue.next_deadline(), k_never);
 }
 
-// Also among many that are close to each other, for which the queue says a time that comes before all of them.
+// Also among many that are close to each other, for which the queue says a time that comes before
+// all of them.
 TEST_F(timer_queue_test, a_sleeper_that_is_told_never_sleeps_too_long) {
     for (std::uint64_t const base : {std::uint64_t{1} << 25U, std::uint64_t{1} << 40U}) {
         std::vector<timer> timers(20);
         std::uint64_t sleeps_until = m_queue.next_deadline();
         for (std::size_t k = 0; k < timers.size(); ++k) {
-            if (insert(timers[k], base + 1'000'000 - 1'000 * k, static_cast<unsigned>(k % 2))) sleeps_until = m_queue.next_deadline();
+            if (insert(timers[k], base + 1'000'000 - 1'000 * k, static_cast<unsigned>(k % 2)))
+                sleeps_until = m_queue.next_deadline();
             EXPECT_LE(sleeps_until, timers[k].deadline) << k;
         }
         m_queue.clear();
@@ -113,7 +115,8 @@ void count_firing(timer& t) noexcept {
 TEST_F(timer_queue_test, nothing_fires_after_remove_has_returned) {
     std::atomic<bool> stop{false};
     std::thread clock([&] {
-        for (std::uint64_t now = 0; !stop.load(std::memory_order_relaxed); ++now) m_queue.expire(now);
+        for (std::uint64_t now = 0; !stop.load(std::memory_order_relaxed); ++now)
+            m_queue.expire(now);
     });
     for (int round = 0; round < 20000; ++round) {
         counted_timer t;

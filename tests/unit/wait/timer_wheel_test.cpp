@@ -46,8 +46,16 @@ TEST_F(timer_wheel_test, empty_wheel_never_expires) {
 }
 
 TEST_F(timer_wheel_test, fires_in_order_not_before_the_deadline) {
-    std::vector<std::uint64_t> const deadlines{
-        5, 64, 65, 4095, 4096, 1U << 18U, (1U << 18U) + 1, 1U << 30U, std::uint64_t{1} << 60U, k_never - 1};
+    std::vector<std::uint64_t> const deadlines{5,
+                                               64,
+                                               65,
+                                               4095,
+                                               4096,
+                                               1U << 18U,
+                                               (1U << 18U) + 1,
+                                               1U << 30U,
+                                               std::uint64_t{1} << 60U,
+                                               k_never - 1};
     std::vector<timer> timers(deadlines.size());
     for (std::size_t k = timers.size(); k > 0; --k) insert(timers[k - 1], deadlines[k - 1]);
     for (std::size_t k = 0; k < timers.size(); ++k) {
@@ -74,14 +82,16 @@ TEST_F(timer_wheel_test, a_deadline_that_has_passed_is_due) {
 
 TEST_F(timer_wheel_test, makes_a_bounded_number_of_steps) {
     std::vector<timer> timers(1000);
-    for (std::size_t k = 0; k < timers.size(); ++k) insert(timers[k], (std::uint64_t{1} << 40U) + k);
+    for (std::size_t k = 0; k < timers.size(); ++k)
+        insert(timers[k], (std::uint64_t{1} << 40U) + k);
     std::size_t fired = 0;
     std::uint64_t const now = (std::uint64_t{1} << 40U) + 2000;
     for (int calls = 0; m_wheel.next_deadline() <= now; ++calls) {
         std::size_t const by_call = m_wheel.expire(now, 16);
         EXPECT_LE(by_call, 16U);
         fired += by_call;
-        ASSERT_LT(calls, 1000) << "each makes 16 steps, and none needs more than one for each of 11 levels";
+        ASSERT_LT(calls, 1000)
+            << "each makes 16 steps, and none needs more than one for each of 11 levels";
     }
     EXPECT_EQ(fired, timers.size());
 }
@@ -121,7 +131,8 @@ TEST_F(timer_wheel_test, clear_forgets_all) {
     m_wheel.expire(5000, 3);
     m_wheel.clear();
     EXPECT_EQ(m_wheel.next_deadline(), k_never);
-    EXPECT_TRUE(std::none_of(timers.begin(), timers.end(), [](timer const& t) { return t.queued; }));
+    EXPECT_TRUE(
+        std::none_of(timers.begin(), timers.end(), [](timer const& t) { return t.queued; }));
     insert(timers[7], 9999);
     EXPECT_EQ(m_wheel.next_deadline(), 9999U);
 }
@@ -134,7 +145,8 @@ struct few_or_many {
 
 class against_a_set : public timer_wheel_test, public ::testing::WithParamInterface<few_or_many> {};
 
-// Whatever is inserted, removed and expired, in pieces: nothing fires early, nothing is left over, and the hint is never late.
+// Whatever is inserted, removed and expired, in pieces: nothing fires early, nothing is left over,
+// and the hint is never late.
 TEST_P(against_a_set, agrees) {
     base::rng random(test_seed());
     std::vector<timer> timers(GetParam().timers);
@@ -170,8 +182,10 @@ TEST_P(against_a_set, agrees) {
 }
 
 INSTANTIATE_TEST_SUITE_P(random, against_a_set,
-                         ::testing::Values(few_or_many{"few", 4, 1'000'000'000}, few_or_many{"many", 300, 1'000'000'000},
-                                           few_or_many{"close", 300, 500}, few_or_many{"far", 300, std::uint64_t{1} << 46U}),
+                         ::testing::Values(few_or_many{"few", 4, 1'000'000'000},
+                                           few_or_many{"many", 300, 1'000'000'000},
+                                           few_or_many{"close", 300, 500},
+                                           few_or_many{"far", 300, std::uint64_t{1} << 46U}),
                          [](auto const& p) { return p.param.name; });
 
 } // namespace

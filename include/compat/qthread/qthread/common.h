@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs for Qthreads ask about the compiler and the machine. The library itself asks src/arch and src/os. */
+/* What programs for Qthreads ask about the compiler and the machine. The library itself asks
+ * src/arch and src/os. */
 #ifndef QTHREAD_COMMON_H
 #define QTHREAD_COMMON_H
 

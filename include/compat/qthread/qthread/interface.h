@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What <qthread/qthread.h> has for C and C++: the face of Tulle that programs written for Qthreads 1.23 see. What each function does here, and where that differs:
- * docs/compat/qthread.md. Every function may be called by any thread of the process once qthread_initialize() has returned.
- * Source: Wheeler, Murphy and Thain, "Qthreads", IPDPS 2008, doi:10.1109/IPDPS.2008.4536359; the interface of Qthreads 1.23. */
+ * What <qthread/qthread.h> has for C and C++: the face of Tulle that programs written for Qthreads
+ * 1.23 see. What each function does here, and where that differs:
+ * docs/compat/qthread.md. Every function may be called by any thread of the process once
+ * qthread_initialize() has returned.
+ * Source: Wheeler, Murphy and Thain, "Qthreads", IPDPS 2008, doi:10.1109/IPDPS.2008.4536359; the
+ * interface of Qthreads 1.23. */
 #ifndef QTHREAD_INTERFACE_H
 #define QTHREAD_INTERFACE_H
 
@@ -43,7 +46,7 @@
 #define QTHREAD_RELEASE_TYPE_RC 2
 #define QTHREAD_RELEASE_TYPE_PATCH 3
 #define QTHREAD_VERSION "1.23"
-#define QTHREADS_GET_VERSION(MAJOR, MINOR, REVISION, TYPE, PATCH)                                                                          \
+#define QTHREADS_GET_VERSION(MAJOR, MINOR, REVISION, TYPE, PATCH)                                  \
     (((MAJOR)*10000000) + ((MINOR)*100000) + ((REVISION)*1000) + ((TYPE)*100) + (PATCH))
 /* In octal, as Qthreads has it. */
 #define QTHREAD_NUMVERSION 012300300
@@ -75,9 +78,10 @@ typedef int32_t saligned_t;
 #define QTHREAD_ALIGNMENT_ALIGNED_T (sizeof(aligned_t))
 #define QALIGN(d, s) (s) = (d)
 
-/* --- words with their state inside ---------------------------------------------------------------------------------- */
+/* --- words with their state inside ------------------------------------------------------------ */
 
-/* 60 bits of data, 3 of state, one that is the word's lock. A full word has the state 0, an empty one 2; 1 and 3: threads wait for it. */
+/* 60 bits of data, 3 of state, one that is the word's lock. A full word has the state 0, an empty
+ * one 2; 1 and 3: threads wait for it. */
 typedef struct _syncvar_s {
     union {
         uint64_t w;
@@ -115,20 +119,22 @@ typedef struct _syncvar_s {
 
 /* Numbers to 60 bits and back; a floating-point number loses the last four bits of its fraction. */
 #define INT64TOINT60(x) ((uint64_t)(x)&UINT64_C(0xfffffffffffffff))
-#define INT60TOINT64(x)                                                                                                                    \
-    ((int64_t)(((uint64_t)(x)&UINT64_C(0x800000000000000)) ? ((uint64_t)(x) | UINT64_C(0xf800000000000000)) : (uint64_t)(x)))
-#define DBL64TODBL60(in, out)                                                                                                              \
-    do {                                                                                                                                   \
-        memcpy(&(out), &(in), 8);                                                                                                          \
-        (out) >>= 4;                                                                                                                       \
+#define INT60TOINT64(x)                                                                            \
+    ((int64_t)(((uint64_t)(x)&UINT64_C(0x800000000000000))                                         \
+                   ? ((uint64_t)(x) | UINT64_C(0xf800000000000000))                                \
+                   : (uint64_t)(x)))
+#define DBL64TODBL60(in, out)                                                                      \
+    do {                                                                                           \
+        memcpy(&(out), &(in), 8);                                                                  \
+        (out) >>= 4;                                                                               \
     } while (0)
-#define DBL60TODBL64(in, out)                                                                                                              \
-    do {                                                                                                                                   \
-        (in) <<= 4;                                                                                                                        \
-        memcpy(&(out), &(in), 8);                                                                                                          \
+#define DBL60TODBL64(in, out)                                                                      \
+    do {                                                                                           \
+        (in) <<= 4;                                                                                \
+        memcpy(&(out), &(in), 8);                                                                  \
     } while (0)
 
-/* --- the run time ---------------------------------------------------------------------------------------------------- */
+/* --- the run time ----------------------------------------------------------------------------- */
 
 typedef unsigned short qthread_shepherd_id_t;
 typedef unsigned short qthread_worker_id_t;
@@ -136,13 +142,16 @@ typedef unsigned short qthread_worker_id_t;
 /* What a qthread runs. */
 typedef aligned_t (*qthread_f)(void* arg);
 
-/* Starts the shepherds; if they run already, nothing. The environment says how many (docs/compat/qthread.md). */
+/* Starts the shepherds; if they run already, nothing. The environment says how many
+ * (docs/compat/qthread.md). */
 int qthread_initialize(void);
 /* The same with that many shepherds of one worker each; 0: as the environment says. */
 int qthread_init(qthread_shepherd_id_t nshepherds);
-/* Ends the shepherds when all qthreads have ended. By the thread that initialised. The library may be initialised again. */
+/* Ends the shepherds when all qthreads have ended. By the thread that initialised. The library may
+ * be initialised again. */
 void qthread_finalize(void);
-/* Calls f(arg), and stores what it returns in the word at `ret` as a qthread does that ends; `flags` as for qthread_spawn(). */
+/* Calls f(arg), and stores what it returns in the word at `ret` as a qthread does that ends;
+ * `flags` as for qthread_spawn(). */
 void qthread_call_method(qthread_f f, void* arg, void* ret, uint16_t flags);
 
 int qthread_disable_shepherd(qthread_shepherd_id_t shep);
@@ -150,36 +159,43 @@ void qthread_enable_shepherd(qthread_shepherd_id_t shep);
 int qthread_disable_worker(qthread_worker_id_t worker);
 void qthread_enable_worker(qthread_worker_id_t worker);
 
-#define qthread_yield()                                                                                                                    \
-    do {                                                                                                                                   \
-        qthread_yield_(0);                                                                                                                 \
+#define qthread_yield()                                                                            \
+    do {                                                                                           \
+        qthread_yield_(0);                                                                         \
     } while (0)
-#define qthread_yield_near()                                                                                                               \
-    do {                                                                                                                                   \
-        qthread_yield_(1);                                                                                                                 \
+#define qthread_yield_near()                                                                       \
+    do {                                                                                           \
+        qthread_yield_(1);                                                                         \
     } while (0)
 void qthread_yield_(int near);
 void qthread_flushsc(void);
 
-/* --- new threads ------------------------------------------------------------------------------------------------------ */
+/* --- new threads ------------------------------------------------------------------------------ */
 
-/* Start a qthread that runs f(arg). The word at `ret`, if any, becomes empty now, and full with what f returns when the qthread ends.
-   With `arg_size` the argument is copied, and the qthread gets the address of the copy. */
+/* Start a qthread that runs f(arg). The word at `ret`, if any, becomes empty now, and full with
+ * what f returns when the qthread ends.
+ * With `arg_size` the argument is copied, and the qthread gets the address of the copy. */
 int qthread_fork(qthread_f f, void const* arg, aligned_t* ret);
 int qthread_fork_net(qthread_f f, void const* arg, aligned_t* ret);
 int qthread_fork_to(qthread_f f, void const* arg, aligned_t* ret, qthread_shepherd_id_t shepherd);
 int qthread_fork_syncvar(qthread_f f, void const* arg, syncvar_t* ret);
-int qthread_fork_syncvar_to(qthread_f f, void const* arg, syncvar_t* ret, qthread_shepherd_id_t shepherd);
+int qthread_fork_syncvar_to(qthread_f f, void const* arg, syncvar_t* ret,
+                            qthread_shepherd_id_t shepherd);
 int qthread_fork_copyargs(qthread_f f, void const* arg, size_t arg_size, aligned_t* ret);
 /* `ret` is a full/empty word, whatever its type says. */
-int qthread_fork_copyargs_to(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret, qthread_shepherd_id_t preferred_shep);
+int qthread_fork_copyargs_to(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret,
+                             qthread_shepherd_id_t preferred_shep);
 int qthread_fork_syncvar_copyargs(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret);
-int qthread_fork_syncvar_copyargs_simple(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret);
-/* Start when all of the words (`npreconds` of aligned_t*, or one array of them with a negative number) have been full. */
+int qthread_fork_syncvar_copyargs_simple(qthread_f f, void const* arg, size_t arg_size,
+                                         syncvar_t* ret);
+/* Start when all of the words (`npreconds` of aligned_t*, or one array of them with a negative
+ * number) have been full. */
 int qthread_fork_precond(qthread_f f, void const* arg, aligned_t* ret, int npreconds, ...);
-int qthread_fork_precond_to(qthread_f f, void const* arg, aligned_t* ret, qthread_shepherd_id_t shepherd, int npreconds, ...);
+int qthread_fork_precond_to(qthread_f f, void const* arg, aligned_t* ret,
+                            qthread_shepherd_id_t shepherd, int npreconds, ...);
 int qthread_fork_precond_simple(qthread_f f, void const* arg, aligned_t* ret, int npreconds, ...);
-int qthread_fork_copyargs_precond(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret, int npreconds, ...);
+int qthread_fork_copyargs_precond(qthread_f f, void const* arg, size_t arg_size, syncvar_t* ret,
+                                  int npreconds, ...);
 
 enum _qthread_features {
     SPAWN_PARENT,
@@ -206,14 +222,15 @@ enum _qthread_features {
 #define QTHREAD_SPAWN_LOCAL_PRIORITY (1 << SPAWN_LOCAL_PRIORITY)
 #define QTHREAD_SPAWN_NETWORK (1 << SPAWN_NETWORK)
 
-/* `preconds`: an array whose first word is `npreconds`, and the others the addresses; it is freed when the qthread has started. */
-int qthread_spawn(qthread_f f, void const* arg, size_t arg_size, void* ret, size_t npreconds, void* preconds,
-                  qthread_shepherd_id_t target_shep, unsigned int feature_flag);
+/* `preconds`: an array whose first word is `npreconds`, and the others the addresses; it is freed
+ * when the qthread has started. */
+int qthread_spawn(qthread_f f, void const* arg, size_t arg_size, void* ret, size_t npreconds,
+                  void* preconds, qthread_shepherd_id_t target_shep, unsigned int feature_flag);
 
 int qthread_migrate_to(qthread_shepherd_id_t const shepherd);
 void qthread_reset_target_shep(void);
 
-/* --- who and where ------------------------------------------------------------------------------------------------------ */
+/* --- who and where ---------------------------------------------------------------------------- */
 
 #define QTHREAD_NULL_TASK_ID UINT_MAX
 #define QTHREAD_NON_TASK_ID 0
@@ -228,7 +245,8 @@ qthread_worker_id_t qthread_worker(qthread_shepherd_id_t* s);
 qthread_worker_id_t qthread_worker_unique(qthread_shepherd_id_t* s);
 qthread_worker_id_t qthread_worker_local(qthread_shepherd_id_t* s);
 
-/* Memory of the calling qthread, of at least that many bytes; its content is kept when it grows. Null: no qthread. */
+/* Memory of the calling qthread, of at least that many bytes; its content is kept when it grows.
+ * Null: no qthread. */
 void* qthread_get_tasklocal(unsigned int size);
 unsigned qthread_size_tasklocal(void);
 
@@ -270,7 +288,7 @@ enum introspective_state {
 
 size_t qthread_readstate(const enum introspective_state type);
 
-/* --- teams -------------------------------------------------------------------------------------------------------------- */
+/* --- teams ------------------------------------------------------------------------------------ */
 
 typedef enum qt_team_critical_section_e { BEGIN, END } qt_team_critical_section_t;
 
@@ -278,18 +296,26 @@ unsigned int qt_team_id(void);
 unsigned int qt_team_parent_id(void);
 void qt_team_critical_section(qt_team_critical_section_t boundary);
 
-#define qthread_fork_new_team(f, a, r) qthread_spawn((f), (a), 0, (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_TEAM)
-#define qthread_fork_new_subteam(f, a, r) qthread_spawn((f), (a), 0, (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_SUBTEAM)
-#define qthread_fork_new_team_to(f, a, r, p) qthread_spawn((f), (a), 0, (r), 0, NULL, (p), QTHREAD_SPAWN_NEW_TEAM)
-#define qthread_fork_syncvar_new_team(f, a, r)                                                                                             \
-    qthread_spawn((f), (a), 0, (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_TEAM | QTHREAD_SPAWN_RET_SYNCVAR_T)
-#define qthread_fork_syncvar_new_subteam(f, a, r)                                                                                          \
-    qthread_spawn((f), (a), 0, (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_SUBTEAM | QTHREAD_SPAWN_RET_SYNCVAR_T)
-#define qthread_fork_copyargs_new_team(f, a, z, r) qthread_spawn((f), (a), (z), (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_TEAM)
-#define qthread_fork_copyargs_new_subteam(f, a, z, r) qthread_spawn((f), (a), (z), (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_SUBTEAM)
-#define qthread_fork_syncvar_copyargs_to(f, a, z, r, p) qthread_spawn((f), (a), (z), (r), 0, NULL, (p), QTHREAD_SPAWN_RET_SYNCVAR_T)
+#define qthread_fork_new_team(f, a, r)                                                             \
+    qthread_spawn((f), (a), 0, (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_TEAM)
+#define qthread_fork_new_subteam(f, a, r)                                                          \
+    qthread_spawn((f), (a), 0, (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_SUBTEAM)
+#define qthread_fork_new_team_to(f, a, r, p)                                                       \
+    qthread_spawn((f), (a), 0, (r), 0, NULL, (p), QTHREAD_SPAWN_NEW_TEAM)
+#define qthread_fork_syncvar_new_team(f, a, r)                                                     \
+    qthread_spawn((f), (a), 0, (r), 0, NULL, NO_SHEPHERD,                                          \
+                  QTHREAD_SPAWN_NEW_TEAM | QTHREAD_SPAWN_RET_SYNCVAR_T)
+#define qthread_fork_syncvar_new_subteam(f, a, r)                                                  \
+    qthread_spawn((f), (a), 0, (r), 0, NULL, NO_SHEPHERD,                                          \
+                  QTHREAD_SPAWN_NEW_SUBTEAM | QTHREAD_SPAWN_RET_SYNCVAR_T)
+#define qthread_fork_copyargs_new_team(f, a, z, r)                                                 \
+    qthread_spawn((f), (a), (z), (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_TEAM)
+#define qthread_fork_copyargs_new_subteam(f, a, z, r)                                              \
+    qthread_spawn((f), (a), (z), (r), 0, NULL, NO_SHEPHERD, QTHREAD_SPAWN_NEW_SUBTEAM)
+#define qthread_fork_syncvar_copyargs_to(f, a, z, r, p)                                            \
+    qthread_spawn((f), (a), (z), (r), 0, NULL, (p), QTHREAD_SPAWN_RET_SYNCVAR_T)
 
-/* --- queues to wait in -------------------------------------------------------------------------------------------------- */
+/* --- queues to wait in ------------------------------------------------------------------------ */
 
 typedef struct qthread_queue_s* qthread_queue_t;
 
@@ -305,9 +331,10 @@ int qthread_queue_release_one(qthread_queue_t q);
 int qthread_queue_release_all(qthread_queue_t q);
 int qthread_queue_destroy(qthread_queue_t q);
 
-/* --- full/empty words --------------------------------------------------------------------------------------------------- */
+/* --- full/empty words ------------------------------------------------------------------------- */
 
-/* Each aligned word of memory is full unless somebody has emptied it. The forms with _nb never wait: QTHREAD_OPFAIL. */
+/* Each aligned word of memory is full unless somebody has emptied it. The forms with _nb never
+ * wait: QTHREAD_OPFAIL. */
 int qthread_feb_status(aligned_t const* addr); /* 1: full, 0: empty */
 int qthread_empty(aligned_t const* dest);
 int qthread_fill(aligned_t const* dest);
@@ -350,10 +377,11 @@ int qthread_syncvar_readFF(uint64_t* restrict dest, syncvar_t* restrict src);
 int qthread_syncvar_readFF_nb(uint64_t* restrict dest, syncvar_t* restrict src);
 int qthread_syncvar_readFE(uint64_t* restrict dest, syncvar_t* restrict src);
 int qthread_syncvar_readFE_nb(uint64_t* restrict dest, syncvar_t* restrict src);
-/* Add, whatever the state is; what it is then. An empty word that somebody waits for becomes full; others keep their state. */
+/* Add, whatever the state is; what it is then. An empty word that somebody waits for becomes full;
+ * others keep their state. */
 uint64_t qthread_syncvar_incrF(syncvar_t* restrict operand, uint64_t inc);
 
-/* --- locks -------------------------------------------------------------------------------------------------------------- */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 #define QTHREAD_SPINLOCK_IS_RECURSIVE (-1)
 #define QTHREAD_SPINLOCK_IS_NOT_RECURSIVE (-2)
@@ -399,26 +427,31 @@ int qthread_spinlocks_destroy(qthread_spinlock_t* a);
 
 Q_ENDCXX
 
-/* --- atomic operations; what was there before ------------------------------------------------------------------------- */
+/* --- atomic operations; what was there before ------------------------------------------------- */
 
-#define QTHREAD_DEFINE_FLOAT_INCR(NAME, NUMBER, BITS)                                                                                      \
-    static inline NUMBER NAME(NUMBER* operand, NUMBER incr) {                                                                              \
-        BITS* const word = (BITS*)(void*)operand;                                                                                          \
-        BITS before = __atomic_load_n(word, __ATOMIC_RELAXED), after;                                                                      \
-        NUMBER value, sum;                                                                                                                 \
-        do {                                                                                                                               \
-            memcpy(&value, &before, sizeof value);                                                                                         \
-            sum = value + incr;                                                                                                            \
-            memcpy(&after, &sum, sizeof after);                                                                                            \
-        } while (!__atomic_compare_exchange_n(word, &before, after, 1, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));                               \
-        return value;                                                                                                                      \
+#define QTHREAD_DEFINE_FLOAT_INCR(NAME, NUMBER, BITS)                                              \
+    static inline NUMBER NAME(NUMBER* operand, NUMBER incr) {                                      \
+        BITS* const word = (BITS*)(void*)operand;                                                  \
+        BITS before = __atomic_load_n(word, __ATOMIC_RELAXED), after;                              \
+        NUMBER value, sum;                                                                         \
+        do {                                                                                       \
+            memcpy(&value, &before, sizeof value);                                                 \
+            sum = value + incr;                                                                    \
+            memcpy(&after, &sum, sizeof after);                                                    \
+        } while (!__atomic_compare_exchange_n(word, &before, after, 1, __ATOMIC_SEQ_CST,           \
+                                              __ATOMIC_RELAXED));                                  \
+        return value;                                                                              \
     }
 QTHREAD_DEFINE_FLOAT_INCR(qthread_fincr, float, uint32_t)
 QTHREAD_DEFINE_FLOAT_INCR(qthread_dincr, double, uint64_t)
 #undef QTHREAD_DEFINE_FLOAT_INCR
 
-static inline uint32_t qthread_incr32(uint32_t* operand, uint32_t incr) { return __sync_fetch_and_add(operand, incr); }
-static inline uint64_t qthread_incr64(uint64_t* operand, uint64_t incr) { return __sync_fetch_and_add(operand, incr); }
+static inline uint32_t qthread_incr32(uint32_t* operand, uint32_t incr) {
+    return __sync_fetch_and_add(operand, incr);
+}
+static inline uint64_t qthread_incr64(uint64_t* operand, uint64_t incr) {
+    return __sync_fetch_and_add(operand, incr);
+}
 static inline int64_t qthread_incr_xx(void* addr, int64_t incr, size_t length) {
     switch (length) {
         case 4: return (int64_t)qthread_incr32((uint32_t*)addr, (uint32_t)incr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Around calls that block the OS thread: between the two, another worker takes the place of the calling one. */
+/* Around calls that block the OS thread: between the two, another worker takes the place of the
+ * calling one. */
 #ifndef QTHREAD_IO_H
 #define QTHREAD_IO_H
 

@@ -15,13 +15,13 @@
 #define LOGWARN 1
 #endif
 
-#define qtlog(group, s)                                                                                                                    \
-    do {                                                                                                                                   \
-        if (group) printf("(" #group ") " __FILE__ ":" STRING(__LINE__) ": " s "\n");                                                      \
+#define qtlog(group, s)                                                                            \
+    do {                                                                                           \
+        if (group) printf("(" #group ") " __FILE__ ":" STRING(__LINE__) ": " s "\n");              \
     } while (0)
-#define qtlogargs(group, s, ...)                                                                                                           \
-    do {                                                                                                                                   \
-        if (group) printf("(" #group ") " __FILE__ ":" STRING(__LINE__) ": " s "\n", __VA_ARGS__);                                         \
+#define qtlogargs(group, s, ...)                                                                   \
+    do {                                                                                           \
+        if (group) printf("(" #group ") " __FILE__ ":" STRING(__LINE__) ": " s "\n", __VA_ARGS__); \
     } while (0)
 
 #endif

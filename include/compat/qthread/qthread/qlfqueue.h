@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A queue that any number of threads put into and take from at once: first in, first out, without locks, of any length.
- * Contexts: any OS thread, before qthread_initialize() and after qthread_finalize(), too. Linearizable.
- * Memory ordering: what happens before an enqueue happens before the return of the dequeue that takes its element. */
+ * A queue that any number of threads put into and take from at once: first in, first out, without
+ * locks, of any length.
+ * Contexts: any OS thread, before qthread_initialize() and after qthread_finalize(), too.
+ * Linearizable.
+ * Memory ordering: what happens before an enqueue happens before the return of the dequeue that
+ * takes its element. */
 #ifndef QTHREAD_QLFQUEUE_H
 #define QTHREAD_QLFQUEUE_H
 

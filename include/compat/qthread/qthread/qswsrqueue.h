@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A ring between one thread that enqueues and one that dequeues (single writer, single reader). Contexts: any OS thread.
- * Memory ordering: what happens before an enqueue happens before the return of the dequeue that takes its element. */
+ * A ring between one thread that enqueues and one that dequeues (single writer, single reader).
+ * Contexts: any OS thread.
+ * Memory ordering: what happens before an enqueue happens before the return of the dequeue that
+ * takes its element. */
 #ifndef QTHREAD_QSWSRQUEUE_H
 #define QTHREAD_QSWSRQUEUE_H
 

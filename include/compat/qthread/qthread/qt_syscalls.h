@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System calls that block the calling qthread only. Results and errno are those of the calls without the prefix. */
+/* System calls that block the calling qthread only. Results and errno are those of the calls
+ * without the prefix. */
 #ifndef QTHREAD_QT_SYSCALLS_H
 #define QTHREAD_QT_SYSCALLS_H
 
@@ -20,7 +21,8 @@ int qt_poll(struct pollfd fds[], nfds_t nfds, int timeout);
 ssize_t qt_pread(int filedes, void* buf, size_t nbyte, off_t offset);
 ssize_t qt_pwrite(int filedes, void const* buf, size_t nbyte, off_t offset);
 ssize_t qt_read(int filedes, void* buf, size_t nbyte);
-int qt_select(int nfds, fd_set* restrict readfds, fd_set* restrict writefds, fd_set* restrict errorfds, struct timeval* restrict timeout);
+int qt_select(int nfds, fd_set* restrict readfds, fd_set* restrict writefds,
+              fd_set* restrict errorfds, struct timeval* restrict timeout);
 int qt_system(char const* command);
 pid_t qt_wait4(pid_t pid, int* stat_loc, int options, struct rusage* rusage);
 ssize_t qt_write(int filedes, void const* buf, size_t nbyte);

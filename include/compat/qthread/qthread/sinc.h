@@ -16,9 +16,12 @@ typedef struct qt_opaque_sinc_s {
     alignas(QTHREAD_ALIGNMENT_ALIGNED_T) uint8_t opaque_data[24];
 } qt_sinc_t;
 
-/* Of values of `sizeof_value` bytes, 0: none. `op` combines into its first argument; calls of it do not overlap for one target. */
-void qt_sinc_init(qt_sinc_t* restrict sinc, size_t sizeof_value, void const* restrict initial_value, qt_sinc_op_f op, size_t expect);
-qt_sinc_t* qt_sinc_create(size_t sizeof_value, void const* initial_value, qt_sinc_op_f op, size_t expect);
+/* Of values of `sizeof_value` bytes, 0: none. `op` combines into its first argument; calls of it do
+ * not overlap for one target. */
+void qt_sinc_init(qt_sinc_t* restrict sinc, size_t sizeof_value, void const* restrict initial_value,
+                  qt_sinc_op_f op, size_t expect);
+qt_sinc_t* qt_sinc_create(size_t sizeof_value, void const* initial_value, qt_sinc_op_f op,
+                          size_t expect);
 /* For use again, when nobody waits or submits. */
 void qt_sinc_reset(qt_sinc_t* sinc, size_t expect);
 void qt_sinc_fini(qt_sinc_t* sinc);

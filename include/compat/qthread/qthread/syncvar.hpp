@@ -36,12 +36,18 @@ public:
     int readFE(uint64_t* const dest) { return qthread_syncvar_readFE(dest, &the_syncvar_t); }
 
     int writeF(uint64_t src) { return qthread_syncvar_writeF_const(&the_syncvar_t, checked(src)); }
-    int writeEF(uint64_t src) { return qthread_syncvar_writeEF_const(&the_syncvar_t, checked(src)); }
-    uint64_t incr(int64_t inc = 1) { return qthread_syncvar_incrF(&the_syncvar_t, static_cast<uint64_t>(inc)); }
+    int writeEF(uint64_t src) {
+        return qthread_syncvar_writeEF_const(&the_syncvar_t, checked(src));
+    }
+    uint64_t incr(int64_t inc = 1) {
+        return qthread_syncvar_incrF(&the_syncvar_t, static_cast<uint64_t>(inc));
+    }
 
     // Whatever the state is, and without regard to other threads.
     uint64_t read() const { return the_syncvar_t.u.w >> 4; }
-    void write(uint64_t src) { the_syncvar_t.u.w = (the_syncvar_t.u.w & 0xf) | (checked(src) << 4); }
+    void write(uint64_t src) {
+        the_syncvar_t.u.w = (the_syncvar_t.u.w & 0xf) | (checked(src) << 4);
+    }
 
 protected:
     syncvar_t the_syncvar_t;

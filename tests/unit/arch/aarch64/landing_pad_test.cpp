@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processors may check the targets of indirect jumps, by page (BTI). The switch is run in pages that are checked. A program that is
-// linked with start-up code without landing pads is not checked as a whole, so the test asks for its own code to be, for a while.
+// Processors may check the targets of indirect jumps, by page (BTI). The switch is run in pages
+// that are checked. A program that is linked with start-up code without landing pads is not checked
+// as a whole, so the test asks for its own code to be, for a while.
 #include "arch/context.hpp"
 
 #include <cstdint>
@@ -33,8 +34,11 @@ segment segment_of(void (*code)()) {
             found = {low & ~(page - 1), (low + header.p_memsz + page - 1) & ~(page - 1)};
         }
     };
-    ::dl_iterate_phdr([](dl_phdr_info* object, std::size_t, void* visit) { return (*static_cast<decltype(look)*>(visit))(*object), 0; },
-                      const_cast<void*>(static_cast<void const*>(&look)));
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* visit) {
+            return (*static_cast<decltype(look)*>(visit))(*object), 0;
+        },
+        const_cast<void*>(static_cast<void const*>(&look)));
     return found;
 }
 
@@ -85,7 +89,8 @@ void jump_past_the_landing_pad(segment const& code) {
 
 TEST(landing_pads_death_test, jumps_elsewhere_are_fatal) {
     if (!is_checked()) GTEST_SKIP() << "this processor does not check the targets of jumps";
-    EXPECT_EXIT(jump_past_the_landing_pad(segment_of(&end_marker)), ::testing::KilledBySignal(SIGILL), "");
+    EXPECT_EXIT(jump_past_the_landing_pad(segment_of(&end_marker)),
+                ::testing::KilledBySignal(SIGILL), "");
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only the context of x86-64 has: its layout, as debuggers read it, and two units for floating point, each with control words and flags.
+// What only the context of x86-64 has: its layout, as debuggers read it, and two units for floating
+// point, each with control words and flags.
 #include "arch/context.hpp"
 
 #include <cfenv>
@@ -30,8 +31,10 @@ TEST(asm_context, a_suspended_context_reads_as_documented) {
     auto const restored_sp = reinterpret_cast<std::uintptr_t>(words) + 152;
     EXPECT_LT(restored_sp, frame);
     EXPECT_GT(restored_sp, reinterpret_cast<std::uintptr_t>(fiber.low()));
-    EXPECT_EQ(static_cast<std::uint32_t>(words[2]) & 0xFFC0U, 0x1F80U) << "MXCSR as a process starts with";
-    EXPECT_EQ(static_cast<std::uint16_t>(words[2] >> 32U), 0x037FU) << "x87 control word as a process starts with";
+    EXPECT_EQ(static_cast<std::uint32_t>(words[2]) & 0xFFC0U, 0x1F80U)
+        << "MXCSR as a process starts with";
+    EXPECT_EQ(static_cast<std::uint16_t>(words[2] >> 32U), 0x037FU)
+        << "x87 control word as a process starts with";
     fiber.resume();
 }
 
