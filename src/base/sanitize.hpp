@@ -3,10 +3,9 @@
 // threads' stacks, say. And which one it is.
 #pragma once
 
-#if defined(
-// The last attribute is for atomic accesses, which the thread sanitizer looks at in spite of
+// clang's last attribute is for atomic accesses, which its thread sanitizer instruments in spite of
 // the others.
-    __clang__)
+#if defined(__clang__)
 #define TULLE_NO_SANITIZE                                                                          \
     __attribute__((noinline, no_sanitize("address", "thread", "undefined"),                        \
                    disable_sanitizer_instrumentation))
@@ -18,8 +17,8 @@
 namespace tulle::base {
 
 #if defined(__clang__) // not __has_feature: the sanitizers' headers define that for gcc, as 0
-        inline constexpr bool k_thread_sanitizer = __has_feature(thread_sanitizer);
-        inline constexpr bool k_address_sanitizer = __has_feature(address_sanitizer);
+inline constexpr bool k_thread_sanitizer = __has_feature(thread_sanitizer);
+inline constexpr bool k_address_sanitizer = __has_feature(address_sanitizer);
 #else
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool k_thread_sanitizer = true;
@@ -33,4 +32,4 @@ inline constexpr bool k_address_sanitizer = false;
 #endif
 #endif
 
-    } // namespace tulle::base
+} // namespace tulle::base
