@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Full/empty words: every aligned word of 1, 2, 4 or 8 bytes of memory has a state, and threads
 // wait for it. Contexts: any thread of the process. What each operation does in each state:
-// docs/protocols/full_empty.md.
+// src/sync/full_empty.md.
 // Source: Wheeler, Murphy and Thain, "Qthreads", IPDPS 2008, doi:10.1109/IPDPS.2008.4536359,
 // section 3.1, after the memory of the HEP and Tera MTA.
 #pragma once

@@ -7,7 +7,7 @@
 // Inside an activity tulle::this_activity::async and async_at start others of the same finish.
 // Contexts: any thread of the process.
 // Sources: X10; distributed termination by vector counting (Saraswat and others: the X10 run time;
-// docs/protocols/finish.md).
+// src/finish/README.md).
 #pragma once
 
 #include <tulle/cancellation.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value with a full/empty state beside it: the operations of <tulle/feb.hpp> on an object of its
 // own, of any type, without a table. Contexts: any thread of the process. What each operation does
-// in each state: docs/protocols/full_empty.md.
+// in each state: src/sync/full_empty.md.
 #pragma once
 
 #include <tulle/detail/chrono.hpp>

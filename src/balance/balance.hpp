@@ -4,7 +4,7 @@
 // without its help; activities, and records for other hosts, are asked for. Who is refused by some
 // victims chosen at random tells its lifelines, its neighbours in a hypercube of all places, and
 // then sleeps: each of them sends it work when it has any. Places that know of no such work send
-// nothing. Protocol: docs/protocols/global_steal.md.
+// nothing. Protocol: src/balance/README.md.
 // Source: Saraswat and others, "Lifeline-based global load balancing", PPoPP 2011. There all work
 // is of one kind and in one bag.
 #pragma once

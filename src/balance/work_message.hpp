@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What places tell each other about work that may run at any of them: `handler` of a packet of the
-// kind `work`. The protocol: docs/protocols/global_steal.md.
+// kind `work`. The protocol: src/balance/README.md.
 #pragma once
 
 #include <cstdint>

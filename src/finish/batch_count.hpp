@@ -4,7 +4,7 @@
 // batch. At the end of an epoch, when none lives there any more, the place tells home, in one
 // message, how large its batches are, and how many messages of which batches have arrived. The
 // finish is over when no activity lives at home and every batch that it has heard of has arrived as
-// a whole: docs/protocols/finish.md has the argument.
+// a whole: src/finish/README.md has the argument.
 // Batches are what makes it right when messages overtake each other: with one number for each pair
 // of places, or for each place, the size of a batch that is told late is mistaken for that of
 // another (tests/model/finish_test.cpp finds it).

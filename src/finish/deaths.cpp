@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of finishes when a place has died and this one is to go on:
-// docs/protocols/place_death.md.
+// src/messenger/place_death.md.
 #include "finish/finish_service.hpp"
 
 #include "base/error.hpp"

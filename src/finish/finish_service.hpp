@@ -2,7 +2,7 @@
 // The finishes of a place: counts activities and their messages, stops them, and goes on when
 // places die. Calls and activities carry the finish that they belong to and the epoch of their
 // sender, which are counted here before the message leaves and by the handler before its thread
-// begins. Protocols: docs/protocols/finish.md, docs/protocols/place_death.md.
+// begins. Protocols: src/finish/README.md, src/messenger/place_death.md.
 #pragma once
 
 #include "base/spin_lock.hpp"

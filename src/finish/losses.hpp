@@ -4,7 +4,7 @@
 // once it has all that the dead place had sent, which parts of finishes live with it and how many
 // reports it has sent so far (an account). When these reports and those of these parts have come,
 // nothing that the dead place may have started is unknown:
-// docs/protocols/place_death.md has the argument, tests/model/place_death_test.cpp tries all
+// src/messenger/place_death.md has the argument, tests/model/place_death_test.cpp tries all
 // orders.
 // All are plain data; their users lock. All that throws is std::bad_alloc.
 // Idea: the parts of a dead place's activities are adopted, as in resilient X10 (Cunningham and

@@ -2,7 +2,7 @@
 // Cancellation of a finish over places. A part that begins tells home so; home tells the parts that
 // it knows of when it is cancelled, and those that begin later at once. All of these messages are
 // counted like activities, so the finish is not over before they have come:
-// docs/protocols/finish.md.
+// src/finish/README.md.
 #include "base/error.hpp"
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"

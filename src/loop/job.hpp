@@ -3,7 +3,7 @@
 // ranges are on the job's list, where who has none left steals from the others. Others come in by a
 // record that each participant keeps forked (the invitation): to the scheduler a loop is nothing
 // but a few forked threads. The loop has ended when the caller has joined its invitations: who came
-// in by one has ended, and joined its own. docs/protocols/loop.md
+// in by one has ended, and joined its own. src/loop/README.md
 #pragma once
 
 #include "base/spin_lock.hpp"

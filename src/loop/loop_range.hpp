@@ -6,7 +6,7 @@
 // shared part under the lock; if it is empty, it lowers `border`, makes every thread pass a full
 // fence (membarrier), and reads `position` again, as a thief of the split deque does
 // (deque/split_deque.hpp, with the papers).
-// open, take, take_cold: the owner. The others: anyone. docs/protocols/loop.md has the argument.
+// open, take, take_cold: the owner. The others: anyone. src/loop/README.md has the argument.
 #pragma once
 
 #include "base/assert.hpp"

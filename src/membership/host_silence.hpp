@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Over an MPI, which tells nobody that a host or the network has died: the lowest place of each
 // host watches the other hosts, and the launcher's (net/host_watch.hpp).
-// When one is lost, all places of this host end, and say why; docs/protocols/place_death.md.
+// When one is lost, all places of this host end, and say why; src/messenger/place_death.md.
 //   TULLE_HOST_TIMEOUT (host_timeout)   after so many seconds of silence; place 0's holds for all.
 //                                       0: nobody watches.
 //   TULLE_START_TIMEOUT (start_timeout) how long a place on another host waits for the others while

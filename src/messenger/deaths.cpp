@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of messages when a place has died and this one is to go on:
-// docs/protocols/place_death.md.
+// src/messenger/place_death.md.
 #include "messenger/endpoint.hpp"
 
 #include "base/error.hpp"

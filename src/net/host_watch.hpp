@@ -10,7 +10,7 @@
 //   A host counts from its first datagram on: where firewalls let none through, nobody is watched,
 //   which a warning tells.
 //   Who leaves says so and waits a little until the others know.
-// See docs/protocols/place_death.md.
+// See src/messenger/place_death.md.
 #pragma once
 
 #include "net/host_contact.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker without work searches for a while and then sleeps. Who wakes it, and why no wake-up is
 // lost:
-// park/idle_set.hpp and docs/protocols/sleep.md.
+// park/idle_set.hpp and src/park/README.md.
 #pragma once
 
 #include "sched/find_work.hpp"

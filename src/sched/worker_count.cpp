@@ -5,7 +5,7 @@
 // until the number changes.
 // A worker is made when it is first wanted, and ends with the run time; its OS thread ends sooner
 // if nobody has wanted it for a second. Worker 0, to which alone threads are bound, is always
-// active. The argument is in docs/protocols/sleep.md.
+// active. The argument is in src/park/README.md.
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operation does to a full/empty word and to those who wait for it
-// (docs/protocols/full_empty.md). The caller holds the word's lock, applies, writes back state and
+// (src/sync/full_empty.md). The caller holds the word's lock, applies, writes back state and
 // queue, lets go of the lock, and only then wakes.
 //
 // Cell: where the value is. copy_out, move_out (to a place), copy_in, move_in (from a place), pass

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cancellation of a finish over places (docs/protocols/finish.md, rules 7 to 11): all orders in
+// The cancellation of a finish over places (src/finish/README.md, rules 7 to 11): all orders in
 // which activities step, messages arrive and the finish is cancelled, for small trees of activities
 // that end only when they are cancelled. When nothing can happen any more, all have ended, and the
 // finish is over; at no moment is it over before. Each rule that is left out is missed.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/protocols/memory_orders.md names each source file with a memory order weaker than seq_cst, with exactly the orders that it has, and
+"""tests/model/memory_orders.md names each source file with a memory order weaker than seq_cst, with exactly the orders that it has, and
 no other; and the model tests that it says kill the mutants weaken orders."""
 import re
 import unittest
 
 import planted
 
-PAGE = planted.PROJECT / "docs/protocols/memory_orders.md"
+PAGE = planted.PROJECT / "tests/model/memory_orders.md"
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 ORDER = re.compile(r"\bmemory_order(?:_|::)(relaxed|consume|acquire|release|acq_rel)\b"
                    r"|\b__ATOMIC_(RELAXED|CONSUME|ACQUIRE|RELEASE|ACQ_REL)\b")

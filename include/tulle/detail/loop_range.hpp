@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The owner's side of a range of iterations: what a loop touches for each one while nobody steals.
 // No locked instruction, no fence.
-// The other side, the invariants and the reasons: src/loop/loop_range.hpp, docs/protocols/loop.md.
+// The other side, the invariants and the reasons: src/loop/loop_range.hpp, src/loop/README.md.
 //   take   C1 store position; compiler barrier; C2 load border     against a thief   (D1 border,
 //          membarrier, D2 position)
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of docs/protocols/full_empty.md, exhaustively: each operation in each state, with up to
+// The table of src/sync/full_empty.md, exhaustively: each operation in each state, with up to
 // three threads that wait in each order, beside a sequential model. For words of all sizes and for
 // objects.
 #include "full_empty_faces.hpp"
