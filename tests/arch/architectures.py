@@ -51,7 +51,7 @@ def lines(*instructions):
 
 def not_saved(*registers):
     """The compiler is not told that the switch changes a register."""
-    return [control(f"{register}_not_saved", REGISTERS, (SWITCH, f'"{register}", ', "")) for register in registers]
+    return [control(f"{register}_not_saved", REGISTERS, (SWITCH, f'"{register}",', "")) for register in registers]
 
 
 def chain_without_end(column, *also):
