@@ -4,15 +4,11 @@
 
 #include "arch/fiber_annotations.hpp"
 #include "base/error.hpp"
-#include "diag/answer.hpp"
 #include "diag/fault_handler.hpp"
 #include "diag/stack_use_report.hpp"
 #include "diag/watch.hpp"
-#include "gmem_access/memory.hpp"
-#include "membership/host_silence.hpp"
 #include "membership/membership.hpp"
 #include "membership/mpi_job.hpp"
-#include "os/thread.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
@@ -22,6 +18,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -54,12 +51,12 @@ stack::guard_choice guard_choice_of(std::uint64_t word) noexcept {
     }
 }
 
-// What `call` returns, or ENOMEM.
-template <class Call> int error_of(Call call) noexcept {
+// What `start` returns, or ENOMEM.
+template <class Start> start_result result_of(Start start) noexcept {
     try {
-        return call();
+        return start();
     } catch (std::bad_alloc const&) {
-        return ENOMEM;
+        return {ENOMEM};
     }
 }
 
@@ -69,13 +66,6 @@ diag::deadlock_action deadlock_action_of(std::uint64_t word) noexcept {
         case base::k_deadlock_warn: return diag::deadlock_action::warn;
         default: return diag::deadlock_action::abort;
     }
-}
-
-gmem_access::memory_settings memory_settings_of(base::option_table const& options) noexcept {
-    return {options.number(option_id::global_memory),
-            static_cast<net::rank>(options.number(option_id::global_group)),
-            static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)),
-            options.number(option_id::global_report) != 0};
 }
 
 // Merges the groups of the machine into as many as were asked for, or cuts the one group into that
@@ -97,18 +87,6 @@ void reserve_cpu(os::topology& machine, std::uint64_t which) {
     if (which != 0 && !os::set_aside(machine, static_cast<std::size_t>(which - 1)))
         base::warn("the option reserve_cpu is %llu, but there are %d CPUs: none is kept",
                    static_cast<unsigned long long>(which), machine.allowed_cpus);
-}
-
-// What the calling OS thread may use: all of it, or without the CPU that is kept.
-void use_cpus(os::topology const& machine, bool all) noexcept try {
-    if (machine.reserved_cpu < 0) return;
-    std::vector<int> cpus;
-    for (auto const& group : machine.groups)
-        cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
-    if (all) cpus.push_back(machine.reserved_cpu);
-    static_cast<void>(os::pin_to(pthread_self(), cpus));
-} catch (std::bad_alloc const&) {
-    return; // locality only
 }
 
 } // namespace
@@ -204,12 +182,12 @@ instance::instance() {
     if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
 }
 
-int instance::start(bool adopt_caller) {
+start_result instance::start(bool adopt_caller) {
     std::unique_lock held(m_lock);
-    int const error = start_as(m_options, adopt_caller);
+    start_result const result = start_as(m_options, adopt_caller);
     held.unlock();
-    if (error == 0) join_places();
-    return error;
+    if (result.error == 0) join_places();
+    return result;
 }
 
 // Without the lock: at other places than the first it does not return.
@@ -223,29 +201,13 @@ void instance::join_places() {
     membership::join_from_environment();
 }
 
-int instance::start_as(base::option_table const& options, bool adopt_caller) {
-    if (sched::scheduler::instance().is_running()) return EALREADY;
+start_result instance::start_as(base::option_table const& options, bool adopt_caller) {
+    if (sched::scheduler::instance().is_running()) return {EALREADY};
     auto const chosen = settings_of(options, adopt_caller && sched::scheduler::may_adopt_caller());
-    if (!chosen) return EINVAL;
-    // first: OS threads other than workers inherit it
-    if (chosen->adopt_caller) use_cpus(chosen->machine, false);
-    int const error = sched::scheduler::instance().start(*chosen);
-    if (error != 0 && chosen->adopt_caller) use_cpus(chosen->machine, true);
-    if (error == 0) diag::explain_overflows();
-    if (error == 0) membership::reserve_processor(chosen->machine.reserved_cpu);
-    if (error == 0 && options.number(option_id::share_cpus) != 0 && chosen->seed == 0)
-        m_cpus.join(*chosen);
-    if (error == 0) gmem_access::set_memory_settings(memory_settings_of(options));
-    if (error == 0)
-        membership::set_survival(options.number(option_id::on_place_death) ==
-                                 base::k_on_place_death_throw);
-    if (error == 0)
-        membership::set_host_limits(options.number(option_id::host_timeout),
-                                    options.number(option_id::start_timeout));
-    if (error == 0) membership::set_check(options.number(option_id::check) != 0);
-    if (error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
-    if (error == 0 && chosen->on_deadlock != nullptr) diag::answer_requests();
-    return error;
+    if (!chosen) return {EINVAL};
+    start_result const result = start_all(services(), {options, *chosen, m_cpus});
+    if (result.error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
+    return result;
 }
 
 void instance::owe_stack_report() noexcept {
@@ -266,20 +228,20 @@ void instance::report_stacks() noexcept {
 }
 
 // What it is given holds from now on, if the start succeeds.
-int instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
+start_result instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     std::unique_lock held(m_lock);
-    if (sched::scheduler::instance().is_running()) return EALREADY;
-    if (workers > k_most_workers) return EINVAL;
+    if (sched::scheduler::instance().is_running()) return {EALREADY};
+    if (workers > k_most_workers) return {EINVAL};
     base::option_table options = m_options;
     if (workers != 0 && options.set(option_id::workers, workers, base::option_source::api))
-        return EINVAL;
+        return {EINVAL};
     if (stack_size != 0 && options.set(option_id::stack_size, stack_size, base::option_source::api))
-        return EINVAL;
-    int const error = start_as(options, true);
-    if (error == 0) m_options = options;
+        return {EINVAL};
+    start_result const result = start_as(options, true);
+    if (result.error == 0) m_options = options;
     held.unlock();
-    if (error == 0) join_places();
-    return error;
+    if (result.error == 0) join_places();
+    return result;
 }
 
 // Detached threads that are done with their work may not quite have ended: patience. The lock is
@@ -293,12 +255,7 @@ int instance::stop() {
         int const error = s.may_stop();
         if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
         if (error == 0 && !s.caller_has_end()) {
-            membership::leave();
-            diag::stop_answering();
-            diag::stop_explaining_overflows();
-            m_cpus.leave();
-            if (s.chosen().adopt_caller) use_cpus(s.chosen().machine, true);
-            s.stop();
+            stop_all(services(), {m_options, s.chosen(), m_cpus});
             write_stack_report();
             return 0;
         }
@@ -349,7 +306,7 @@ namespace tulle::sched {
 
 int start_on_first_use() noexcept {
     int const error =
-        runtime::error_of([] { return runtime::the().start(runtime::is_main_thread()); });
+        runtime::result_of([] { return runtime::the().start(runtime::is_main_thread()); }).error;
     return error == EALREADY ? 0 : error;
 }
 
@@ -375,8 +332,12 @@ sched::scheduler& running() {
 void initialize(options const& chosen) {
     if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
     auto const workers = static_cast<std::uint64_t>(chosen.workers);
-    check(runtime::error_of([&] { return runtime::the().start_with(workers, chosen.stack_size); }),
-          "tulle::initialize");
+    auto const result =
+        runtime::result_of([&] { return runtime::the().start_with(workers, chosen.stack_size); });
+    char call[96] = "tulle::initialize"; // needs no memory, of which there may be none
+    if (result.failed != nullptr)
+        std::snprintf(call, sizeof call, "tulle::initialize: cannot start %s", result.failed);
+    check(result.error, call);
 }
 
 void finalize() {

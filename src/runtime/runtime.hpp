@@ -4,6 +4,7 @@
 
 #include "base/option.hpp"
 #include "runtime/cpu_share.hpp"
+#include "runtime/service.hpp"
 #include "sched/scheduler.hpp"
 
 #include <mutex>
@@ -29,11 +30,11 @@ class instance {
 public:
     instance();
 
-    // 0 or a positive errno. EINVAL of start: see limits_of.
-    [[nodiscard]] int start(bool adopt_caller);
+    // EINVAL of start: see limits_of.
+    [[nodiscard]] start_result start(bool adopt_caller);
     // 0: as the options say
-    [[nodiscard]] int start_with(std::uint64_t workers, std::uint64_t stack_size);
-    [[nodiscard]] int stop();
+    [[nodiscard]] start_result start_with(std::uint64_t workers, std::uint64_t stack_size);
+    [[nodiscard]] int stop(); // 0 or a positive errno
     // 0: as many as the affinity mask and the quota call for now; these are read from `cgroups`,
     // for tests.
     [[nodiscard]] static int set_workers(int wanted, os::cgroup_files const& cgroups = {});
@@ -53,7 +54,7 @@ public:
 
 private:
     // With the lock held.
-    [[nodiscard]] int start_as(base::option_table const& options, bool adopt_caller);
+    [[nodiscard]] start_result start_as(base::option_table const& options, bool adopt_caller);
     static void join_places();
     void owe_stack_report() noexcept;
     void write_stack_report() noexcept;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The services of the run time, in the order of their start. Only the workers can fail.
+#include "diag/answer.hpp"
+#include "diag/fault_handler.hpp"
+#include "gmem_access/memory.hpp"
+#include "membership/host_silence.hpp"
+#include "membership/membership.hpp"
+#include "os/thread.hpp"
+#include "runtime/service.hpp"
+
+#include <array>
+#include <new>
+#include <vector>
+
+#include <pthread.h>
+
+namespace tulle::runtime {
+
+namespace {
+
+using base::option_id;
+
+// What the calling OS thread may use: all of it, or without the CPU that is reserved.
+void use_cpus(os::topology const& machine, bool all) noexcept try {
+    if (machine.reserved_cpu < 0) return;
+    std::vector<int> cpus;
+    for (auto const& group : machine.groups)
+        cpus.insert(cpus.end(), group.cpus.begin(), group.cpus.end());
+    if (all) cpus.push_back(machine.reserved_cpu);
+    static_cast<void>(os::pin_to(pthread_self(), cpus));
+} catch (std::bad_alloc const&) {
+    return; // locality only
+}
+
+// Before the others: their OS threads inherit what the caller may use.
+int leave_reserved_cpu(launch const& with) {
+    if (with.chosen.adopt_caller) use_cpus(with.chosen.machine, false);
+    return 0;
+}
+void use_reserved_cpu(launch const& with) noexcept {
+    if (with.chosen.adopt_caller) use_cpus(with.chosen.machine, true);
+}
+
+int start_workers(launch const& with) { return sched::scheduler::instance().start(with.chosen); }
+void stop_workers(launch const&) noexcept { sched::scheduler::instance().stop(); }
+
+int share_cpus(launch const& with) {
+    if (with.options.number(option_id::share_cpus) != 0 && with.chosen.seed == 0)
+        with.cpus.join(with.chosen);
+    return 0;
+}
+void leave_cpus(launch const& with) noexcept { with.cpus.leave(); }
+
+int explain_overflows(launch const&) {
+    diag::explain_overflows();
+    return 0;
+}
+void stop_explaining(launch const&) noexcept { diag::stop_explaining_overflows(); }
+
+int answer_requests(launch const& with) {
+    if (with.chosen.on_deadlock != nullptr) diag::answer_requests();
+    return 0;
+}
+void stop_answering(launch const&) noexcept { diag::stop_answering(); }
+
+int prepare_memory(launch const& with) {
+    base::option_table const& options = with.options;
+    gmem_access::set_memory_settings(
+        {options.number(option_id::global_memory),
+         static_cast<net::rank>(options.number(option_id::global_group)),
+         static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)),
+         options.number(option_id::global_report) != 0});
+    return 0;
+}
+
+int prepare_places(launch const& with) {
+    base::option_table const& options = with.options;
+    membership::reserve_processor(with.chosen.machine.reserved_cpu);
+    membership::set_survival(options.number(option_id::on_place_death) ==
+                             base::k_on_place_death_throw);
+    membership::set_host_limits(options.number(option_id::host_timeout),
+                                options.number(option_id::start_timeout));
+    membership::set_check(options.number(option_id::check) != 0);
+    return 0;
+}
+void leave_places(launch const&) noexcept { membership::leave(); }
+
+constexpr std::array<service, 7> k_services{{
+    {"the choice of processors", &leave_reserved_cpu, &use_reserved_cpu},
+    {"the workers", &start_workers, &stop_workers},
+    {"the sharing of processors", &share_cpus, &leave_cpus},
+    {"explanations of stack overflows", &explain_overflows, &stop_explaining},
+    {"answers to requests for reports", &answer_requests, &stop_answering},
+    {"global memory", &prepare_memory, nullptr},
+    {"the place", &prepare_places, &leave_places},
+}};
+
+} // namespace
+
+std::span<service const> services() noexcept { return k_services; }
+
+} // namespace tulle::runtime
