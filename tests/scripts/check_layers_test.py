@@ -57,6 +57,14 @@ class CheckLayers(planted.PlantedProject):
         self.plant("src/gmem/line.cpp", '#include "sched/worker.hpp"')
         self.assert_fails("src/gmem/line.cpp:1: includes src/sched/worker.hpp", "remote memory (gmem)")
 
+    def test_finds_a_folder_that_others_are_not_to_know(self):
+        self.plant("src/cpus/registry.hpp", "#pragma once")
+        self.plant("src/runtime/cpu_share.cpp", '#include "cpus/registry.hpp"')
+        self.plant("tools/tulle/cpus.cpp", '#include "cpus/registry.hpp"')
+        self.assert_passes()
+        self.plant("src/diag/report.cpp", '#include "cpus/registry.hpp"')
+        self.assert_fails("src/diag/report.cpp:1: includes src/cpus/registry.hpp: cpus is known by runtime only")
+
     def test_finds_a_client_in_the_messenger(self):
         self.plant("src/finish/finish_service.hpp", "#pragma once")
         self.plant("src/messenger/endpoint.hpp", '#include "finish/finish_service.hpp"')
