@@ -46,9 +46,9 @@ TULLE_NOINLINE void lock_both(Mutex& one, Mutex& other, tulle::barrier& met) {
 
 void mutex_cycle() {
     tulle::barrier met(2);
-    // line: left
-    auto left = tulle::spawn({.name = "left"}, [&met] { lock_both(first, second, met); });
-    auto right = tulle::spawn({.name = "right"}, [&met] { lock_both(second, first, met); });
+    auto const lock = [&met](auto& one, auto& other) { lock_both(one, other, met); };
+    auto left = tulle::spawn({.name = "left"}, [&] { lock(first, second); }); // line: left
+    auto right = tulle::spawn({.name = "right"}, [&] { lock(second, first); });
     left.join();
     right.join();
 }

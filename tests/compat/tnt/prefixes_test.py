@@ -26,7 +26,8 @@ class Prefixes(unittest.TestCase):
         ported = ported.replace('"pthread"', '"tulle_tnt"').replace("<pthread.h>", "<tnt.h>").replace("pthread_", "tnt_")
         program = without_comments(read("tulle_tnt.cpp"))
         self.assertIn(STARTED, program)
-        self.assertEqual(program.replace(STARTED, ""), ported)
+        # A shorter name may leave room for more on its line.
+        self.assertEqual(program.replace(STARTED, "").split(), ported.split())
         self.assertGreater(program.count("tnt_"), 8)
 
 
