@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/job.hpp"
 #include "loop/thread_each.hpp"
-#include "sched/guest.hpp"
+#include "sched/modes/guest.hpp"
 
 #include <tulle/detail/partition.hpp>
 #include <tulle/schedule_point.hpp>

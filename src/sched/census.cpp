@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/sanitize.hpp"
-#include "sched/guest.hpp"
+#include "sched/modes/guest.hpp"
 
 namespace tulle::sched {
 

@@ -12,8 +12,8 @@
 #include "sched/find_work.hpp"
 
 #include "os/clock.hpp"
-#include "sched/guest.hpp"
 #include "sched/idle.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tulle::sched {

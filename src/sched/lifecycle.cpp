@@ -6,8 +6,8 @@
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
 #include "sched/debug_layout.hpp"
-#include "sched/guest.hpp"
 #include "sched/join.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Workers that run in place of stuck ones, and main, which goes on elsewhere when its own worker is
 // stuck. The watcher decides (watcher.hpp). A substitute is a worker whose index is not below the
 // number that is wanted; but for its mark it would stand by.
-#include "sched/guest.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated.hpp"
-#include "sched/deterministic.hpp"
+#include "sched/modes/deterministic.hpp"
 
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"

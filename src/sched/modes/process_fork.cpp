@@ -14,8 +14,8 @@
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "os/thread.hpp"
-#include "sched/guest.hpp"
 #include "sched/join.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/names.hpp"
 #include "sched/scheduler.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/deterministic.hpp"
+#include "sched/modes/deterministic.hpp"
 
 #include "base/error.hpp"
 #include "os/clock.hpp"

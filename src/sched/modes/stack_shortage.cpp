@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a worker does when there is no stack for another thread. The argument why work goes on:
-// src/sched/exhaustion.md.
+// src/sched/modes/stack_shortage.md.
 //   E1 A worker that runs a thread has a spare: the thread can wait. Without a spare a worker
 //   starts nothing, it only goes on with
 //      threads that have a stack already (take_started).
