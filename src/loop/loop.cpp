@@ -47,8 +47,7 @@ bool run_loop(loop_body const& body, void* context, std::uint64_t count,
     if (options.how.kind() == schedule_kind::threads)
         return loop::thread_each(body, context, count, options.until).run();
     sched::scheduler const& s = sched::scheduler::instance();
-    bool const asymmetric = s.is_asymmetric() && !s.is_deterministic();
-    return loop::job(body, context, count, options, asymmetric,
+    return loop::job(body, context, count, options, s.opens_asymmetric_deques(),
                      static_cast<std::uint64_t>(s.active_workers()))
         .run();
 }

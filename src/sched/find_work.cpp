@@ -89,7 +89,7 @@ record* scheduler::steal_record_of(worker& thief,
 }
 
 record* scheduler::steal_record(worker& w) noexcept {
-    bool const in_order = m_stacks->is_short();
+    bool const in_order = m_shortage.is_on();
     record* slot = in_order ? m_parked.steal(w.stolen_from, false) : nullptr;
     if (slot == nullptr) slot = steal_record_of(w, w.home->workers);
     for (auto s = shepherds().begin(); slot == nullptr && s != shepherds().end(); ++s) {
@@ -142,7 +142,7 @@ work probe_once(worker& w) noexcept {
     if (s.is_stopping() && w.native != nullptr) return work::to_stop();
     if (std::size_t const fired = s.expire_timers(); fired != 0)
         w.burst.fired(w.decisions.value(), fired);
-    if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.take_started(w));
+    if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.shortage().take_started(w));
     if (runnable* const r = s.take_local(w)) return work::of_ready(r);
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
     return work::of_ready(s.take_shared(w));

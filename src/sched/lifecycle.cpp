@@ -43,7 +43,8 @@ void name_os_thread(worker_remote const& w) noexcept {
 }
 
 std::size_t stack_limit(settings const& chosen) noexcept {
-    std::size_t const least = static_cast<std::size_t>(chosen.workers) * scheduler::k_least_stacks;
+    std::size_t const least =
+        static_cast<std::size_t>(chosen.workers) * stack_shortage::k_least_stacks;
     return chosen.most_stacks == 0 ? 0 : std::max(chosen.most_stacks, least);
 }
 
@@ -86,8 +87,7 @@ void* worker_main(void* self) {
 
 int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
-    if (is_deterministic()) m_settings.workers = 1;
-    if (is_deterministic()) m_settings.max_substitutes = 0;
+    if (is_deterministic()) m_deterministic.adapt(m_settings);
     // relaxed: no worker yet.
     m_stopping.store(false, std::memory_order_relaxed);
     m_standstills.start(os::monotonic_ns(), chosen.first_check_ns);
@@ -101,8 +101,7 @@ int scheduler::start(settings const& chosen) try {
     for (int k = 0; k < m_settings.workers; ++k) static_cast<void>(make_worker(nullptr));
     count_active(m_settings.workers);
     for (auto const& w : m_registry.cores()) {
-        if (m_stacks->is_short()) count_stacks(*w);
-        if (reserve_spare(*w) && keep_reserve(*w)) continue;
+        if (m_shortage.prepare(*w)) continue;
         free_everything();
         return ENOMEM;
     }
@@ -180,8 +179,7 @@ int scheduler::revive(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
     join_if_ended(w);
     if (w.has_os_thread) return 0;
-    if (m_stacks->is_short()) count_stacks(w);
-    if (!reserve_spare(w) || !keep_reserve(w)) return ENOMEM;
+    if (!m_shortage.prepare(w)) return ENOMEM;
     return start_os_thread(w);
 }
 

@@ -14,6 +14,7 @@
 #include "sched/mailbox.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/record_deque.hpp"
+#include "sched/shepherd.hpp"
 #include "sched/shown_deque.hpp"
 #include "sched/spare_stock.hpp"
 #include "sched/stack_cache.hpp"
@@ -37,7 +38,6 @@ namespace tulle::sched {
 
 class scheduler;
 class deterministic_run;
-struct shepherd;
 struct thread_record;
 
 // What a context leaves to the next one: run by it first, so that nothing is published before its
@@ -108,6 +108,10 @@ struct alignas(128) worker_remote {
     worker_remote& operator=(worker_remote const&) = delete;
 
     [[nodiscard]] bool is_guest() const noexcept { return kind == worker_kind::guest; }
+    // Whether a thread may run here that is placed on this shepherd (-1: on none).
+    [[nodiscard]] bool may_run(int shepherd_index) const noexcept {
+        return !is_guest() && (shepherd_index < 0 || shepherd_index == home->index);
+    }
 
     // --- fixed before others learn of the worker -------------------------------------------------
     scheduler* owner;

@@ -127,7 +127,7 @@ bool scheduler::stand_by(worker& w) noexcept {
         if (!is_told && may_end(w)) return false;
     }
     // Without a reserve the worker takes up work when others give stacks back.
-    static_cast<void>(keep_reserve(w));
+    static_cast<void>(m_shortage.keep_reserve(w));
     // relaxed: the number of active workers has changed, which tells as much.
     w.stands_by.store(false, std::memory_order_relaxed);
     return true;
