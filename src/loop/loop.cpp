@@ -48,13 +48,13 @@ bool run_loop(loop_body const& body, void* context, std::uint64_t count,
         return loop::thread_each(body, context, count, options.until).run();
     sched::scheduler const& s = sched::scheduler::instance();
     return loop::job(body, context, count, options, s.opens_asymmetric_deques(),
-                     static_cast<std::uint64_t>(s.active_workers()))
+                     static_cast<std::uint64_t>(s.active().count()))
         .run();
 }
 
 std::uint64_t loop_width() {
     static_cast<void>(sched::this_fiber());
-    return static_cast<std::uint64_t>(sched::scheduler::instance().active_workers());
+    return static_cast<std::uint64_t>(sched::scheduler::instance().active().count());
 }
 
 void sort_descending(std::vector<std::uint64_t>& numbers) noexcept {

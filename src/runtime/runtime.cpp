@@ -275,10 +275,10 @@ std::string instance::describe_live_threads() {
 int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     if (int const error = the().cpus().set_workers(wanted, cgroups); error != ENOTSUP) return error;
     sched::scheduler& s = sched::scheduler::instance();
-    if (wanted != 0) return s.set_active_workers(wanted);
+    if (wanted != 0) return s.active().set_count(wanted);
     os::allowance const now = allowance_now(cgroups);
-    s.move_to(now.cpus);
-    return s.set_active_workers(
+    s.active().move_to(now.cpus);
+    return s.active().set_count(
         std::min(os::workers_for(static_cast<int>(now.cpus.size()), now.quota_cpus),
                  s.chosen().max_workers));
 } catch (std::bad_alloc const&) {
@@ -351,7 +351,7 @@ std::string live_threads() { return runtime::the().describe_live_threads(); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 
-int worker_count() { return running().active_workers(); }
+int worker_count() { return running().active().count(); }
 
 int max_worker_count() { return running().chosen().max_workers; }
 

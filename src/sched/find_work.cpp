@@ -120,7 +120,7 @@ bool scheduler::has_other_work(worker& w) noexcept {
 // fence (H2, G1).
 bool scheduler::something_to_do(worker_remote& w) noexcept {
     if (is_stopping() || !w.mailbox.looks_empty() || !w.ready.looks_empty()) return true;
-    if (m_injector.has_work(*w.home) || is_surplus(w)) return true;
+    if (m_injector.has_work(*w.home) || m_active.is_surplus(w)) return true;
     for (auto const& s : shepherds()) {
         for (worker_remote* const v : s->workers) {
             record_deque* const deque = v->visible.get();
@@ -155,7 +155,7 @@ work probe_others_first(worker& w) noexcept {
     scheduler& s = *w.owner;
     w.probe_due = false;
     if (w.start_next != nullptr) return {};
-    if (s.is_surplus(w) && !s.stand_by(w)) return work::to_stop();
+    if (s.active().is_surplus(w) && !s.active().stand_by(w)) return work::to_stop();
     w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
     if (!reserve_spare(w)) return {};
     static_cast<void>(s.expire_timers());

@@ -8,6 +8,7 @@
 #include "base/idle_poller.hpp"
 #include "os/topology.hpp"
 #include "park/sleep_steps.hpp"
+#include "sched/active_workers.hpp"
 #include "sched/find_work.hpp"
 #include "sched/growing_list.hpp"
 #include "sched/injector.hpp"
@@ -23,7 +24,6 @@
 #include "sched/thread_record.hpp"
 #include "sched/watcher.hpp"
 #include "sched/worker.hpp"
-#include "sched/worker_limit.hpp"
 #include "wait/timer_queue.hpp"
 
 #include <atomic>
@@ -99,51 +99,15 @@ public:
     [[nodiscard]] deterministic_run& deterministic() noexcept { return m_deterministic; }
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 
-    // --- how many workers there are (worker_count.cpp); any thread -------------------------------
-    // All other workers stand by: they finish what they run, hand over what they have, and sleep.
-    // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping.
-    // After an error the number is as it was.
-    [[nodiscard]] int set_active_workers(int wanted) noexcept;
-    // The number of workers that may run threads: their index is below the wanted number, and they
-    // are not disabled. relaxed: a snapshot.
-    [[nodiscard]] int active_workers() const noexcept {
-        return m_active_count.load(std::memory_order_relaxed);
-    }
-    // These, and the workers that run in place of stuck ones. relaxed: a snapshot.
-    [[nodiscard]] int running_workers() const noexcept {
-        return m_running_count.load(std::memory_order_relaxed);
-    }
+    // --- which workers there are -----------------------------------------------------------------
+    [[nodiscard]] active_workers& active() noexcept { return m_active; }
+    [[nodiscard]] active_workers const& active() const noexcept { return m_active; }
     // Each index of a worker is below this.
     [[nodiscard]] int most_workers() const noexcept {
         return m_settings.max_workers + m_settings.max_substitutes;
     }
-    // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
-    // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
-    [[nodiscard]] int enable_worker(int index, bool on) noexcept;
-    [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
-    // From now on workers may run on these CPUs, each on those of its shepherd if it has any.
-    void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
-    // Whether this worker should stand by. If it should, it also sees whether its shepherd has no
-    // active worker any more.
-    [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
-        // relaxed: written before the change of m_limit, which is looked at first.
-        if (w.index >= m_limit.number_in(m_limit.read()) &&
-            !w.is_substitute.load(std::memory_order_relaxed))
-            return true;
-        return w.is_disabled.load(std::memory_order_relaxed) ||
-               w.home->is_disabled.load(std::memory_order_relaxed);
-    }
-    // A surplus worker calls this from its loop, neither searching nor asleep. Returns true when
-    // the worker is wanted or all stop, false when its OS thread has to end since nobody has wanted
-    // it for long.
-    [[nodiscard]] bool stand_by(worker& w) noexcept;
 
-    // --- workers in place of stuck ones (substitutes.cpp); the watcher calls these ---------------
-    // Adds one to this shepherd. False: there are as many as there may be, or there is no memory,
-    // or no OS thread.
-    [[nodiscard]] bool add_substitute(shepherd& home) noexcept;
-    // The worker stands by as soon as it is done with what it runs.
-    void dismiss_substitute(worker_remote& w) noexcept;
+    // --- workers that are stuck (substitutes.cpp); the watcher calls these -----------------------
     void join_ended_workers() noexcept;
     // Whether something is ready that no worker is about to take. A hint.
     [[nodiscard]] bool something_waits() noexcept;
@@ -265,23 +229,18 @@ public:
 private:
     scheduler();
     friend void* worker_main(void* self);
+    friend class active_workers;
     friend class deterministic_run;
     friend class process_fork;
     friend class stack_shortage;
 
     void prepare_stacks(bool measured);
     worker& make_worker(shepherd* home); // null: where there is most room
-    [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
-    [[nodiscard]] bool may_end(worker& w) noexcept;
     // Starts an OS thread for a dedicated worker that has none.
     [[nodiscard]] int start_os_thread(worker& w);
     // Gives a dedicated worker an OS thread if it has none, or one that is at its end.
     [[nodiscard]] int revive(worker& w);
     [[nodiscard]] int start_os_threads();
-    [[nodiscard]] int make_ready(int wanted);
-    void count_active(int wanted) noexcept;
-    void apply_change(int wanted) noexcept;
-    void send_away_surplus() noexcept;
     static void flush_caches(worker& w) noexcept;
     static void pin(worker_remote& w) noexcept;
     void adopt_caller(worker& w);
@@ -304,15 +263,10 @@ private:
     bool m_asymmetric = true;
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};
-    worker_limit<os::machine> m_limit; // changed under m_resizing
-    // Workers that are active; written under m_resizing.
-    std::atomic<int> m_active_count{0};
-    // These, and the workers that run in place of stuck ones; written under m_resizing.
-    std::atomic<int> m_running_count{0};
-    registry m_registry; // workers are added under m_resizing
+    registry m_registry; // workers are added under m_active.hold()
+    active_workers m_active{*this};
     injector m_injector{m_registry.shepherds()};
     watcher m_watcher;
-    std::mutex m_resizing; // changes of the two; held for milliseconds, never over a switch
     fiber m_adopted{fiber_kind::adopted};
     thread_frame m_adopted_frame;
     std::atomic<bool> m_main_stays{false}; // it has to be at home from now on

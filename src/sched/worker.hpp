@@ -139,9 +139,9 @@ struct alignas(128) worker_remote {
     // --- whether it may run threads --------------------------------------------------------------
     // It is not active, and runs nothing: not yet, or not any more.
     std::atomic<bool> stands_by;
-    // It runs in place of one that is stuck; written under scheduler::m_resizing.
+    // It runs in place of one that is stuck; written under active_workers::m_changing.
     std::atomic<bool> is_substitute{false};
-    std::atomic<bool> is_disabled{false}; // written under scheduler::m_resizing
+    std::atomic<bool> is_disabled{false}; // written under active_workers::m_changing
     std::atomic<bool> has_ended{false};   // its OS thread is at its end, to be joined
     // Dedicated and started; used by those who start and join OS threads.
     bool has_os_thread = false;

@@ -70,7 +70,7 @@ void move_identity(fiber& from, thread_identity& from_root, thread_frame const* 
 
 void process_fork::prepare() noexcept {
     scheduler& s = m_scheduler;
-    s.m_resizing.lock();
+    s.m_active.lock_for_process_fork();
     lock_names();
     s.m_guests.lock_for_process_fork();
     s.m_timers.lock_for_process_fork();
@@ -85,7 +85,7 @@ void process_fork::in_parent() noexcept {
     s.m_timers.unlock_after_process_fork();
     s.m_guests.unlock_after_process_fork();
     unlock_names();
-    s.m_resizing.unlock();
+    s.m_active.unlock_after_process_fork();
 }
 
 void process_fork::in_child() noexcept {

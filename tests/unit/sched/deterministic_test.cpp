@@ -161,8 +161,8 @@ TEST(deterministic, forked_threads_start_in_any_order) {
 TEST(deterministic, has_one_worker) {
     seeded const run(5, 4);
     EXPECT_EQ(tulle::worker_count(), 1);
-    EXPECT_EQ(scheduler::instance().set_active_workers(3), 0); // as wanted, but for the number
-    EXPECT_EQ(scheduler::instance().set_active_workers(0), EINVAL);
+    EXPECT_EQ(scheduler::instance().active().set_count(3), 0); // as wanted, but for the number
+    EXPECT_EQ(scheduler::instance().active().set_count(0), EINVAL);
     EXPECT_EQ(tulle::worker_count(), 1);
     EXPECT_EQ(scheduler::instance().workers().size(), 1U);
 }
