@@ -38,8 +38,7 @@ template <class Parking> struct time_waiter : Parking::timer {
 };
 
 // Until the deadline: ns of the clock of Parking.
-template <class Parking>
-void wait_for_time(wait_reason reason, std::uint64_t deadline) noexcept {
+template <class Parking> void wait_for_time(wait_reason reason, std::uint64_t deadline) noexcept {
     time_waiter<Parking> self(deadline);
     Parking::set_wait(self.thread, reason);
     Parking::suspend(&time_waiter<Parking>::post_insert, &self, nullptr);
