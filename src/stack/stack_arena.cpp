@@ -50,6 +50,7 @@ stack_arena::~stack_arena() {
 
 std::size_t stack_arena::allocate(span* out, std::size_t count) noexcept {
     std::size_t done = 0;
+    m_wanted.store(true, std::memory_order_relaxed); // relaxed: trim() sees it a batch later or two
     do {
         std::lock_guard const lock(m_lock);
         done += take(out + done, count - done);
@@ -245,11 +246,13 @@ bool stack_arena::reserve_slab(slab& made, std::uint32_t count) noexcept {
 }
 
 void stack_arena::trim() noexcept {
+    m_wanted.store(false, std::memory_order_relaxed); // relaxed: see allocate()
     std::unique_lock lock(m_lock);
     for (std::uint32_t i = 0; i < m_slab_count; ++i) {
         for (std::uint32_t from = 0; from < m_slabs[i].carved; from += m_batch) {
             trim_batch(m_slabs[i], from, std::min(from + m_batch, m_slabs[i].carved));
             lock.unlock(); // let others at the stacks between two system calls
+            if (m_wanted.load(std::memory_order_relaxed)) return;
             lock.lock();
         }
     }
