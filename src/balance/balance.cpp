@@ -150,20 +150,18 @@ global_deque* balance::open() noexcept {
     std::lock_guard const held(m_lock);
     shelf& own = own_shelf();
     if (!own.is_there()) return nullptr;
-    global_deque* deque = m_free;
-    if (deque != nullptr) {
-        m_free = deque->next_free;
+    global_deque* deque = m_free.pop();
+    if (deque != nullptr)
         deque->reopen(is_asymmetric());
-    } else {
+    else
         deque = own.add(this, is_asymmetric());
-    }
     if (deque != nullptr) deque->alarm();
     return deque;
 }
 
 void balance::close(global_deque& empty) noexcept {
     std::lock_guard const held(m_lock);
-    empty.next_free = std::exchange(m_free, &empty);
+    m_free.push(empty);
 }
 
 // The alarm is off before anybody is looked for, as in sched/join.cpp: who sets it again sees the
