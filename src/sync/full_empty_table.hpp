@@ -17,6 +17,7 @@
 #include "sync/word_wait.hpp"
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/spin_wait.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -78,7 +79,6 @@ private:
     static constexpr unsigned k_page_shift = 9; // slots in a page of memory
     // Bytes for which a table of 2^24 slots has one each.
     static constexpr unsigned k_region_shift = 27;
-    static constexpr unsigned k_spins_per_yield = 128;
 
     static void drop_queues(slot_value& head) noexcept {
         slot_value* link = &head;
@@ -90,14 +90,9 @@ private:
         }
     }
     [[nodiscard]] static slot_value lock_contended(slot_type& s) noexcept {
-        for (unsigned spins = 1;; ++spins) {
+        for (detail::spin_wait<machine> wait;;) {
             // relaxed: only a hint when to try again.
-            while (s.load(std::memory_order_relaxed) == k_slot_locked) {
-                if (spins++ % k_spins_per_yield == 0)
-                    machine::yield_processor();
-                else
-                    machine::pause();
-            }
+            while (s.load(std::memory_order_relaxed) == k_slot_locked) wait.step();
             // As in lock.
             slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire);
             if (before != k_slot_locked) return before;
