@@ -23,7 +23,6 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include <sys/syscall.h>
@@ -318,10 +317,6 @@ namespace tulle {
 
 namespace {
 
-void check(int error, char const* what) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), what);
-}
-
 sched::scheduler& running() {
     static_cast<void>(sched::this_fiber());
     return sched::scheduler::instance();
@@ -330,20 +325,20 @@ sched::scheduler& running() {
 } // namespace
 
 void initialize(options const& chosen) {
-    if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
+    if (chosen.workers < 0) base::check_error(EINVAL, "tulle::initialize: workers is negative");
     auto const workers = static_cast<std::uint64_t>(chosen.workers);
     auto const result =
         runtime::result_of([&] { return runtime::the().start_with(workers, chosen.stack_size); });
     char call[96] = "tulle::initialize"; // needs no memory, of which there may be none
     if (result.failed != nullptr)
         std::snprintf(call, sizeof call, "tulle::initialize: cannot start %s", result.failed);
-    check(result.error, call);
+    base::check_error(result.error, call);
 }
 
 void finalize() {
     int const error = runtime::the().stop();
-    check(error,
-          error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str() : "tulle::finalize");
+    base::check_error(error, error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str()
+                                            : "tulle::finalize");
 }
 
 std::string live_threads() { return runtime::the().describe_live_threads(); }
@@ -358,12 +353,12 @@ int worker_slot_count() { return running().most_workers(); }
 
 void set_worker_count(int wanted) {
     static_cast<void>(running());
-    check(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
+    base::check_error(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
 }
 
 void want_cpus(cpu_wish const& wanted) {
     static_cast<void>(running());
-    check(runtime::the().cpus().want(wanted), "tulle::want_cpus");
+    base::check_error(runtime::the().cpus().want(wanted), "tulle::want_cpus");
 }
 
 std::vector<int> own_cpus() {
@@ -374,7 +369,8 @@ std::vector<int> own_cpus() {
 int shepherd_count() { return static_cast<int>(running().shepherds().size()); }
 
 void set_option(std::string_view name, std::string_view value) {
-    if (is_initialized()) check(EALREADY, "tulle::set_option: the run time has started");
+    if (is_initialized())
+        base::check_error(EALREADY, "tulle::set_option: the run time has started");
     if (auto const refused = runtime::the().set_option(name, value))
         throw std::invalid_argument(*refused);
 }
