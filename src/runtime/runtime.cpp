@@ -315,15 +315,6 @@ bool seed_is_set() { return runtime::the().seed() != 0; }
 
 namespace tulle {
 
-namespace {
-
-sched::scheduler& running() {
-    static_cast<void>(sched::this_fiber());
-    return sched::scheduler::instance();
-}
-
-} // namespace
-
 void initialize(options const& chosen) {
     if (chosen.workers < 0) base::check_error(EINVAL, "tulle::initialize: workers is negative");
     auto const workers = static_cast<std::uint64_t>(chosen.workers);
@@ -345,28 +336,28 @@ std::string live_threads() { return runtime::the().describe_live_threads(); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 
-int worker_count() { return running().active_workers(); }
+int worker_count() { return sched::running_scheduler().active_workers(); }
 
-int max_worker_count() { return running().chosen().max_workers; }
+int max_worker_count() { return sched::running_scheduler().chosen().max_workers; }
 
-int worker_slot_count() { return running().most_workers(); }
+int worker_slot_count() { return sched::running_scheduler().most_workers(); }
 
 void set_worker_count(int wanted) {
-    static_cast<void>(running());
+    static_cast<void>(sched::this_fiber());
     base::check_error(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
 }
 
 void want_cpus(cpu_wish const& wanted) {
-    static_cast<void>(running());
+    static_cast<void>(sched::this_fiber());
     base::check_error(runtime::the().cpus().want(wanted), "tulle::want_cpus");
 }
 
 std::vector<int> own_cpus() {
-    static_cast<void>(running());
+    static_cast<void>(sched::this_fiber());
     return runtime::the().cpus().own();
 }
 
-int shepherd_count() { return static_cast<int>(running().shepherds().size()); }
+int shepherd_count() { return static_cast<int>(sched::running_scheduler().shepherds().size()); }
 
 void set_option(std::string_view name, std::string_view value) {
     if (is_initialized())

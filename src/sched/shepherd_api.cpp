@@ -17,13 +17,8 @@ namespace tulle::sched {
 
 namespace {
 
-scheduler& running() {
-    static_cast<void>(this_fiber());
-    return scheduler::instance();
-}
-
 shepherd const& shepherd_at(int index, char const* call) {
-    auto const& all = running().shepherds();
+    auto const& all = running_scheduler().shepherds();
     base::check_error(index < 0 || static_cast<std::size_t>(index) >= all.size() ? EINVAL : 0,
                       call);
     return *all[static_cast<std::size_t>(index)];
@@ -58,7 +53,7 @@ int shepherd_distance(int from, int to) {
 
 std::vector<int> nearest_shepherds(int from) {
     shepherd const& here = shepherd_at(from, "tulle::nearest_shepherds");
-    auto const count = static_cast<int>(running().shepherds().size());
+    auto const count = static_cast<int>(running_scheduler().shepherds().size());
     std::vector<std::tuple<int, bool, int>> order; // distance, other cache, how many further
     for (int further = 1; further < count; ++further) {
         shepherd const& there = shepherd_at((from + further) % count, "");
@@ -72,7 +67,7 @@ std::vector<int> nearest_shepherds(int from) {
 }
 
 int shepherd_of(void const* address) {
-    auto const& all = running().shepherds();
+    auto const& all = running_scheduler().shepherds();
     int const node = os::node_of_page(address);
     std::vector<int> there;
     for (auto const& s : all) {
@@ -86,16 +81,16 @@ int shepherd_of(void const* address) {
 }
 
 void disable_worker(int index) {
-    base::check_error(running().enable_worker(index, false), "tulle::disable_worker");
+    base::check_error(running_scheduler().enable_worker(index, false), "tulle::disable_worker");
 }
 void enable_worker(int index) {
-    base::check_error(running().enable_worker(index, true), "tulle::enable_worker");
+    base::check_error(running_scheduler().enable_worker(index, true), "tulle::enable_worker");
 }
 void disable_shepherd(int index) {
-    base::check_error(running().enable_shepherd(index, false), "tulle::disable_shepherd");
+    base::check_error(running_scheduler().enable_shepherd(index, false), "tulle::disable_shepherd");
 }
 void enable_shepherd(int index) {
-    base::check_error(running().enable_shepherd(index, true), "tulle::enable_shepherd");
+    base::check_error(running_scheduler().enable_shepherd(index, true), "tulle::enable_shepherd");
 }
 bool is_enabled_shepherd(int index) {
     // relaxed: a snapshot.
