@@ -34,9 +34,6 @@ namespace {
 
 using base::option_id;
 
-// More workers than this are a slip of the pen.
-constexpr std::uint64_t k_most_workers = 4096;
-
 constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
 bool is_main_thread() noexcept { return syscall(SYS_gettid) == getpid(); }
@@ -230,7 +227,7 @@ void instance::report_stacks() noexcept {
 start_result instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     std::unique_lock held(m_lock);
     if (sched::scheduler::instance().is_running()) return {EALREADY};
-    if (workers > k_most_workers) return {EINVAL};
+    if (workers > base::k_most_workers) return {EINVAL};
     base::option_table options = m_options;
     if (workers != 0 && options.set(option_id::workers, workers, base::option_source::api))
         return {EINVAL};
