@@ -12,6 +12,7 @@
 // own, so that equal offsets in two regions seldom meet.
 #pragma once
 
+#include "base/rng.hpp"
 #include "sync/word_chain.hpp"
 #include "sync/word_change.hpp"
 #include "sync/word_wait.hpp"
@@ -45,7 +46,7 @@ public:
         count_type& emptyings;
     };
     [[nodiscard]] place place_of(std::uintptr_t address) const noexcept {
-        std::uintptr_t const turn = ((address >> k_region_shift) * 0x9E3779B97F4A7C15U) >> 40U;
+        std::uintptr_t const turn = ((address >> k_region_shift) * base::k_golden_ratio) >> 40U;
         std::uintptr_t const index = ((address >> 3U) + (turn << k_page_shift)) & m_mask;
         return {m_slots[index], m_emptyings[index]};
     }
