@@ -130,14 +130,12 @@ template <word T> [[nodiscard]] std::optional<T> try_read_ff(T const& w) {
 template <word T, class Rep, class Period>
 [[nodiscard]] std::optional<T> try_read_ff_for(T const& w,
                                                std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_word<T>::read(detail::feb_operation::read_ff, const_cast<T&>(w),
-                                     detail::deadline_after(timeout));
+    return read_ff(w, wait_limit(timeout));
 }
 template <word T, class Clock, class Duration>
 [[nodiscard]] std::optional<T>
 try_read_ff_until(T const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_word<T>::read(detail::feb_operation::read_ff, const_cast<T&>(w),
-                                     detail::deadline_at(deadline));
+    return read_ff(w, wait_limit(deadline));
 }
 
 // Reads, and makes it empty.
@@ -153,14 +151,12 @@ template <word T> [[nodiscard]] std::optional<T> try_read_fe(T& w) {
 template <word T, class Rep, class Period>
 [[nodiscard]] std::optional<T> try_read_fe_for(T& w,
                                                std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_word<T>::read(detail::feb_operation::read_fe, w,
-                                     detail::deadline_after(timeout));
+    return read_fe(w, wait_limit(timeout));
 }
 template <word T, class Clock, class Duration>
 [[nodiscard]] std::optional<T>
 try_read_fe_until(T& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_word<T>::read(detail::feb_operation::read_fe, w,
-                                     detail::deadline_at(deadline));
+    return read_fe(w, wait_limit(deadline));
 }
 
 // Writes, and leaves it full.
@@ -178,14 +174,12 @@ template <word T> [[nodiscard]] bool try_write_ff(T& w, std::type_identity_t<T> 
 template <word T, class Rep, class Period>
 [[nodiscard]] bool try_write_ff_for(T& w, std::type_identity_t<T> value,
                                     std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_word<T>::write(detail::feb_operation::write_ff, w, value,
-                                      detail::deadline_after(timeout));
+    return write_ff(w, value, wait_limit(timeout));
 }
 template <word T, class Clock, class Duration>
 [[nodiscard]] bool try_write_ff_until(T& w, std::type_identity_t<T> value,
                                       std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_word<T>::write(detail::feb_operation::write_ff, w, value,
-                                      detail::deadline_at(deadline));
+    return write_ff(w, value, wait_limit(deadline));
 }
 
 // --- waits until it is empty ---------------------------------------------------------------------
@@ -205,14 +199,12 @@ template <word T> [[nodiscard]] bool try_write_ef(T& w, std::type_identity_t<T> 
 template <word T, class Rep, class Period>
 [[nodiscard]] bool try_write_ef_for(T& w, std::type_identity_t<T> value,
                                     std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_word<T>::write(detail::feb_operation::write_ef, w, value,
-                                      detail::deadline_after(timeout));
+    return write_ef(w, value, wait_limit(timeout));
 }
 template <word T, class Clock, class Duration>
 [[nodiscard]] bool try_write_ef_until(T& w, std::type_identity_t<T> value,
                                       std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_word<T>::write(detail::feb_operation::write_ef, w, value,
-                                      detail::deadline_at(deadline));
+    return write_ef(w, value, wait_limit(deadline));
 }
 
 } // namespace tulle::feb

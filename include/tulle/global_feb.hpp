@@ -127,14 +127,12 @@ template <global_word_address G> [[nodiscard]] std::optional<word_at<G>> try_rea
 template <global_word_address G, class Rep, class Period>
 [[nodiscard]] std::optional<word_at<G>>
 try_read_ff_for(G const& w, std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(
-        w, detail::deadline_after(timeout));
+    return read_ff(w, wait_limit(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
 [[nodiscard]] std::optional<word_at<G>>
 try_read_ff_until(G const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(
-        w, detail::deadline_at(deadline));
+    return read_ff(w, wait_limit(deadline));
 }
 
 // Waits until it is full, reads, and makes it empty.
@@ -151,14 +149,12 @@ template <global_word_address G> [[nodiscard]] std::optional<word_at<G>> try_rea
 template <global_word_address G, class Rep, class Period>
 [[nodiscard]] std::optional<word_at<G>>
 try_read_fe_for(G const& w, std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(
-        w, detail::deadline_after(timeout));
+    return read_fe(w, wait_limit(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
 [[nodiscard]] std::optional<word_at<G>>
 try_read_fe_until(G const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(
-        w, detail::deadline_at(deadline));
+    return read_fe(w, wait_limit(deadline));
 }
 
 // Waits until it is full, writes, and leaves it full.
@@ -177,14 +173,12 @@ template <global_word_address G> [[nodiscard]] bool try_write_ff(G const& w, wor
 template <global_word_address G, class Rep, class Period>
 [[nodiscard]] bool try_write_ff_for(G const& w, word_at<G> value,
                                     std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(
-        w, value, detail::deadline_after(timeout));
+    return write_ff(w, value, wait_limit(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
 [[nodiscard]] bool try_write_ff_until(G const& w, word_at<G> value,
                                       std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(
-        w, value, detail::deadline_at(deadline));
+    return write_ff(w, value, wait_limit(deadline));
 }
 
 // Waits until it is empty, writes, and makes it full.
@@ -203,14 +197,12 @@ template <global_word_address G> [[nodiscard]] bool try_write_ef(G const& w, wor
 template <global_word_address G, class Rep, class Period>
 [[nodiscard]] bool try_write_ef_for(G const& w, word_at<G> value,
                                     std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(
-        w, value, detail::deadline_after(timeout));
+    return write_ef(w, value, wait_limit(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
 [[nodiscard]] bool try_write_ef_until(G const& w, word_at<G> value,
                                       std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(
-        w, value, detail::deadline_at(deadline));
+    return write_ef(w, value, wait_limit(deadline));
 }
 
 } // namespace tulle::feb

@@ -4,6 +4,7 @@
 #include "balance/balance.hpp"
 
 #include "base/error.hpp"
+#include "base/rng.hpp"
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
@@ -99,8 +100,9 @@ rank balance::here() const noexcept { return m_transport != nullptr ? m_transpor
 
 // Different numbers, in no order that matters.
 std::uint32_t balance::draw() noexcept {
+    constexpr auto k_step = static_cast<std::uint32_t>(base::k_golden_ratio >> 32U);
     // relaxed: only different numbers are wanted
-    return (m_draws.fetch_add(1, std::memory_order_relaxed) * 0x9E3779B9U) >> 8U;
+    return (m_draws.fetch_add(1, std::memory_order_relaxed) * k_step) >> 8U;
 }
 
 // --- making work ---------------------------------------------------------------------------------
@@ -149,20 +151,18 @@ global_deque* balance::open() noexcept {
     std::lock_guard const held(m_lock);
     shelf& own = own_shelf();
     if (!own.is_there()) return nullptr;
-    global_deque* deque = m_free;
-    if (deque != nullptr) {
-        m_free = deque->next_free;
+    global_deque* deque = m_free.pop();
+    if (deque != nullptr)
         deque->reopen(is_asymmetric());
-    } else {
+    else
         deque = own.add(this, is_asymmetric());
-    }
     if (deque != nullptr) deque->alarm();
     return deque;
 }
 
 void balance::close(global_deque& empty) noexcept {
     std::lock_guard const held(m_lock);
-    empty.next_free = std::exchange(m_free, &empty);
+    m_free.push(empty);
 }
 
 // The alarm is off before anybody is looked for, as in sched/join.cpp: who sets it again sees the

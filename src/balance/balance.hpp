@@ -13,6 +13,7 @@
 #include "balance/global_deque.hpp"
 #include "balance/work_message.hpp"
 #include "base/idle_poller.hpp"
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 #include "messenger/awaited.hpp"
 #include "messenger/idle_work.hpp"
@@ -149,7 +150,7 @@ private:
     shelf m_shelf;
     std::atomic<bool> m_has_shelf{false};
     os::fixed_range m_own; // without a transport's
-    global_deque* m_free = nullptr;
+    base::intrusive_stack<&global_deque::next_free> m_free;
     activity_bag m_bag;
     std::atomic<std::size_t> m_activities{0}; // in the bag; written under the lock
     // Taken out of it by this place; written under the lock.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/circle_finder.hpp"
 
+#include "base/rng.hpp"
 #include "sync/inspect.hpp"
 
 #include <algorithm>
@@ -27,16 +28,11 @@ wait_graph::node node_of(sched::thread_view const& seen) noexcept {
     return n;
 }
 
-std::uint64_t mix(std::uint64_t word) noexcept {
-    word = (word ^ (word >> 31U)) * 0x9E3779B97F4A7C15U;
-    return word ^ (word >> 29U);
-}
-
 // The same wherever the walk has begun.
 std::uint64_t signature_of(std::pmr::vector<wait_graph::node> const& circle) noexcept {
     std::uint64_t sum = 0;
     for (wait_graph::node const& n : circle)
-        sum += mix(mix(n.id) + reinterpret_cast<std::uintptr_t>(n.waits.object));
+        sum += base::mix(base::mix(0, n.id), reinterpret_cast<std::uintptr_t>(n.waits.object));
     return sum;
 }
 

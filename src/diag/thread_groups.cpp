@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/thread_groups.hpp"
 
+#include "base/rng.hpp"
 #include "os/mapped_range.hpp"
 #include "sync/inspect.hpp"
 
@@ -34,14 +35,9 @@ std::uintptr_t origin(sched::thread_view const& seen) noexcept {
     return reinterpret_cast<std::uintptr_t>(seen.stolen->run);
 }
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-    return hash ^ (hash >> 29U);
-}
-
 std::uint64_t hash_of(sched::thread_view const& seen, stack_trace const& trace) noexcept {
-    std::uint64_t hash = mix(static_cast<std::uint64_t>(seen.waits.kind), origin(seen));
-    for (std::size_t k = 0; k < trace.count; ++k) hash = mix(hash, trace.pcs[k]);
+    std::uint64_t hash = base::mix(static_cast<std::uint64_t>(seen.waits.kind), origin(seen));
+    for (std::size_t k = 0; k < trace.count; ++k) hash = base::mix(hash, trace.pcs[k]);
     return hash;
 }
 

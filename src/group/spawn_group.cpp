@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
 #include "group/group_core.hpp"
 #include "sched/scheduler.hpp"
 
@@ -11,7 +12,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace tulle::detail {
@@ -34,7 +34,7 @@ group_member* member_here(group_core const& g) noexcept {
 }
 
 [[noreturn]] void refuse(std::string const& why) {
-    throw std::system_error(EINVAL, std::generic_category(), "tulle::spawn_group: " + why);
+    base::throw_error(EINVAL, ("tulle::spawn_group: " + why).c_str());
 }
 
 std::size_t column_of(group_core const& g, int shepherd) {
@@ -60,8 +60,7 @@ void admit(group_core& g, group_ticket& t, std::size_t column, group_place at) {
 
 // The group is full.
 void enter_full(group_core& g, group_ticket& t, std::size_t wanted) {
-    if (g.policy == when_full::create)
-        throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: full");
+    if (g.policy == when_full::create) base::throw_error(EAGAIN, "tulle::spawn_group: full");
     if (g.policy == when_full::run_inline) return;
     group_member const* const here = member_here(g);
     if (g.policy == when_full::record) {
@@ -175,8 +174,7 @@ void leave_group(group_core& g, group_ticket& ticket) noexcept {
 }
 
 void refuse_in_group(group_core const& g) {
-    if (g.policy == when_full::create)
-        throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: no memory");
+    if (g.policy == when_full::create) base::throw_error(EAGAIN, "tulle::spawn_group: no memory");
 }
 
 void begin_member(std::uintptr_t of, group_member& self, int shepherd) noexcept {

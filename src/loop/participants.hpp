@@ -13,6 +13,7 @@
 // for whoever takes the lock, and is not pinned any more.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 #include "loop/loop_range.hpp"
 
@@ -28,21 +29,14 @@ template <class Machine, class Participant> class participants {
 public:
     void enter(Participant& self) noexcept {
         section const held(m_lock);
-        Participant* const first = m_first.load();
         self.number = m_arrivals.load();
         m_arrivals.store(self.number + 1);
-        self.next = first;
-        if (first != nullptr) first->prev = &self;
-        m_first.store(&self);
+        m_list.push_front(self);
     }
     // After steal() has found nothing that is left, begin() has returned false, or end_early().
     void leave(Participant& self) noexcept {
         section const held(m_lock);
-        if (self.prev == nullptr)
-            m_first.store(self.next);
-        else
-            self.prev->next = self.next;
-        if (self.next != nullptr) self.next->prev = self.prev;
+        m_list.remove(self);
     }
 
     // By a participant, of the whole at first, then of what it has stolen: makes it its range.
@@ -59,7 +53,7 @@ public:
     void end_early() noexcept {
         section const held(m_lock);
         m_ended_early.store(true);
-        for (Participant* p = m_first.load(); p != nullptr; p = p->next) p->range.close();
+        for (Participant& p : m_list) p.range.close();
     }
     // By the caller of the loop, at its end.
     [[nodiscard]] bool has_ended_early() const noexcept { return m_ended_early.load(); }
@@ -85,14 +79,14 @@ private:
         Participant* chosen = nullptr;
         std::uint64_t most = 0;
         some_left = m_in_flight.load() != 0;
-        for (Participant* p = m_first.load(); p != nullptr; p = p->next) {
-            std::uint64_t const left = p->range.size_hint();
+        for (Participant& p : m_list) {
+            std::uint64_t const left = p.range.size_hint();
             some_left = some_left || left != 0;
             std::uint64_t const size =
-                effort == steal_effort::shared_only ? p->range.shared_hint() : left;
+                effort == steal_effort::shared_only ? p.range.shared_hint() : left;
             if (size <= most) continue;
             most = size;
-            chosen = p;
+            chosen = &p;
         }
         if (chosen == nullptr || !chosen->range.try_pin()) return nullptr;
         m_in_flight.store(m_in_flight.load() + 1);
@@ -100,7 +94,7 @@ private:
     }
 
     base::basic_spin_lock<Machine> m_lock; // guards all below
-    plain<Participant*> m_first{nullptr};
+    base::intrusive_list<&Participant::next, &Participant::prev> m_list;
     plain<std::uint64_t> m_arrivals{0};
     // Pieces that are in nobody's range, on their way from one to another; at first the whole.
     plain<std::uint64_t> m_in_flight{1};

@@ -49,7 +49,7 @@ void endpoint::place_died(rank which, int wait_status) noexcept try {
     awaited_list lost = close_outbox(which);
     forget_what_is_lent(which);
     for (mourner const& one : m_mourners) one.told(one.object, which);
-    while (awaited* const one = lost.take()) one->is_lost(*one);
+    while (awaited* const one = lost.pop_front()) one->is_lost(*one);
 } catch (...) {
     base::fatal("no memory to go on without place %u", which);
 }
@@ -62,7 +62,7 @@ awaited_list endpoint::close_outbox(rank to) noexcept {
     out.is_closed = true;
     dropped.swap(out.waiting);
     m_waiting_count.fetch_sub(dropped.size(), std::memory_order_relaxed); // relaxed: as in keep
-    return std::exchange(out.answers, {});
+    return out.answers.take_all();
 }
 
 void endpoint::forget_what_is_lent(rank to) noexcept {

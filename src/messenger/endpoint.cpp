@@ -214,7 +214,7 @@ void endpoint::send(rank to, message_tag tag, packet head, std::byte const* payl
             held.unlock();
             return drop(tag, payload, answer);
         }
-        if (m_survives && answer != nullptr) out.answers.add(*answer);
+        if (m_survives && answer != nullptr) out.answers.push_front(*answer);
         if (out.waiting.empty() && m_transport->try_send(to, head, payload)) return;
         keep(to, head, payload);
     }

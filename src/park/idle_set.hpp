@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/debug_access.hpp"
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 
 #include <cstdint>
@@ -90,9 +91,8 @@ public:
     void announce(sleeper_type& self) noexcept {
         self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock
         m_lock.lock();
-        self.m_next.store(m_newest.load());
+        m_listed.push(self);
         self.m_listed.store(true);
-        m_newest.store(&self);
         // relaxed: before the next line, and for makers before the heavy fence
         m_sleeping.fetch_add(1, std::memory_order_relaxed);
         m_searching.fetch_sub(1, std::memory_order_release); // pairs with end_search
@@ -184,7 +184,7 @@ public:
 private:
     template <class Leave> bool take_newest(Leave leave) noexcept {
         m_lock.lock();
-        sleeper_type* const chosen = m_newest.load();
+        sleeper_type* const chosen = m_listed.first();
         if (chosen != nullptr) {
             m_wakes.store(m_wakes.load() + 1);
             leave(*chosen);
@@ -212,9 +212,7 @@ private:
     }
     // Under the lock: no longer asleep.
     void unlist(sleeper_type& chosen) noexcept {
-        plain<sleeper_type*>* link = &m_newest;
-        while (link->load() != &chosen) link = &link->load()->m_next;
-        link->store(chosen.m_next.load());
+        m_listed.remove(chosen);
         chosen.m_listed.store(false);
         // Under the lock, else a late signal could end the sleeper's next sleep. Pairs with the
         // acquire in sleep.
@@ -236,8 +234,9 @@ private:
     atomic<std::uint32_t> m_searching{0};
     atomic<std::uint32_t> m_told{0}; // futex of the watcher
     base::basic_spin_lock<Machine> m_lock;
-    plain<std::uint32_t> m_wakes{0};        // guarded by the lock
-    plain<sleeper_type*> m_newest{nullptr}; // LIFO: the caches of the last one are warm
+    plain<std::uint32_t> m_wakes{0}; // guarded by the lock
+    // The newest first: its caches are warm.
+    base::intrusive_stack<&sleeper_type::m_next> m_listed;
 };
 
 } // namespace tulle::park

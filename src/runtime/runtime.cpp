@@ -23,7 +23,6 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include <sys/syscall.h>
@@ -34,9 +33,6 @@ namespace tulle::runtime {
 namespace {
 
 using base::option_id;
-
-// More workers than this are a slip of the pen.
-constexpr std::uint64_t k_most_workers = 4096;
 
 constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
@@ -232,7 +228,7 @@ void instance::report_stacks() noexcept {
 start_result instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     std::unique_lock held(m_lock);
     if (sched::scheduler::instance().is_running()) return {EALREADY};
-    if (workers > k_most_workers) return {EINVAL};
+    if (workers > base::k_most_workers) return {EINVAL};
     base::option_table options = m_options;
     if (workers != 0 && options.set(option_id::workers, workers, base::option_source::api))
         return {EINVAL};
@@ -317,65 +313,53 @@ bool seed_is_set() { return runtime::the().seed() != 0; }
 
 namespace tulle {
 
-namespace {
-
-void check(int error, char const* what) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), what);
-}
-
-sched::scheduler& running() {
-    static_cast<void>(sched::this_fiber());
-    return sched::scheduler::instance();
-}
-
-} // namespace
-
 void initialize(options const& chosen) {
-    if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
+    if (chosen.workers < 0) base::check_error(EINVAL, "tulle::initialize: workers is negative");
     auto const workers = static_cast<std::uint64_t>(chosen.workers);
     auto const result =
         runtime::result_of([&] { return runtime::the().start_with(workers, chosen.stack_size); });
     char call[96] = "tulle::initialize"; // needs no memory, of which there may be none
     if (result.failed != nullptr)
         std::snprintf(call, sizeof call, "tulle::initialize: cannot start %s", result.failed);
-    check(result.error, call);
+    base::check_error(result.error, call);
 }
 
 void finalize() {
     int const error = runtime::the().stop();
-    check(error,
-          error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str() : "tulle::finalize");
+    base::check_error(error, error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str()
+                                            : "tulle::finalize");
 }
 
 std::string live_threads() { return runtime::the().describe_live_threads(); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 
-int worker_count() { return running().active().count(); }
+int worker_count() { return sched::running_scheduler().active().count(); }
 
-int max_worker_count() { return running().chosen().max_workers; }
+int max_worker_count() { return sched::running_scheduler().chosen().max_workers; }
 
-int worker_slot_count() { return running().most_workers(); }
+int worker_slot_count() { return sched::running_scheduler().most_workers(); }
 
 void set_worker_count(int wanted) {
-    static_cast<void>(running());
-    check(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
+    static_cast<void>(sched::this_fiber());
+    base::check_error(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
 }
 
 void want_cpus(cpu_wish const& wanted) {
-    static_cast<void>(running());
-    check(runtime::the().cpus().want(wanted), "tulle::want_cpus");
+    static_cast<void>(sched::this_fiber());
+    base::check_error(runtime::the().cpus().want(wanted), "tulle::want_cpus");
 }
 
 std::vector<int> own_cpus() {
-    static_cast<void>(running());
+    static_cast<void>(sched::this_fiber());
     return runtime::the().cpus().own();
 }
 
-int shepherd_count() { return static_cast<int>(running().shepherds().size()); }
+int shepherd_count() { return static_cast<int>(sched::running_scheduler().shepherds().size()); }
 
 void set_option(std::string_view name, std::string_view value) {
-    if (is_initialized()) check(EALREADY, "tulle::set_option: the run time has started");
+    if (is_initialized())
+        base::check_error(EALREADY, "tulle::set_option: the run time has started");
     if (auto const refused = runtime::the().set_option(name, value))
         throw std::invalid_argument(*refused);
 }

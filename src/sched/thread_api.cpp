@@ -18,7 +18,6 @@
 
 #include <cerrno>
 #include <new>
-#include <system_error>
 
 namespace tulle::sched {
 
@@ -39,20 +38,17 @@ thread_record& as_record(detail::thread_core* t) noexcept {
     return *static_cast<thread_record*>(t);
 }
 
-[[noreturn]] void refuse(int error, char const* what) {
-    throw std::system_error(error, std::generic_category(), what);
-}
-
 void check(attributes const& how, scheduler const& s) {
     if (how.stack_size > stack::k_largest_bytes)
-        refuse(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
+        base::throw_error(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
     if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size()))
-        refuse(EINVAL, "tulle::attributes::shepherd does not exist");
+        base::throw_error(EINVAL, "tulle::attributes::shepherd does not exist");
 }
 
 worker& attached_worker() {
     if (worker* const w = this_worker(); TULLE_LIKELY(is_attached(w))) return *w;
-    if (int const error = attach_caller()) refuse(error, "tulle::spawn: the run time cannot start");
+    if (int const error = attach_caller())
+        base::throw_error(error, "tulle::spawn: the run time cannot start");
     return *this_worker();
 }
 
@@ -63,7 +59,7 @@ void give_name(thread_record& t, char const* name) {
         t.named = true;
     } catch (std::bad_alloc const&) {
         detail::discard_thread(&t);
-        refuse(ENOMEM, "tulle::spawn: no memory for the name of a thread");
+        base::throw_error(ENOMEM, "tulle::spawn: no memory for the name of a thread");
     }
 }
 
@@ -222,7 +218,8 @@ thread_core* new_thread(attributes const& how) {
     worker& w = sched::attached_worker();
     sched::check(how, *w.owner);
     thread_record* const t = allocate_record(w);
-    if (t == nullptr) sched::refuse(ENOMEM, "tulle::spawn: no memory for the record of a thread");
+    if (t == nullptr)
+        base::throw_error(ENOMEM, "tulle::spawn: no memory for the record of a thread");
     t->id = sched::draw_id(w);
     t->site = __builtin_return_address(0);
     t->shepherd = static_cast<std::int16_t>(how.shepherd);

@@ -7,6 +7,7 @@
 // compare-and-swap, serves it, and cases of a wait that is over are passed over.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "sync/item_store.hpp"
 #include "sync/waits.hpp"
 
@@ -44,20 +45,16 @@ public:
     using node = case_node<Parking>;
 
     void push_back(node& n) noexcept {
-        n.next = nullptr;
-        n.prev = m_last;
-        (m_last == nullptr ? m_first : m_last->next) = &n;
-        m_last = &n;
+        m_cases.push_back(n);
         n.linked = true;
     }
     void unlink(node& n) noexcept {
-        (n.prev == nullptr ? m_first : n.prev->next) = n.next;
-        (n.next == nullptr ? m_last : n.next->prev) = n.prev;
+        m_cases.remove(n);
         n.linked = false;
     }
     // The first whose wait the caller has ended, and must resume. Null: none.
     [[nodiscard]] node* claim() noexcept {
-        while (node* const n = m_first) {
+        while (node* const n = m_cases.first()) {
             unlink(*n);
             if (!n->wait->try_wake()) continue;
             n->wait->chosen = n;
@@ -67,8 +64,7 @@ public:
     }
 
 private:
-    node* m_first = nullptr;
-    node* m_last = nullptr;
+    base::intrusive_list<&node::next, &node::prev> m_cases;
 };
 
 enum class attempt_result { done, must_wait, needs_block };

@@ -83,10 +83,10 @@ private:
     }
     // Under all locks: the first that can go on.
     [[nodiscard]] attempt_result attempt_each() noexcept {
-        for (node* n = m_cases.first(); n != nullptr; n = n->next_case) {
-            attempt_result const result = n->channel->attempt(*n, m_status, m_woken, m_garbage);
+        for (node& n : m_cases) {
+            attempt_result const result = n.channel->attempt(n, m_status, m_woken, m_garbage);
             if (result == attempt_result::must_wait) continue;
-            m_done = n;
+            m_done = &n;
             return result;
         }
         return attempt_result::must_wait;
@@ -144,19 +144,8 @@ private:
                 m_first->channel};
     }
 
-    struct case_row {
-        node* head = nullptr;
-        node* tail = nullptr;
-        void push_back(node& n) noexcept {
-            n.next_case = nullptr;
-            (tail == nullptr ? head : tail->next_case) = &n;
-            tail = &n;
-        }
-        [[nodiscard]] node* first() const noexcept { return head; }
-    };
-
-    case_row m_cases;        // in the order of trying
-    node* m_first = nullptr; // by addresses
+    base::intrusive_queue<&node::next_case> m_cases; // in the order of trying
+    node* m_first = nullptr;                         // by addresses
     std::size_t m_count = 0;
     node* m_done = nullptr; // or what needs a block
     channel_status m_status = channel_status::not_ready;

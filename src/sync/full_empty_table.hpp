@@ -12,11 +12,13 @@
 // own, so that equal offsets in two regions seldom meet.
 #pragma once
 
+#include "base/rng.hpp"
 #include "sync/word_chain.hpp"
 #include "sync/word_change.hpp"
 #include "sync/word_wait.hpp"
 
 #include <tulle/detail/attributes.hpp>
+#include <tulle/detail/spin_wait.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -44,7 +46,7 @@ public:
         count_type& emptyings;
     };
     [[nodiscard]] place place_of(std::uintptr_t address) const noexcept {
-        std::uintptr_t const turn = ((address >> k_region_shift) * 0x9E3779B97F4A7C15U) >> 40U;
+        std::uintptr_t const turn = ((address >> k_region_shift) * base::k_golden_ratio) >> 40U;
         std::uintptr_t const index = ((address >> 3U) + (turn << k_page_shift)) & m_mask;
         return {m_slots[index], m_emptyings[index]};
     }
@@ -78,7 +80,6 @@ private:
     static constexpr unsigned k_page_shift = 9; // slots in a page of memory
     // Bytes for which a table of 2^24 slots has one each.
     static constexpr unsigned k_region_shift = 27;
-    static constexpr unsigned k_spins_per_yield = 128;
 
     static void drop_queues(slot_value& head) noexcept {
         slot_value* link = &head;
@@ -90,14 +91,9 @@ private:
         }
     }
     [[nodiscard]] static slot_value lock_contended(slot_type& s) noexcept {
-        for (unsigned spins = 1;; ++spins) {
+        for (detail::spin_wait<machine> wait;;) {
             // relaxed: only a hint when to try again.
-            while (s.load(std::memory_order_relaxed) == k_slot_locked) {
-                if (spins++ % k_spins_per_yield == 0)
-                    machine::yield_processor();
-                else
-                    machine::pause();
-            }
+            while (s.load(std::memory_order_relaxed) == k_slot_locked) wait.step();
             // As in lock.
             slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire);
             if (before != k_slot_locked) return before;

@@ -19,23 +19,13 @@ template <class Parking> class word_wakes {
 public:
     using node = word_waiter<Parking>;
 
-    // Linked by `next` as they come; they have their values.
-    void add(node& w) noexcept {
-        w.next.store(nullptr);
-        if (m_last == nullptr)
-            m_first = &w;
-        else
-            m_last->next.store(&w);
-        m_last = &w;
-    }
+    // It has its value.
+    void add(node& w) noexcept { m_served.add(w); }
     void add_readers(node* first) noexcept { m_readers = first; }
 
     // `place`: what the readers have waited for. After resume a node is gone.
     template <class Cell> void wake_all(Cell const& cell, void const* place) noexcept {
-        while (waiter<Parking>* const w = m_first) {
-            m_first = w->next.load();
-            Parking::resume(w->thread);
-        }
+        m_served.resume_all();
         while (node* const r = node::from(m_readers)) {
             m_readers = r->next.load();
             cell.pass(r->place, place);
@@ -46,8 +36,7 @@ public:
     }
 
 private:
-    waiter<Parking>* m_first = nullptr;
-    waiter<Parking>* m_last = nullptr;
+    woken_chain<Parking> m_served;
     waiter<Parking>* m_readers = nullptr;
 };
 

@@ -34,9 +34,7 @@ int place_of_name(std::uint64_t name) noexcept {
 // is called.
 void home_waits::add(detail::home_wait& one) noexcept {
     std::lock_guard const held(m_lock);
-    one.m_next = m_first;
-    if (m_first != nullptr) m_first->m_before = &one;
-    m_first = &one;
+    m_waits.push_front(one);
     auto const marked = m_marks.find(one.m_by.number);
     if (is_lost(one) || detail::is_dead_place(one.m_by.from) ||
         (marked != m_marks.end() && marked->second > 0))
@@ -45,8 +43,7 @@ void home_waits::add(detail::home_wait& one) noexcept {
 
 void home_waits::remove(detail::home_wait& one) noexcept {
     std::lock_guard const held(m_lock);
-    (one.m_before != nullptr ? one.m_before->m_next : m_first) = one.m_next;
-    if (one.m_next != nullptr) one.m_next->m_before = one.m_before;
+    m_waits.remove(one);
 }
 
 // Under the lock. Notes who held the object.
@@ -59,8 +56,8 @@ bool home_waits::is_lost(detail::home_wait& one) const noexcept {
 
 // Under the lock.
 template <class Which> void home_waits::end_waits(Which which) noexcept {
-    for (detail::home_wait* one = m_first; one != nullptr; one = one->m_next)
-        if (which(*one)) detail::request_cancellation(*one->m_over.get());
+    for (detail::home_wait& one : m_waits)
+        if (which(one)) detail::request_cancellation(*one.m_over.get());
 }
 
 void home_waits::mark(std::uint64_t number, int by) {
@@ -99,7 +96,7 @@ int home_waits::dead_holder(detail::home_wait const& one) const {
 
 bool home_waits::is_idle() const {
     std::lock_guard const held(m_lock);
-    return m_first == nullptr && m_marks.empty() && m_held.empty();
+    return m_waits.empty() && m_marks.empty() && m_held.empty();
 }
 
 void home_waits::check(std::uint64_t object) const {

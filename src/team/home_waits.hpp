@@ -11,6 +11,8 @@
 // (home_call::serve).
 #pragma once
 
+#include "base/intrusive_list.hpp"
+
 #include <tulle/detail/home_call.hpp>
 #include <tulle/mutex.hpp>
 
@@ -51,7 +53,7 @@ private:
     [[nodiscard]] bool is_lost(detail::home_wait& one) const noexcept;
 
     mutable mutex m_lock; // guards the rest
-    detail::home_wait* m_first = nullptr;
+    base::intrusive_list<&detail::home_wait::m_next, &detail::home_wait::m_before> m_waits;
     std::map<std::uint64_t, int> m_marks; // those that are not zero
     std::map<std::uint64_t, holding> m_held;
 };

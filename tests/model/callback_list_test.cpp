@@ -33,9 +33,8 @@ struct future {
     }
     void close() {
         result.store(5);
-        node* next = list.close();
-        while (next != nullptr) {
-            node* const n = std::exchange(next, next->next);
+        auto all = list.close();
+        while (node* const n = all.pop_front()) {
             model::check(n->note.load() == 1, "what came before an addition comes before its run");
             ++n->runs;
         }

@@ -151,8 +151,8 @@ TEST(loop_range, thieves_have_ranges_too) {
 struct member {
     loop::loop_range<model::machine> range{true};
     std::uint64_t number = 0;
-    member* next = nullptr;
-    member* prev = nullptr;
+    model::plain<member*> next{nullptr};
+    model::plain<member*> prev{nullptr};
 };
 
 constexpr std::uint64_t k_never = k_most; // no iteration ends it early

@@ -266,8 +266,8 @@ TEST(ready_queue, each_thread_runs_once) {
 // -- the list of parked deques: the same
 
 struct parked_deque : deque_type {
-    parked_deque* next_parked = nullptr;
-    parked_deque* prev_parked = nullptr;
+    model::plain<parked_deque*> next_parked{nullptr};
+    model::plain<parked_deque*> prev_parked{nullptr};
     bool is_parked = false;
 };
 [[maybe_unused]] bool comes_before(parked_deque const&, parked_deque const&) { return false; }

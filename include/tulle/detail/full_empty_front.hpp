@@ -10,6 +10,7 @@
 #include <tulle/detail/feb_operation.hpp>
 #include <tulle/detail/limit.hpp>
 #include <tulle/detail/machine.hpp>
+#include <tulle/detail/spin_wait.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -61,17 +62,10 @@ template <class Machine> struct basic_full_empty_front {
     }
 
 private:
-    static constexpr unsigned k_spins_per_yield = 128;
-
     TULLE_NOINLINE value lock_contended() noexcept {
-        for (unsigned spins = 1;; ++spins) {
+        for (spin_wait<Machine> wait;;) {
             // relaxed: only a hint when to try again.
-            while (state.load(std::memory_order_relaxed) == k_locked) {
-                if (spins++ % k_spins_per_yield == 0)
-                    Machine::yield_processor();
-                else
-                    Machine::pause();
-            }
+            while (state.load(std::memory_order_relaxed) == k_locked) wait.step();
             value const before = state.exchange(k_locked, std::memory_order_acquire); // as in lock
             if (before != k_locked) return before;
         }

@@ -2,6 +2,7 @@
 // OS threads that make system calls for qthreads: started when all are busy, at most
 // MAX_IO_WORKERS; they end when they have had nothing to do for IO_TIMEOUT seconds. Callers that
 // are no qthreads make their calls themselves.
+#include "base/intrusive_list.hpp"
 #include "compat/qthread/blocking.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/task.hpp"
@@ -35,8 +36,7 @@ public:
         std::lock_guard const held(m_lock);
         if (m_idle <= m_queued && m_running < the().most_io_workers) static_cast<void>(start_one());
         if (m_running == 0) return false;
-        *m_last = &job;
-        m_last = &job.next;
+        m_jobs.push_back(job);
         ++m_queued;
         m_change.notify_one();
         return true;
@@ -85,20 +85,16 @@ private:
     io_job* take(std::unique_lock<std::mutex>& held) {
         auto const timeout = std::chrono::seconds(the().io_timeout_s);
         ++m_idle;
-        m_change.wait_for(held, timeout, [this] { return m_ends || m_first != nullptr; });
+        m_change.wait_for(held, timeout, [this] { return m_ends || !m_jobs.empty(); });
         --m_idle;
-        io_job* const job = m_first;
-        if (job == nullptr) return nullptr;
-        m_first = job->next;
-        if (m_first == nullptr) m_last = &m_first;
-        --m_queued;
+        io_job* const job = m_jobs.pop_front();
+        if (job != nullptr) --m_queued;
         return job;
     }
 
     std::mutex m_lock; // guards the rest
     std::condition_variable m_change, m_ended;
-    io_job* m_first = nullptr;
-    io_job** m_last = &m_first;
+    base::intrusive_queue<&io_job::next> m_jobs;
     // A job that is queued has an idle OS thread, unless there are as many as may be.
     std::size_t m_running = 0, m_idle = 0, m_queued = 0;
     bool m_ends = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues that qthreads wait in until another one releases them, in the order of their coming. A
 // waiter is a frame of its thread; who releases it notifies its signal, as the last access.
+#include "base/intrusive_list.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 
@@ -30,19 +31,8 @@ struct qthread_queue_s {
     bool const tells_length;
     aligned_t const most;
     tulle::mutex lock; // guards the rest
-    tulle::compat::waiter* first = nullptr;
-    tulle::compat::waiter** last = &first;
+    tulle::base::intrusive_queue<&tulle::compat::waiter::next> waiters;
     aligned_t length = 0;
-
-    // Null: nobody waits.
-    tulle::compat::waiter* pop() {
-        auto* const w = first;
-        if (w == nullptr) return nullptr;
-        first = w->next;
-        if (first == nullptr) last = &first;
-        --length;
-        return w;
-    }
 };
 
 using namespace tulle::compat;
@@ -61,8 +51,7 @@ int qthread_queue_join(qthread_queue_t q) {
     {
         std::lock_guard const held(q->lock);
         if (q->length == q->most) return QTHREAD_OPFAIL;
-        *q->last = &self;
-        q->last = &self.next;
+        q->waiters.push_back(self);
         ++q->length;
     }
     self.released.wait();
@@ -78,7 +67,8 @@ aligned_t qthread_queue_length(qthread_queue_t q) {
 int qthread_queue_release_one(qthread_queue_t q) {
     if (q == nullptr) return QTHREAD_BADARGS;
     std::unique_lock held(q->lock);
-    waiter* const w = q->pop();
+    waiter* const w = q->waiters.pop_front();
+    if (w != nullptr) --q->length;
     held.unlock();
     if (w == nullptr) return QTHREAD_OPFAIL;
     w->released.notify();
@@ -89,16 +79,10 @@ int qthread_queue_release_one(qthread_queue_t q) {
 int qthread_queue_release_all(qthread_queue_t q) {
     if (q == nullptr) return QTHREAD_BADARGS;
     std::unique_lock held(q->lock);
-    waiter* all = q->first;
-    q->first = nullptr;
-    q->last = &q->first;
+    auto all = q->waiters.take_all();
     q->length = 0;
     held.unlock();
-    while (all != nullptr) {
-        waiter* const next = all->next;
-        all->released.notify();
-        all = next;
-    }
+    while (waiter* const w = all.pop_front()) w->released.notify();
     return QTHREAD_SUCCESS;
 }
 
