@@ -78,19 +78,9 @@ private:
     std::array<model::plain<int>, k_points + 1> m_work;
 };
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 400000;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 400000); }
 
 using role = void (*)(direction&);
 

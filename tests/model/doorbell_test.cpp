@@ -63,19 +63,9 @@ private:
     base::basic_spin_lock<machine> m_polling;
 };
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 400000;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 400000); }
 
 void expect_lost_wake_up(std::string_view name, model::test_body const& body) {
     model::options o = random(40000);

@@ -83,20 +83,14 @@ struct memory {
 };
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 // ThreadSanitizer gets a sample.
 constexpr std::size_t k_most = base::k_thread_sanitizer ? 4000 : 50000;
 constexpr std::size_t k_per_pair = base::k_thread_sanitizer ? 40 : 200;
 
 model::options exhaustive(unsigned preemptions) {
-    model::options o = random(k_most);
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    return o;
+    return model::without_heavy_fence(model::exhaustive(preemptions, k_most));
 }
 
 // --- values go from writers to takers, each to one, with what came before it ---------------------

@@ -97,19 +97,9 @@ template <class Parking = model::parking> model::test_body body(shape s, counts*
     };
 }
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 150000;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 150000); }
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 TEST(mutex, two_threads) {
     counts seen;

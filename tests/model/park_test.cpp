@@ -179,19 +179,9 @@ model::test_body body(shape s, int* sleeps = nullptr, int* timeouts = nullptr) {
     };
 }
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 200000;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 200000); }
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 TEST(idle_set, one_task_one_worker) {
     model::result const r =

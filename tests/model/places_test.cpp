@@ -120,10 +120,7 @@ model::test_body body(shape s, counts* seen = nullptr) {
 }
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 TEST(places, newcomers_wait_for_the_only_place) {
@@ -141,8 +138,8 @@ TEST(places, newcomers_of_any_column) {
 }
 
 TEST(places, the_only_place_is_lent) {
-    model::options o = random(base::k_thread_sanitizer ? 2000 : 20000);
-    o.how = model::search::exhaustive;
+    model::options const o =
+        model::without_heavy_fence(model::exhaustive(2, base::k_thread_sanitizer ? 2000 : 20000));
     counts seen;
     model::result const alone = model::explore("places_lent", o, body({.lenders = 1}, &seen));
     EXPECT_TRUE(alone.passed()) << alone;

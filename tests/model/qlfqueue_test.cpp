@@ -144,8 +144,7 @@ model::test_body late_writer() {
 }
 
 TEST(qlfqueue, puts_and_takes) {
-    model::options o;
-    o.executions = sample(30000);
+    model::options const o = model::random(sample(30000));
     int both = 0;
     model::result const r = model::explore("qlfqueue_mixed", o, mixed(&both));
     EXPECT_TRUE(r.passed()) << r;
@@ -153,17 +152,14 @@ TEST(qlfqueue, puts_and_takes) {
 }
 
 TEST(qlfqueue, two_takers) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.executions = sample(40000);
+    model::options const o = model::exhaustive(2, sample(40000));
     model::result const r = model::explore("qlfqueue_takers", o, takers());
     EXPECT_TRUE(r.passed()) << r;
 }
 
 // A node that is freed at once, without a look for announcements.
 TEST(qlfqueue, hazards_are_needed) {
-    model::options o;
-    o.executions = sample(30000);
+    model::options o = model::random(sample(30000));
     o.expect_failure = true;
     model::result const r = model::explore("qlfqueue_no_hazards", o, [](model::test& t) {
         auto& q = t.make<queue>();
@@ -196,8 +192,7 @@ std::string survivors_of_all(model::options const& o, std::vector<model::test_bo
 }
 
 TEST(qlfqueue, every_order_is_needed) {
-    model::options o;
-    o.executions = 4000;
+    model::options const o = model::random(4000);
     if (base::k_thread_sanitizer)
         GTEST_SKIP() << "minutes, in which ThreadSanitizer sees one thread only";
     EXPECT_EQ(survivors_of_all(o, {mixed(), late_reader(), late_writer()}), "");

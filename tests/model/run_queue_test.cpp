@@ -22,11 +22,7 @@ using namespace tulle;
 using enum std::memory_order;
 using machine = model::machine;
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 // One worker that sleeps, and makers that wake it.
 struct house {
@@ -174,9 +170,7 @@ struct shown : house {
 };
 
 TEST(shown_deque, a_sleeper_hears_of_a_fork_in_it) {
-    model::options o = random(200000);
-    o.how = model::search::exhaustive;
-    model::result const r = model::explore("shown", o, &shown::body);
+    model::result const r = model::explore("shown", model::exhaustive(2, 200000), &shown::body);
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }

@@ -77,11 +77,7 @@ model::test_body senders_and_receiver(void (place::*send)(std::size_t)) {
     };
 }
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 TEST(used_rings, the_first_message_of_each_arrives) {
     model::result const r =

@@ -5,6 +5,7 @@
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle/at_home.hpp>
 #include <tulle/c/global_sync.h>
@@ -31,30 +32,11 @@ using tulle::global_ptr;
 using tulle::place;
 namespace feb = tulle::feb;
 
-struct sync_world {
-    char const* name;
-    tulle::net::loopback_options options;
-};
-void PrintTo(sync_world const& w, std::ostream* to) { *to << w.name; }
-
-auto sync_worlds() {
-    return testing::Values(
-        sync_world{"in_order", {}}, sync_world{"out_of_order", {.seed = 7}},
-        sync_world{"narrow", {.most_waiting = 3}},
-        sync_world{"staged",
-                   {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-        sync_world{"unreadable",
-                   {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}});
-}
-std::string name_of_world(testing::TestParamInfo<sync_world> const& which) {
-    return which.param.name;
-}
-
 void yield_until(auto condition) {
     while (!condition()) tulle::this_thread::yield();
 }
 
-class sync_at_home : started, public testing::TestWithParam<sync_world> {
+class sync_at_home : started, public testing::TestWithParam<named_network> {
 protected:
     // Nothing stays behind at any place.
     void expect_idle() {
@@ -63,7 +45,7 @@ protected:
     }
     loopback_places m_places{3, GetParam().options};
 };
-INSTANTIATE_TEST_SUITE_P(networks, sync_at_home, sync_worlds(), name_of_world);
+INSTANTIATE_TEST_SUITE_P(networks, sync_at_home, unlike_networks(), network_name);
 
 // --- words ---------------------------------------------------------------------------------------
 
@@ -410,7 +392,7 @@ TEST_P(sync_at_home, messages) {
 
 // --- deaths --------------------------------------------------------------------------------------
 
-class sync_and_deaths : started, public testing::TestWithParam<sync_world> {
+class sync_and_deaths : started, public testing::TestWithParam<named_network> {
 protected:
     void kill(int which) { m_places.network().kill(static_cast<tulle::net::rank>(which), SIGKILL); }
     void bury(int which) {
@@ -440,7 +422,7 @@ protected:
 
     loopback_places m_places{4, GetParam().options, {.survives = true}};
 };
-INSTANTIATE_TEST_SUITE_P(networks, sync_and_deaths, sync_worlds(), name_of_world);
+INSTANTIATE_TEST_SUITE_P(networks, sync_and_deaths, unlike_networks(), network_name);
 
 TEST_P(sync_and_deaths, of_the_home_is_told_to_all_that_wait) {
     auto const word = make_word(2);
