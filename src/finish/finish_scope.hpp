@@ -4,7 +4,7 @@
 
 #include "base/spin_lock.hpp"
 #include "finish/batch_count.hpp"
-#include "messenger/standing.hpp"
+#include "messenger/context.hpp"
 #include "os/machine.hpp"
 #include "wait/cancellation_core.hpp"
 

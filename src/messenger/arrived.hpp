@@ -2,8 +2,8 @@
 // A message that is handled by a thread of its own.
 #pragma once
 
+#include "messenger/context.hpp"
 #include "messenger/message.hpp"
-#include "messenger/standing.hpp"
 
 #include <tulle/wire.hpp>
 

@@ -5,7 +5,7 @@
 //   not been polled, or fewer large ones; so what a place holds for others is bounded. How many
 //   have been polled stands in each header that goes back, or in a header of its own when nothing
 //   goes back.
-//   Sleep: MPI cannot wake anybody, so a sleeper looks now and then (net/looks.hpp), and has the
+//   Sleep: MPI cannot wake anybody, so a sleeper looks now and then (net/poll_pauses.hpp), and has the
 //   network watched where that can be done. Senders ring for nobody.
 //   Deaths: known where MPI tells of them, by the receives that stand ready. What is sent to the
 //   dead is dropped, as is what comes from them later.
@@ -14,11 +14,11 @@
 
 #include "base/spin_lock.hpp"
 #include "net/doorbell.hpp"
-#include "net/looks.hpp"
 #include "net/mpi_functions.hpp"
 #include "net/mpi_streams.hpp"
 #include "net/network_watcher.hpp"
 #include "net/order_of_process.hpp"
+#include "net/poll_pauses.hpp"
 #include "net/transport.hpp"
 #include "os/clock.hpp"
 #include "os/machine.hpp"

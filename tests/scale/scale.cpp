@@ -6,7 +6,7 @@
 // what the formula there says.
 #include "counting_transport.hpp"
 #include "membership/place_services.hpp"
-#include "messenger/standing.hpp"
+#include "messenger/context.hpp"
 #include "net/loopback_transport.hpp"
 #include "net/session.hpp"
 #include "net/shm_transport.hpp"

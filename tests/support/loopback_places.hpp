@@ -5,7 +5,7 @@
 #pragma once
 
 #include "membership/place_services.hpp"
-#include "messenger/standing.hpp"
+#include "messenger/context.hpp"
 #include "net/loopback_transport.hpp"
 #include "refusing_transport.hpp"
 
