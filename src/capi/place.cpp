@@ -35,8 +35,8 @@ bool is_unknown(tulle_ilet_t const* what) noexcept {
 void start_here(tulle_ilet_t const* what) {
     if (what == nullptr || what->run == nullptr) return;
     spawn_detached([it = *what, at = endpoint_of_caller()] {
-        standing where{at, nullptr};
-        stand const for_this_thread(where);
+        place_context context{at, nullptr};
+        scoped_context const for_this_thread(context);
         it.run(it.a, it.b);
     });
 }

@@ -20,9 +20,9 @@ namespace {
 
 constexpr auto k_slot = attachment_of::activity;
 
-// A standing_frame begins with a messenger::standing.
-void enter(standing_frame& frame, messenger::endpoint* at, finish_scope& of) noexcept {
-    static_assert(offsetof(standing_frame, of) == offsetof(messenger::standing, of) &&
+// A context_frame begins with a messenger::place_context.
+void enter(context_frame& frame, messenger::endpoint* at, finish_scope& of) noexcept {
+    static_assert(offsetof(context_frame, of) == offsetof(messenger::place_context, of) &&
                   sizeof(void*) == sizeof(messenger::endpoint*));
     frame = {at, &of, attachment(k_slot)};
     set_attachment(k_slot, &frame);
@@ -59,11 +59,11 @@ remote_result call_at(int place, remote_code code, wire_writer& arguments) {
 }
 
 finish_scope* current_finish_scope() noexcept {
-    messenger::standing const* const s = messenger::current_standing();
+    messenger::place_context const* const s = messenger::current_context();
     return s != nullptr ? s->of : nullptr;
 }
 
-finish_frame::finish_frame(limit const* until) : m_standing{} {
+finish_frame::finish_frame(limit const* until) : m_context{} {
     messenger::endpoint* const here = messenger::endpoint_of_caller();
     finish_scope const* const outer = current_finish_scope();
     finish_service* const counted_by = here != nullptr ? &finishes::finishes_of(*here) : nullptr;
@@ -71,12 +71,12 @@ finish_frame::finish_frame(limit const* until) : m_standing{} {
     if (until != nullptr || (outer != nullptr && outer->stop.get() != nullptr))
         made->make_cancellable(until, outer);
     m_scope = made.release();
-    enter(m_standing, here, *m_scope);
+    enter(m_context, here, *m_scope);
 }
 
 finish_frame::~finish_frame() {
     auto* const root = static_cast<finish_root*>(m_scope);
-    set_attachment(k_slot, m_standing.outer);
+    set_attachment(k_slot, m_context.outer);
     // relaxed: all activities have ended
     if (root->is_enrolled.load(std::memory_order_relaxed)) root->at->withdraw(*root);
     delete root;
@@ -117,17 +117,17 @@ void cancel_local(finish_scope& of) noexcept {
     if (used != nullptr) used->carrier().end_use();
 }
 
-local_activity::local_activity(finish_scope& of) noexcept : m_standing{} {
-    enter(m_standing, of.at != nullptr ? &of.at->carrier() : nullptr, of);
+local_activity::local_activity(finish_scope& of) noexcept : m_context{} {
+    enter(m_context, of.at != nullptr ? &of.at->carrier() : nullptr, of);
 }
 
 local_activity::~local_activity() {
-    set_attachment(k_slot, m_standing.outer);
-    cancel_local(*m_standing.of);
+    set_attachment(k_slot, m_context.outer);
+    cancel_local(*m_context.of);
 }
 
 void local_activity::add_exception(std::exception_ptr const& e) noexcept {
-    finishes::add_exception(*m_standing.of, e);
+    finishes::add_exception(*m_context.of, e);
 }
 
 } // namespace tulle::detail

@@ -257,7 +257,8 @@ void leave() noexcept {
 
 void forget() noexcept {
     if (endpoint_of_process() == nullptr) return;
-    detail::set_attachment(detail::attachment_of::global_deque, nullptr); // on the parent's shelf
+    detail::set_attachment(detail::attachment_of::global_deque,
+                           nullptr); // on the parent's steal area
     sched::scheduler::instance().set_idle_poller(nullptr);
     set_endpoint_of_process(nullptr);
     static_cast<void>(own_services().release()); // the service thread is the parent's

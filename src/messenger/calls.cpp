@@ -14,7 +14,7 @@
 namespace tulle::messenger {
 
 endpoint* endpoint_of_caller() {
-    standing const* const s = current_standing();
+    place_context const* const s = current_context();
     if (s != nullptr) return s->at;
     // Starts the run time, by which this process learns its place.
     static_cast<void>(sched::this_fiber());

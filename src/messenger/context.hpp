@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a thread is and what it belongs to. It is attached to the thread's stack.
+// The context of a thread: the place that it is at, and the finish scope that it belongs to. The
+// context is attached to the thread's stack.
 #pragma once
 
 #include <tulle/detail/remote.hpp>
@@ -11,28 +12,29 @@ class endpoint;
 
 using detail::finish_scope;
 
-struct standing {
+struct place_context {
     endpoint* at = nullptr;
     finish_scope* of = nullptr; // only carried here: finishes set and read it
 };
 
-// Attached to the calling thread's stack; null: at the place of this process, of no finish.
-[[nodiscard]] inline standing* current_standing() noexcept {
-    return static_cast<standing*>(detail::attachment(detail::attachment_of::activity));
+// The context of the calling thread. Null: it is at the place of this process, and belongs to no
+// finish.
+[[nodiscard]] inline place_context* current_context() noexcept {
+    return static_cast<place_context*>(detail::attachment(detail::attachment_of::activity));
 }
 
-// The calling thread stands somewhere else as long as this exists.
-class stand {
+// The calling thread has another context as long as this object exists.
+class scoped_context {
 public:
-    explicit stand(standing& where) noexcept : m_outer(current_standing()) {
-        detail::set_attachment(detail::attachment_of::activity, &where);
+    explicit scoped_context(place_context& inner) noexcept : m_outer(current_context()) {
+        detail::set_attachment(detail::attachment_of::activity, &inner);
     }
-    stand(stand const&) = delete;
-    stand& operator=(stand const&) = delete;
-    ~stand() { detail::set_attachment(detail::attachment_of::activity, m_outer); }
+    scoped_context(scoped_context const&) = delete;
+    scoped_context& operator=(scoped_context const&) = delete;
+    ~scoped_context() { detail::set_attachment(detail::attachment_of::activity, m_outer); }
 
 private:
-    standing* m_outer;
+    place_context* m_outer;
 };
 
 } // namespace tulle::messenger

@@ -56,9 +56,9 @@ void endpoint::start_thread(packet const& head, std::byte const* payload, arrive
     begin_use();
     spawn_detached([message]() noexcept {
         endpoint& at = message->at;
-        standing where{&at, message->of};
+        place_context context{&at, message->of};
         {
-            stand const for_this_thread(where);
+            scoped_context const for_this_thread(context);
             message->run(*message);
         }
         ::operator delete(message);

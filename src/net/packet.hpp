@@ -32,7 +32,7 @@ public:
     virtual void deliver(packet const& head, std::byte const* payload) noexcept = 0;
     // What transport::begin_send or begin_receive has begun is done, and nobody touches its bytes
     // any more here.
-    virtual void moved(rank /*peer*/, std::uint64_t /*what*/, bool /*was_sent*/) noexcept {}
+    virtual void moved(rank /*peer*/, std::uint64_t /*cookie*/, bool /*was_sent*/) noexcept {}
     // Once for each place that dies; nothing of it is delivered any more. `wait_status`: as from
     // waitpid, or k_unknown_status.
     virtual void place_died(rank /*which*/, int /*wait_status*/) noexcept {}

@@ -102,7 +102,7 @@ struct finish_scope;
 
 // Where the calling thread is, and which finish scope it belongs to; in its frame
 // (src/finish/finish_scope.hpp).
-struct standing_frame {
+struct context_frame {
     void* at;
     finish_scope* of;
     void* outer;
@@ -125,7 +125,7 @@ public:
 
 private:
     finish_scope* m_scope;
-    standing_frame m_standing;
+    context_frame m_context;
 };
 
 // What the finish scope's activities see at its place; null: they cannot be cancelled.
@@ -164,7 +164,7 @@ public:
     TULLE_API void add_exception(std::exception_ptr const& e) noexcept; // of the body
 
 private:
-    standing_frame m_standing;
+    context_frame m_context;
 };
 
 } // namespace tulle::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Work that may run at any place, over a virtual network: the workers of this process take work for
-// all places in turn, from shelves that all reach or by messages, in order and out of order.
+// all places in turn, from steal areas that all reach or by messages, in order and out of order.
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
@@ -44,8 +44,8 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, global_work_test,
-    testing::Values(balance_world{"shelves", {}},
-                    balance_world{"shelves_out_of_order", {.seed = 7}},
+    testing::Values(balance_world{"steal_areas", {}},
+                    balance_world{"steal_areas_out_of_order", {.seed = 7}},
                     balance_world{"apart", {.shares_segments = false}},
                     balance_world{"apart_out_of_order",
                                   {.seed = 3, .most_bytes = 512, .shares_segments = false}},

@@ -48,8 +48,8 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, global_work_death,
-    testing::Values(mortal_balance_world{"shelves", {}},
-                    mortal_balance_world{"shelves_out_of_order", {.seed = 7}},
+    testing::Values(mortal_balance_world{"steal_areas", {}},
+                    mortal_balance_world{"steal_areas_out_of_order", {.seed = 7}},
                     mortal_balance_world{"apart_out_of_order",
                                          {.seed = 3, .most_bytes = 512, .shares_segments = false}}),
     [](auto const& which) { return std::string(which.param.name); });

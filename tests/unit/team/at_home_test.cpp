@@ -162,8 +162,8 @@ TEST_P(sync_at_home, a_wait_whose_limit_is_reached_has_done_nothing) {
     EXPECT_EQ(feb::read_fe(word, cancelled.get_token()), 1) << "what has been reached only tries";
     tulle::cancellation_source later;
     auto taken = tulle::spawn([&, at = &m_places.endpoint(2)] {
-        tulle::messenger::standing where{at, nullptr};
-        tulle::messenger::stand const here(where);
+        tulle::messenger::place_context context{at, nullptr};
+        tulle::messenger::scoped_context const here(context);
         return feb::read_fe(word, later.get_token());
     });
     tulle::this_thread::sleep_for(2ms);
@@ -186,14 +186,14 @@ TEST_P(sync_at_home, a_cancellation_races_with_what_is_waited_for) {
     for (int round = 0; round < k_rounds; ++round) {
         tulle::cancellation_source stop;
         auto waiter = tulle::spawn([&, at = &m_places.endpoint(2)] {
-            tulle::messenger::standing where{at, nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{at, nullptr};
+            tulle::messenger::scoped_context const here(context);
             return feb::read_fe(word, stop.get_token());
         });
         for (std::uint32_t k = random.below(20); k != 0; --k) tulle::this_thread::yield();
         auto writer = tulle::spawn([&, at = &m_places.endpoint(0)] {
-            tulle::messenger::standing where{at, nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{at, nullptr};
+            tulle::messenger::scoped_context const here(context);
             feb::write_ef(word, round);
         });
         for (std::uint32_t k = random.below(20); k != 0; --k) tulle::this_thread::yield();
@@ -424,8 +424,8 @@ protected:
     // By a thread of that place.
     template <class F> auto start(int at, F f) {
         return tulle::spawn([this, at, f]() mutable {
-            tulle::messenger::standing where{&m_places.endpoint(at), nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{&m_places.endpoint(at), nullptr};
+            tulle::messenger::scoped_context const here(context);
             return f();
         });
     }
