@@ -338,7 +338,7 @@ void balance::start(std::unique_ptr<any_activity> activity) noexcept try {
 }
 
 void balance::run(std::unique_ptr<any_activity> activity) noexcept {
-    finish_scope& scope = *activity->of;
+    finish_scope& scope = *activity->scope;
     place_context context{m_carrier, &scope};
     scoped_context const for_this_thread(context);
     try {
@@ -389,9 +389,9 @@ void balance::call(global_record& record) const {
 namespace tulle::detail {
 
 void start_anywhere(std::unique_ptr<any_activity> activity) {
-    if (activity->of->at != nullptr)
-        activity->of->at->carrier().refuse_addresses({}, activity->arguments);
-    finishes::begin(*activity->of);
+    if (activity->scope->at != nullptr)
+        activity->scope->at->carrier().refuse_addresses({}, activity->arguments);
+    finishes::begin(*activity->scope);
     balance::balance_of_caller().add(std::move(activity));
 }
 

@@ -34,7 +34,9 @@ constexpr int k_attempts = 4;            // to take a record that looks stealabl
 
 // The record has ended; it may be gone afterwards. The address of the signal that its parent waits
 // for, or 0.
-std::uint64_t finish(global_record& of) noexcept { return sched::join_word(of.state).finish(); }
+std::uint64_t finish(global_record& record) noexcept {
+    return sched::join_word(record.state).finish();
+}
 
 void wake(std::uint64_t waiter) noexcept {
     if (waiter != 0) object_at<signal>(waiter).notify();
@@ -183,7 +185,7 @@ void balance::keep(std::unique_ptr<any_activity> activity) noexcept {
 
 // False: there is no memory for a message, and the activity stays.
 bool balance::pass_on(std::unique_ptr<any_activity> activity, rank to) noexcept try {
-    activity->of->at->pass_on(*activity->of, to, activity->code, activity->arguments);
+    activity->scope->at->pass_on(*activity->scope, to, activity->code, activity->arguments);
     return true;
 } catch (dead_place const&) { // the place that has asked
     keep(std::move(activity));

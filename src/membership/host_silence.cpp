@@ -34,7 +34,8 @@ constexpr std::uint64_t k_never_ns = UINT64_MAX;
 std::uint64_t s_limit_ns = 0;
 std::uint64_t s_start_limit_ns = 0;
 
-// Of the first place of a host. Not destroyed with the process: a forked child has no such thread.
+// The watch of the first place of a host. It is not destroyed with the process: a forked child has
+// no such thread.
 std::unique_ptr<host_watch>& own_watch() {
     static auto* const s_own = new std::unique_ptr<host_watch>;
     return *s_own;
@@ -71,7 +72,7 @@ public:
             found.push_back({k_launcher_id, *m_launcher});
         return found;
     }
-    // Nobody goes on without a host.
+    // No place goes on without a host.
     [[noreturn]] void tell_lost(host_watch::member const& host, host_watch::loss how) const {
         base::warn("%s %s %llu s (TULLE_HOST_TIMEOUT); %s, and the places of host %s end",
                    name_of(host).c_str(),
@@ -110,7 +111,7 @@ private:
         return std::string(host.id == k_launcher_id ? "the launcher's host " : "host ") +
                host.contact.name.data();
     }
-    // Those of a host that is lost count as dead.
+    // The places of a host that is lost count as dead.
     [[nodiscard]] std::string places_of(host_watch::member const& host) const {
         if (host.id == k_launcher_id) return "nobody takes what this job prints";
         std::string text;

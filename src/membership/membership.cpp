@@ -49,7 +49,7 @@ struct assignment {
     int segments = -1;
 };
 
-// Never destroyed: its service thread runs until the process ends, or leave().
+// It is never destroyed: its service thread runs until the process ends, or leave().
 std::unique_ptr<place_services>& own_services() {
     static auto* const s_own = new std::unique_ptr<place_services>;
     return *s_own;
@@ -84,7 +84,7 @@ net::session take_session(assignment const& a) {
     return found;
 }
 
-// All must run the same program: code is named by its place in it.
+// All must run the same program: code is named by its offset in it.
 void compare_programs(net::session const& all, rank here) {
     std::uint64_t first = 0;
     if (all.head().program.compare_exchange_strong(first, program_id()) || first == program_id())
@@ -104,14 +104,13 @@ void announce(net::session const& all, rank here) {
     all.entry(0).bell.wake();
 }
 
-void say_death(net::place_entry const& e, rank which) {
+void say_death(net::place_entry const& e, rank dead) {
     // relaxed: published by the state
     int const status = e.wait_status.load(std::memory_order_relaxed);
     if (WIFSIGNALED(status))
-        base::fatal("place %u was ended by signal %d (%s) before it took part", which,
+        base::fatal("place %u was ended by signal %d (%s) before it took part", dead,
                     WTERMSIG(status), strsignal(WTERMSIG(status)));
-    base::fatal("place %u ended with exit code %d before it used Tulle", which,
-                WEXITSTATUS(status));
+    base::fatal("place %u ended with exit code %d before it used Tulle", dead, WEXITSTATUS(status));
 }
 
 // Place 0.
@@ -166,7 +165,7 @@ bool have_too_few_processors(net::session const& all) {
 }
 
 endpoint& become_endpoint(std::unique_ptr<net::transport> over) {
-    // where Yama restricts who may read our memory: the other places may
+    // where Yama restricts which processes may read our memory: the other places may
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     own_services() = std::make_unique<place_services>(std::move(over),
                                                       gmem_access::memory_settings_of_process());

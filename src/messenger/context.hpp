@@ -14,7 +14,7 @@ using detail::finish_scope;
 
 struct place_context {
     endpoint* at = nullptr;
-    finish_scope* of = nullptr; // only carried here: finishes set and read it
+    finish_scope* scope = nullptr; // only carried here: finishes set and read it
 };
 
 // The context of the calling thread. Null: it is at the place of this process, and belongs to no

@@ -14,7 +14,7 @@ namespace tulle::messenger {
 using net::packet;
 using net::rank;
 
-// The numbers are given out here; who takes which is entered in the table of handlers.
+// The numbers are given out here; the table of handlers has the handler of each.
 enum class message_kind : std::uint8_t {
     // --- of the messenger itself
     call,    // handler: code, a: the pending_call to answer, payload: arguments

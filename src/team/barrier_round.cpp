@@ -25,7 +25,8 @@ using net::arrival;
 using net::shared_arrivals;
 
 constexpr std::uint64_t k_worth_polling_ns = 10'000;
-// Looks at anything else; more than that takes, or two places keep each other waiting for it.
+// After so many polls of the words the thread does something else. It is more than that takes, or
+// two places keep each other waiting for it.
 constexpr std::uint32_t k_polls_between = 64;
 constexpr std::uint32_t k_least_polls = 16; // where each may take long, as others run meanwhile
 // 4^5
@@ -39,7 +40,7 @@ std::size_t waiter(barrier_round const& r, unsigned k) noexcept {
     return r.round * barrier_round::k_most_others + k;
 }
 
-// How long it is worth looking. Where places share processors, each look lets others run, so the
+// How long it is worth polling. Where places share processors, each poll lets others run, so the
 // clock alone does not say whether they could come.
 class patience {
 public:
@@ -52,7 +53,8 @@ public:
         if (m_until == 0) m_until = now + k_worth_polling_ns;
         return now < m_until || m_polls < k_least_polls;
     }
-    // The worker's other threads, messages, and processes that share the processor, in turn.
+    // Lets the worker's other threads, messages, and processes that share the processor have a
+    // turn.
     void let_others_run(endpoint& e) const noexcept {
         if (!m_shares_processors && m_polls % k_polls_between != 0) return os::machine::pause();
         if (sync::parking::has_ready_threads()) return this_thread::yield();
@@ -68,8 +70,8 @@ private:
 // One round, as one place sees it.
 class meeting {
 public:
-    meeting(endpoint& here, barrier_round const& what) noexcept
-        : m_here(here), m_what(what), m_absent(what.others) {}
+    meeting(endpoint& here, barrier_round const& round) noexcept
+        : m_here(here), m_what(round), m_absent(round.others) {}
 
     [[nodiscard]] std::uint32_t tell(shared_arrivals& own) noexcept {
         state_of(m_here).order().before_send();
@@ -82,7 +84,7 @@ public:
                 by_message |= 1U << k;
         return by_message;
     }
-    // True: nobody is left that may be seen to come.
+    // Checks all that have not come. True: none is left whose arrival may be seen here.
     [[nodiscard]] bool check() noexcept {
         for (unsigned k = 0; m_absent >> k != 0; ++k)
             if ((m_absent >> k) % 2 != 0) check(k);
@@ -135,13 +137,13 @@ namespace tulle::detail {
 
 using namespace teams;
 
-std::uint32_t come_to(barrier_round const& which, bool has_failed) {
+std::uint32_t come_to(barrier_round const& round, bool has_failed) {
     endpoint& here = *endpoint_of_caller();
     shared_arrivals* const own = here.transport().arrivals_of(here.here());
-    if (own == nullptr) return which.others;
+    if (own == nullptr) return round.others;
     if (has_failed) own->send_from_now_on();
-    if (own->sends_messages()) return which.others;
-    return meeting(here, which).tell(*own);
+    if (own->sends_messages()) return round.others;
+    return meeting(here, round).tell(*own);
 }
 
 std::uint32_t wait_at(barrier_round const& which) {

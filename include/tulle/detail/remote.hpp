@@ -104,7 +104,7 @@ struct finish_scope;
 // (src/finish/finish_scope.hpp).
 struct context_frame {
     void* at;
-    finish_scope* of;
+    finish_scope* scope;
     void* outer;
 };
 
@@ -129,35 +129,36 @@ private:
 };
 
 // What the finish scope's activities see at its place; null: they cannot be cancelled.
-[[nodiscard]] TULLE_API cancellation* stop_of(finish_scope const& of) noexcept;
+[[nodiscard]] TULLE_API cancellation* stop_of(finish_scope const& scope) noexcept;
 // Cancels them all. False: they are already. Throws std::bad_alloc, std::logic_error: they cannot
 // be.
-TULLE_API bool request_stop(finish_scope& of);
+TULLE_API bool request_stop(finish_scope& scope);
 
 // Starts an activity at another place. Throws std::bad_alloc.
-TULLE_API void start_at(finish_scope& of, int place, remote_code code, wire_writer& arguments);
+TULLE_API void start_at(finish_scope& scope, int place, remote_code code, wire_writer& arguments);
 
-// One here: begin_local, start a thread, and in it run the body while a local_activity exists. If
-// the thread cannot be started: cancel_local.
-TULLE_API void begin_local(finish_scope& of) noexcept;
-TULLE_API void cancel_local(finish_scope& of) noexcept;
+// Starts an activity here: begin_local, start a thread, and in it run the body while a
+// local_activity exists. If the thread cannot be started: cancel_local.
+TULLE_API void begin_local(finish_scope& scope) noexcept;
+TULLE_API void cancel_local(finish_scope& scope) noexcept;
 
 // An activity that has not begun and may begin at any place.
 struct any_activity {
-    any_activity(finish_scope& its_scope, remote_code what) noexcept : of(&its_scope), code(what) {}
+    any_activity(finish_scope& its_scope, remote_code its_code) noexcept
+        : scope(&its_scope), code(its_code) {}
 
     any_activity* older = nullptr; // in the bag of its place (balance/activity_bag.hpp)
     any_activity* younger = nullptr;
-    finish_scope* of;
+    finish_scope* scope;
     remote_code code;
     wire_writer arguments;
 };
 // std::invalid_argument: it holds an address, and is checked
-TULLE_API void start_anywhere(std::unique_ptr<any_activity> what);
+TULLE_API void start_anywhere(std::unique_ptr<any_activity> activity);
 
 class local_activity {
 public:
-    TULLE_API explicit local_activity(finish_scope& of) noexcept;
+    TULLE_API explicit local_activity(finish_scope& scope) noexcept;
     local_activity(local_activity const&) = delete;
     local_activity& operator=(local_activity const&) = delete;
     TULLE_API ~local_activity();
