@@ -11,7 +11,7 @@
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
-#include <tulle/detail/place_holder.hpp>
+#include <tulle/detail/permit_holder.hpp>
 #include <tulle/detail/thread_core.hpp>
 #include <tulle/feb.hpp>
 #include <tulle/thread.hpp>

@@ -3,7 +3,7 @@
 // of them. A thread notifies `outstanding` as its last access.
 #pragma once
 
-#include "group/places.hpp"
+#include "group/permits.hpp"
 #include "sched/runnable.hpp"
 #include "sync/parking.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "wait/wait_list.hpp"
 
-#include <tulle/detail/place_holder.hpp>
+#include <tulle/detail/permit_holder.hpp>
 
 #include <cstddef>
 #include <cstdint>

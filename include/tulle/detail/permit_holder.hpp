@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that holds a place of a spawn_group, in its frame (src/group/places.hpp).
+// A thread that holds a place of a spawn_group, in its frame (src/group/permits.hpp).
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 // The places of a spawn_group: never more taken than there are, none is lost, who lends its place
 // has one when it goes on, and nobody waits for ever (it would show as a deadlock).
 #include "base/sanitize.hpp"
-#include "group/places.hpp"
+#include "group/permits.hpp"
 #include "sync_world.hpp"
 
 #include <gtest/gtest.h>
