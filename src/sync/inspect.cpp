@@ -176,8 +176,8 @@ thread_id find_holder(wait::wait_reason reason) noexcept {
     using enum wait::wait_kind;
     switch (reason.kind) {
         case owned_mutex:
-            return os::careful_read(
-                       detail::mutex_owner::place(*static_cast<tulle::mutex const*>(reason.object)))
+            return os::careful_read(detail::mutex_owner::address(
+                                        *static_cast<tulle::mutex const*>(reason.object)))
                 .value_or(0);
         case spawned_thread:
             return os::careful_read(&static_cast<sched::thread_record const*>(reason.object)->id)

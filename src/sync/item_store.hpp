@@ -61,10 +61,10 @@ public:
     [[nodiscard]] void* add_back() noexcept {
         if (m_last == nullptr || (is_unbounded() && m_back == m_per_block))
             append(static_cast<block*>(exchange_spare(nullptr)));
-        void* const place = at(m_last, m_back);
+        void* const slot = at(m_last, m_back);
         m_back = is_unbounded() || m_back + 1 < m_per_block ? m_back + 1 : 0;
         ++m_count;
-        return place;
+        return slot;
     }
     // The oldest one, which the caller destroys before drop_front(). Not empty.
     [[nodiscard]] void* front() noexcept { return at(m_first, m_front); }

@@ -51,13 +51,13 @@ public:
         : m_front(front), m_queue(queue), m_kind(kind) {}
 
     // Takes a mutex that only looks held: a new one, or one that a deterministic run has freed.
-    // After try_lock failed.
+    // Called after try_lock has failed.
     [[nodiscard]] bool take_over() noexcept {
         if (!inherit()) return false;
         if (Parking::is_deterministic()) stay_cold();
         return true;
     }
-    // After take_over failed.
+    // Called after take_over has failed.
     void lock() noexcept {
         if (spin(nullptr)) return;
         node self;
@@ -75,10 +75,10 @@ public:
             if (self.has_ended() || until.is_over()) return give_up(self);
         }
     }
-    // After try_unlock; never suspends.
+    // Called after try_unlock; never suspends.
     void unlock(detail::unlock_result how_far) noexcept {
         if (how_far == detail::unlock_result::held_contended) return unlock_contended();
-        // Released. Take it again to look for waiters; whoever holds it otherwise will see
+        // Released. Take it again to find waiters; a thread that has it now will see
         // `contended` when it unlocks.
         if (m_front.try_lock_if_free()) unlock_contended();
     }
@@ -101,7 +101,8 @@ private:
         // Pairs with the release in set_free.
         return !m_queue.inherited.exchange(true, std::memory_order_acquire);
     }
-    // By a holder, whose own unlock sees it, as does that of each later one: it is settled.
+    // A holder calls this. Its own unlock sees `contended`, and so does that of each later one: it
+    // is settled.
     void stay_cold() noexcept {
         section const held(m_queue.lock);
         m_front.contended.store(1, std::memory_order_relaxed); // relaxed: see above
@@ -145,7 +146,7 @@ private:
                           [] {});
     }
 
-    // Under the queue's lock, with the caller suspended.
+    // Called under the queue's lock, with the caller suspended.
     [[nodiscard]] entry enter(node& self) noexcept {
         if (is_granted(&self)) return entry::acquired;
         if (m_queue.on_its_way == &self) {
@@ -172,14 +173,14 @@ private:
         m_queue.settled = Parking::has_heavy_fence();
         if (m_queue.settled) machine::heavy_fence();
     }
-    // The limit has been reached. True: the mutex came all the same.
+    // The limit has been reached. True: the caller has got the mutex all the same.
     [[nodiscard]] bool give_up(node& self) noexcept {
         {
             section const held(m_queue.lock);
             if (is_granted(&self)) return true;
             if (m_queue.on_its_way != &self) return false;
             m_queue.on_its_way = nullptr;
-            // Else the holder wakes the next.
+            // Otherwise the holder wakes the next one.
             if (m_queue.waiting.empty() || !(m_front.try_lock() || inherit())) return false;
         }
         unlock_contended();
@@ -236,7 +237,7 @@ private:
         if (Parking::is_deterministic() || !Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet)
             return;
         m_front.contended.store(0,
-                                // relaxed: who misses it takes the queue's lock once more
+                                // relaxed: a thread that misses it takes the queue's lock once more
                                 std::memory_order_relaxed);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a mutex keeps the thread that holds it, if it does: a tulle::mutex without NDEBUG, a
+// Where a mutex keeps the number of its holder: a tulle::mutex does without NDEBUG only, a
 // recursive one always.
 #pragma once
 
@@ -16,9 +16,9 @@ struct mutex_owner {
     static thread_id of(mutex const& m) noexcept {
         return m.m_owner.load(std::memory_order_relaxed);
     }
-    static void const* place(mutex const& m) noexcept { return &m.m_owner; }
+    static void const* address(mutex const& m) noexcept { return &m.m_owner; }
     // Others with their front at the beginning may say that they are waited for as a tulle::mutex,
-    // if they have it at the same place.
+    // if they have it at the same offset.
     static constexpr std::size_t offset() noexcept { return offsetof(mutex, m_owner); }
 };
 

@@ -100,10 +100,10 @@ private:
 };
 
 // The first of A is the location of the object there. F is a class of static functions:
-//   R run(home_request const& by, limit until, A&...)  where !R means that the limit was reached;
-//   it throws what it throws void undo(R& done, A&...)                          nobody will learn
-//   that it was done bool k_is_held                                     the object may be held by
-//   another place
+//   R run(home_request const& by, limit until, A&...)  performs the operation. !R: the limit was
+//                                                      reached. The call throws what this throws.
+//   void undo(R& done, A&...)                          nobody will learn that it was done
+//   bool k_is_held                                     the object may be held by another place
 template <class F, class... A> struct home_call {
     using result =
         decltype(F::run(std::declval<home_request const&>(), limit(), std::declval<A&>()...));
