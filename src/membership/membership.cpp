@@ -160,7 +160,7 @@ bool are_too_few(std::size_t processors, std::size_t places) {
 }
 bool have_too_few_processors(net::session const& all) {
     return are_too_few(all.head().processors != 0 ? all.head().processors
-                                                  : os::look_again().cpus.size(),
+                                                  : os::read_allowance().cpus.size(),
                        all.places());
 }
 
