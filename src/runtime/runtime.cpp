@@ -82,7 +82,7 @@ void regroup(os::topology& machine, std::size_t wanted) {
     }
 }
 
-// `which`: counted from 1; 0: none.
+// `number`: counted from 1; 0: none.
 void reserve_cpu(os::topology& machine, std::uint64_t number) {
     if (number != 0 && !os::set_aside(machine, static_cast<std::size_t>(number - 1)))
         base::warn("the option reserve_cpu is %llu, but there are %d CPUs: none is kept",

@@ -20,8 +20,8 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
     atomic<Slot*> head{nullptr}; // next free slot; written by the owner only
-    // Publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping
-    // worker.
+    // Publishing at or above it takes the cold path: the last slot, or the wake flag of a
+    // sleeping worker.
     atomic<Slot*> limit{nullptr};
     // Slots below are shared with thieves; written under the deque's lock.
     atomic<Slot*> split{nullptr};
@@ -31,8 +31,8 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
         return Machine::template load<std::memory_order_relaxed>(head);
     }
 
-    // Makes the slot at top() visible to thieves. False: call the cold path (alarm, or the array is
-    // full).
+    // Makes the slot at top() visible to thieves. False: call the cold path (the wake flag is set,
+    // or the array is full).
     [[nodiscard]] TULLE_INLINE bool publish(Slot* slot) noexcept {
         // A1; pairs with the acquire of head in deque_thief::share.
         Machine::template store<std::memory_order_release>(head, slot + 1);
