@@ -57,7 +57,7 @@ private:
 // Items arrive in the order in which they were sent; each arrives once, at one receiver. Senders
 // and receivers that wait are served first come, first served. T is moved inside the channel, by
 // whichever of the threads comes second, and its move constructor must neither throw nor wait.
-// Close: sends fail from then on, receivers get what is left and then the same; those who wait go
+// Close: sends fail from then on, receivers get what is left and then fail, too; those that wait go
 // on at once.
 // Memory ordering: what happens before an item is sent happens before it is received; what happens
 // before close() happens before calls return `closed`. With a capacity of 0, what happens before a

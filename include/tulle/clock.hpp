@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A barrier for activities at any places, which may join it and leave it: phased computation.
 //   tulle::finish([](tulle::activities& all) {
-//       tulle::clock const c = tulle::clock::make();               // who makes it takes part for
-//       (tulle::place p : tulle::places()) c.async_at(all, p, [](tulle::clock own) { ...;
-//       own.advance(); ...; });
+//       tulle::clock const c = tulle::clock::make(); // its maker takes part
+//       for (tulle::place p : tulle::places())
+//           c.async_at(all, p, [](tulle::clock own) { ...; own.advance(); ...; });
 //       c.drop();
 //   });
 // Messages: two for each advance() at another place than the clock's.
@@ -54,7 +54,7 @@ public:
 private:
     // Of an activity that takes part: it drops however that ends, also if the rest of its arguments
     // cannot be read where it arrives, or it cannot be started.
-    // What is sent is a copy; who has sent it hands it over.
+    // What is sent is a copy; the sender hands it over.
     class membership {
     public:
         membership() noexcept = default;

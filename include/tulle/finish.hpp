@@ -141,9 +141,9 @@ template <class F> void finish(F&& body) {
     detail::run_finish(frame, body);
 }
 
-// The same, and it is cancelled when the limit is reached, by request_stop(), when an exception
+// A finish that is cancelled when the limit is reached, by request_stop(), when an exception
 // leaves an activity or the body, or with the finish around it: then activities that have not begun
-// do not begin, at whatever place, and others end when they look at their token, or wait with it. A
+// do not begin, at whatever place, and others end when they check their token, or wait with it. A
 // finish in an activity of this one is cancelled with it, also if it has no limit of its own. Calls
 // by at() begin all the same.
 //   tulle::finish(tulle::wait_limit(1s), [](tulle::activities& all) {

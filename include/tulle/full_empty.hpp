@@ -111,11 +111,11 @@ public:
 
     [[nodiscard]] bool is_full() const noexcept {
         schedule_point();
-        auto const now = m_front.state.load(std::memory_order_acquire); // pairs with who unlocks
+        auto const now = m_front.state.load(std::memory_order_acquire); // pairs with the unlock
         return front::is_full(now) || (!front::is_empty(now) && detail::is_full_slow(m_front));
     }
     // The numbers of the threads that wait for it; 0 for a forked thread that has none. A snapshot,
-    // for people.
+    // for human-readable output.
     [[nodiscard]] std::vector<thread_id> waiting() const {
         std::vector<thread_id> ids(detail::full_empty_waiting(m_front, nullptr, 0));
         ids.resize(
@@ -268,7 +268,7 @@ private:
     using operation = detail::feb_operation;
     using values = detail::full_empty_value<T>;
 
-    // Reading waits and looks as others do; the value stays.
+    // Reading waits and checks the state as other operations do; the value stays.
     [[nodiscard]] front& unconst() const noexcept { return const_cast<front&>(m_front); }
 
     bool apply_locked(front::value before, operation what, T& buffer,

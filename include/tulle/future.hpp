@@ -66,8 +66,8 @@ public:
     // value; an exception then goes on to what this returns, and `f` is not called. The future of
     // what `f` returns; if that is a future, one with the same result. This one is not valid any
     // more.
-    // Errors: std::bad_alloc; what copying `f` throws. Without memory for a thread, whoever sets
-    // the result calls `f`.
+    // Errors: std::bad_alloc; what copying `f` throws. Without memory for a thread, the one that
+    // sets the result calls `f`.
     template <class F> TULLE_INLINE auto then(F&& f) {
         using traits = detail::continuation_result<std::decay_t<F>, T>;
         using result = typename detail::flattened<typename traits::type>::type;
@@ -136,7 +136,7 @@ public:
     // then.
     template <class... A> void set_value(A&&... a) {
         claim();
-        auto const mine = m_state; // who waits may destroy the promise
+        auto const mine = m_state; // a thread that waits may destroy the promise
         TULLE_TRY { mine->value.set(std::forward<A>(a)...); }
         TULLE_CATCH(...) { mine->exception = detail::caught_exception(); }
         mine->make_ready();
@@ -216,7 +216,7 @@ requires(!std::is_same_v<std::decay_t<F>, attributes> &&
     auto async(F&& callable, A&&... arguments) {
     return async(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
-// The same as a thread of the group, or as its policy says; an exception goes to the future.
+// Runs it as a thread of the group, or as the group's policy says; an exception goes to the future.
 template <class F, class... A>
 TULLE_INLINE auto async(spawn_group& group, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);

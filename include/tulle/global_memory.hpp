@@ -5,8 +5,8 @@
 // message, which is served even while the other place computes.
 //   auto const counter = tulle::allocate_global_cleared<long>(1);
 //   tulle::finish([&](tulle::activities& all) {
-//       for (tulle::place p : tulle::places()) all.async_at(p, [](auto c) { tulle::fetch_add(c,
-//       1L); }, counter);
+//       for (tulle::place p : tulle::places())
+//           all.async_at(p, [](auto c) { tulle::fetch_add(c, 1L); }, counter);
 //   });
 // Contexts: any thread of the process, at any place; those that send messages wait.
 // Errors of all: std::invalid_argument: a null pointer, or not aligned; std::out_of_range: not in
@@ -127,7 +127,7 @@ template <global_object T> [[nodiscard]] global_ptr<T> allocate_global(std::size
     return global_ptr<T>::at(
         detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), -1, false));
 }
-// The same of zeros.
+// Allocates memory that is zero.
 template <global_object T>
 [[nodiscard]] global_ptr<T> allocate_global_cleared(std::size_t count = 1) {
     return global_ptr<T>::at(
@@ -174,8 +174,8 @@ template <global_object T> void read(global_ptr<T> from, std::span<std::remove_c
 template <global_object T> void write(std::span<T const> from, global_ptr<T> to) {
     if (!from.empty()) detail::write_global(from.data(), to.address(), from.size_bytes());
 }
-// The same without waiting, where messages are needed: `to` and `from` must stay until the future
-// is ready. Errors: in the future; std::bad_alloc.
+// read() and write() that do not wait where messages are needed: `to` and `from` must stay until
+// the future is ready. Errors: in the future; std::bad_alloc.
 template <global_object T>
 [[nodiscard]] future<void> read_async(global_ptr<T> from, std::span<T> to) {
     return async([by = detail::memory_here(), from, to] {
@@ -275,7 +275,7 @@ public:
         }
         return made;
     }
-    // Nobody uses it any more.
+    // Gives back an array that nobody uses any more.
     void free() {
         for (global_ptr<T> const part : m_parts) free_global(part);
         *this = {};
@@ -302,7 +302,7 @@ public:
             for (place const p : places()) all.async_at(p, detail::loop_at_place<F>{f}, *this);
         });
     }
-    // The same for what lies at the caller's place; `f` need not travel.
+    // for_each() for what lies at the caller's place; `f` need not travel.
     template <class F> void for_each_here(F f) const {
         std::size_t const here = static_cast<std::size_t>(tulle::here().index());
         std::size_t const blocks = blocks_of(here);

@@ -141,7 +141,7 @@ std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place where, F&& f
     }
 }
 
-// The same without waiting: the future of the result.
+// Calls `f(arguments...)` at that place, as at() does, and returns the future of the result.
 template <class F, class... A> auto async_at(place where, F&& f, A&&... arguments) {
     return async([where, own = std::decay_t<F>(std::forward<F>(f)),
                   values =
@@ -171,7 +171,7 @@ public:
 
 private:
     std::int64_t m_place; // as wide as the address, so that nothing lies between the two
-    // Its complement: the option `check` looks for addresses that travel by mistake.
+    // Its complement: the option `check` searches for addresses that travel by mistake.
     std::uintptr_t m_address;
 };
 

@@ -140,7 +140,7 @@ public:
         require();
         return detail::thread_is_done(m_core);
     }
-    // The same, after waiting for the end, but no longer than until the deadline.
+    // Joins as try_join() does, but first waits for the end, no longer than until the deadline.
     template <class Clock, class Duration>
     [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
         require();
@@ -151,7 +151,7 @@ public:
         require();
         return detail::wait_thread_until(m_core, detail::deadline_after(timeout));
     }
-    // The same, until the limit is reached.
+    // Joins as try_join() does, but first waits for the end until the limit is reached.
     [[nodiscard]] bool try_join(wait_limit const& limit) const {
         require();
         return detail::wait_thread_until(m_core, limit.get());

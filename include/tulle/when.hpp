@@ -44,8 +44,8 @@ template <class Futures> std::size_t count_of(Futures const& futures) {
     return count;
 }
 
-// What waits for several states: a callback for each, and as many references, and one of who sets
-// it up.
+// What waits for several states: a callback for each, with a reference each, and a reference of the
+// thread that sets it up.
 template <class Gate> struct gate_callback : future_callback {
     Gate* gate = nullptr;
     std::size_t index = 0;

@@ -241,8 +241,8 @@ template <class C> void put_elements(wire_writer& to, C const& all) {
     for (auto const& element : all) to.put(element);
 }
 
-// std::set, std::unordered_multimap and so on by what they have in common, so that only who sends
-// them includes their headers.
+// std::set, std::unordered_multimap and so on by what they have in common, so that only code that
+// sends them includes their headers.
 template <class C>
 concept sorts_by_key = requires(C& all, typename C::key_type const& key,
                                 typename C::value_type&& one) {
@@ -261,7 +261,7 @@ struct element_of<C> {
 
 } // namespace detail
 
-// The way of T: put(writer, value) and get(reader), which returns a T.
+// How a T travels: put(writer, value), and get(reader), which returns a T.
 template <class T> struct wire {
     using general = void; // specialisations have none
 

@@ -2,12 +2,11 @@
 // The owner's side of the asymmetric split deque: what fork and join touch when nothing was stolen.
 // No locked instruction, no fence.
 // The other side, the proof and the papers: src/deque/README.md.
-//   publish   A1 store head; compiler barrier; A2 load limit     against a worker that goes to
-//             sleep (B1 limit, B2 head)
-//   retract   C1 store head; compiler barrier; C2 load split     against a thief
-//             (D1 split, D2 head)
-// Both partners put a membarrier(2) between their two accesses, which is a full fence on the
-// owner's processor too.
+//   publish   A1 store head; compiler barrier; A2 load limit
+//   sleeper   B1 store limit; membarrier; B2 load head
+//   retract   C1 store head; compiler barrier; C2 load split
+//   thief     D1 store split; membarrier; D2 load head
+// The membarrier(2) of a sleeper or a thief is a full fence on the owner's processor, too.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>

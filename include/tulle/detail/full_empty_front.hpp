@@ -2,7 +2,8 @@
 // The state of a tulle::full_empty: one word, which is its own lock. What it says:
 //   n * 8        full
 //   n * 8 + 1    empty; n counts emptyings, so that a reader without the lock sees that there was
-//   one 2            locked
+//                one
+//   2            locked
 //   pointer | 4  a queue of threads that wait; it lies in the frame of one of them
 //                (src/sync/word_queue.hpp), and its `next` says the state
 #pragma once
@@ -88,18 +89,18 @@ struct value_operations {
     void (*move_out)(void* object, void* buffer) noexcept;
     void (*copy_in)(void* object, void const* buffer) noexcept;
     void (*move_in)(void* object, void* buffer) noexcept;
-    void (*pass)(void* to, void const* from) noexcept; // from buffer to buffer
+    void (*pass)(void* target, void const* source) noexcept; // from buffer to buffer
 };
 
-// The rest of an operation that has locked the front and found what must wait, or those who wait.
-// False: time is up, nothing was done.
+// The rest of an operation that has locked the front and found that it must wait, or that threads
+// wait. False: time is up, nothing was done.
 [[nodiscard]] TULLE_API bool apply_full_empty(full_empty_front& front,
                                               full_empty_front::value before, void* object,
-                                              value_operations const& type, feb_operation what,
+                                              value_operations const& type, feb_operation operation,
                                               void* buffer, limit until) noexcept;
-// An operation that must wait as it seems, as long as it takes.
+// Performs an operation that seems to have to wait, as long as it takes.
 TULLE_API void wait_full_empty(full_empty_front& front, void* object, value_operations const& type,
-                               feb_operation what, void* buffer) noexcept;
+                               feb_operation operation, void* buffer) noexcept;
 [[nodiscard]] TULLE_API bool is_full_slow(full_empty_front const& front) noexcept;
 // Writes the numbers of at most `capacity` waiting threads; how many wait.
 [[nodiscard]] TULLE_API std::size_t full_empty_waiting(full_empty_front const& front,

@@ -14,7 +14,7 @@ namespace tulle::detail {
                                            std::size_t alignment);
 TULLE_API void read_global(void* to, std::uint64_t from, std::size_t bytes);
 TULLE_API void write_global(void const* from, std::uint64_t to, std::size_t bytes);
-// The same in another thread than the one whose place it is.
+// The same calls for a thread of another place than the one whose memory it is.
 class memory_of_place;
 [[nodiscard]] TULLE_API memory_of_place* memory_here();
 TULLE_API void read_global(memory_of_place* by, void* to, std::uint64_t from, std::size_t bytes);

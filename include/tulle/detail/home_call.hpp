@@ -26,7 +26,7 @@ class home_waits;
 
 namespace tulle::detail {
 
-// Who asks.
+// The place that asks, and how.
 struct home_request {
     std::uint64_t number; // by which its limit will be told; 0: it has none
     int from;
@@ -61,12 +61,13 @@ private:
     home_wait* m_before = nullptr;
 };
 
-// Who holds an object of the calling thread's place, if one place at a time does. Begins; throws
-// dead_place: that place has died, std::bad_alloc.
+// For objects that one place at a time holds. From now on that place holds the object, which is of
+// the calling thread's place. Throws dead_place: that place has died; std::bad_alloc.
 TULLE_API void hold_object(std::uint64_t object, int place);
-// Ends. Throws std::logic_error: that place does not hold it, nor has one died that did.
+// That place does not hold it any more. Throws std::logic_error: it does not hold it, nor has a
+// place died that did.
 TULLE_API void let_object_go(std::uint64_t object, int place);
-// Throws dead_place: who held it has died.
+// Throws dead_place: the place that held it has died.
 TULLE_API void check_object(std::uint64_t object);
 
 // call_at with a request of that number in it, and a limit that is watched meanwhile.
@@ -95,7 +96,7 @@ public:
     }
 
 private:
-    // Its complement: the option `check` looks for addresses that travel by mistake.
+    // Its complement: the option `check` searches for addresses that travel by mistake.
     std::uint64_t m_address;
 };
 
