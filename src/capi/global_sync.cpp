@@ -93,7 +93,7 @@ struct lock_mutex {
         }
         return true;
     }
-    // It died with it, as far as anybody can know.
+    // The place died with the mutex, as far as anybody can know.
     static void undo(bool /*done*/, location<tulle_mutex_t> /*where*/) noexcept {}
 };
 
@@ -104,7 +104,7 @@ struct meet_at_barrier {
         tulle_limit_t const limit = as_c(until);
         return is_done(tulle_barrier_wait_within(&there.object(), &limit));
     }
-    // It has come, and the others go on.
+    // The place has arrived, and the others go on.
     static void undo(bool /*done*/, location<tulle_barrier_t> /*where*/) noexcept {}
 };
 

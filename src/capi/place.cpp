@@ -27,7 +27,7 @@ endpoint::ilet named(tulle_ilet_t const* what) noexcept {
     if (what == nullptr || what->run == nullptr) return {};
     return {name_of(reinterpret_cast<void const*>(what->run)), what->a, what->b};
 }
-// A function that another place could not find.
+// Whether another place could not find the function.
 bool is_unknown(tulle_ilet_t const* what) noexcept {
     return what != nullptr && what->run != nullptr && named(what).code == 0;
 }

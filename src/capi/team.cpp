@@ -32,13 +32,13 @@ team_pointer team_named(tulle_team_t t) {
     return found;
 }
 
-// What action(team) returns.
+// Returns what action(team) returns.
 template <class Action> int with_team(tulle_team_t t, Action action) {
     return without_exceptions([&] { return action(*team_named(t)); });
 }
 
-// As detail::begin_collective: who does not begin would meet the others in another operation from
-// then on.
+// Without memory the program ends, as in detail::begin_collective: a member that does not begin
+// would meet the others in another operation from then on.
 team_pointer team_to_begin(tulle_team_t t) try {
     return team_named(t);
 } catch (std::bad_alloc const&) {

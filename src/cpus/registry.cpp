@@ -21,7 +21,7 @@ namespace tulle::cpus {
 
 namespace {
 
-// With who holds the lock, which takes microseconds.
+// Patience with the holder of the lock, which takes microseconds.
 constexpr std::uint64_t k_patience_ns = 1'000'000'000;
 constexpr timespec k_pause{0, 1'000'000};
 
@@ -164,7 +164,7 @@ bool registry::is_ours(int file) {
 }
 
 // One that is new has nothing in it. An entry of which a part is missing was being added by
-// somebody who has died.
+// a process that has died.
 bool registry::read(image& of) {
     struct stat about {};
     if (::fstat(of.file(), &about) != 0) return refuse(errno, std::strerror(errno));
@@ -267,7 +267,7 @@ bool registry::leave() {
     if (entry* const own = visited->find(m_process, m_start)) *own = {};
     bool const is_used = std::any_of(visited->entries.begin(), visited->entries.end(),
                                      [](entry const& e) { return e.process != 0; });
-    // Who has opened it by now makes another one.
+    // A process that has opened it by now makes another one.
     if (!is_used && ::unlink(m_path.c_str()) == 0) return true;
     return divide_and_write(*visited);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file in which the programs of a user on a machine agree who has which CPUs. There is nobody
-// but them: whoever visits it leaves out those that have died, divides anew (division.hpp), and
+// The file in which the programs of a user on a machine agree which has which CPUs. There is nobody
+// but them: each visitor leaves out those that have died, divides anew (division.hpp), and
 // writes what has changed. A file that is locked (flock(2)), not memory that is mapped: one that is
 // cut or written over by mistake can be refused, and the system gives the lock back when its holder
 // dies.

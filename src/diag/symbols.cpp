@@ -63,7 +63,7 @@ std::pmr::vector<symbol_table::module> symbol_table::group_by_module() {
         bool is_short = false;
     } s{*this, std::pmr::vector<module>(&m_memory)};
     // No exception leaves it: the dynamic linker holds a lock.
-    auto const look = [](dl_phdr_info* info, std::size_t, void* argument) noexcept {
+    auto const visit = [](dl_phdr_info* info, std::size_t, void* argument) noexcept {
         auto& found = *static_cast<search*>(argument);
         try {
             found.self.add_module(*info, found.modules);
@@ -72,7 +72,7 @@ std::pmr::vector<symbol_table::module> symbol_table::group_by_module() {
         }
         return found.is_short ? 1 : 0;
     };
-    static_cast<void>(::dl_iterate_phdr(look, &s));
+    static_cast<void>(::dl_iterate_phdr(visit, &s));
     if (s.is_short) throw std::bad_alloc();
     return std::move(s.modules);
 }

@@ -85,10 +85,10 @@ void thread_groups::add(sched::thread_view const& seen) {
     keep_smallest(group, seen.id);
     group.same_object = group.same_object && group.first.waits.object == seen.waits.object;
     ++group.count;
-    // In the places of their joiners, the others.
-    std::size_t const standing = std::max(seen.nested, std::size_t{1});
-    m_count += standing;
-    if (seen.worker >= 0) m_running += standing;
+    // The thread itself, and those that it runs for their joiners.
+    std::size_t const running = std::max(seen.nested, std::size_t{1});
+    m_count += running;
+    if (seen.worker >= 0) m_running += running;
     sync::wait_facts const facts = sync::inspect(seen.waits);
     m_graph.add(seen, {seen.id, seen.waits, facts.holder, facts.stolen_word});
 }

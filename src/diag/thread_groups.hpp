@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that look alike: spawned at the same call site, waiting for the same kind of thing, with
+// Threads that are alike: spawned at the same call site, waiting for the same kind of thing, with
 // the same calls on their stacks.
 #pragma once
 

@@ -35,8 +35,8 @@ std::uint32_t wait_graph::next(std::uint32_t from) const noexcept {
     return k_none;
 }
 
-// Along the waits, until nothing is known, somebody else's way is met, or the own one: then the
-// circle is what follows from there.
+// Goes along the waits, until nothing is known, or the way of another walk is met, or its own: then
+// the circle is what follows from there.
 std::pmr::vector<wait_graph::node> wait_graph::walk(std::uint32_t from) {
     std::pmr::vector<node> circle(&m_memory);
     std::uint32_t const own = from + 1;
