@@ -5,7 +5,7 @@
 //   TULLE_HOST_TIMEOUT (host_timeout)   after so many seconds of silence; place 0's holds for all.
 //                                       0: nobody watches.
 //   TULLE_START_TIMEOUT (start_timeout) how long a place on another host waits for the others while
-//   the launcher's host has never been heard
+//                                       the launcher's host has never been heard
 //   TULLE_LAUNCHER                      where `tulle run` is; it sets that itself.
 #pragma once
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a mutex does when its front (<tulle/detail/mutex_front.hpp>) cannot: spin, queue, wake, hand
 // off.
-//   barging    an unlocker frees the mutex and wakes the first waiter, who competes with newcomers.
+//   barging    an unlocker frees the mutex and wakes the first waiter, which competes with
+//   newcomers.
 //              One is on its way at a time.
 //   hand-off   a waiter that lost twice, or has waited for a millisecond, gets the mutex from the
 //              next unlocker without a contest.
 // contended = 1 costs each unlock the queue's lock, and its setting a heavy fence; so it is kept
 // for k_quiet unlocks without waiters.
-// Without heavy fences it is never taken back, and nobody parks before it is settled: before
-// somebody who has seen it has held the mutex.
-// Every later holder then sees it, because it acquires the mutex from that one.
+// Without heavy fences it is never taken back, and no thread parks before it is settled, which it
+// is once a thread that has seen it has held the mutex: every later holder then sees it, because it
+// acquires the mutex from that one.
 // Source: asymmetric Dekker synchronization (Dice, Huang and Yang 2001); the throttle is that of
 // Dice, "Malthusian locks", doi:10.1145/3064176.3064203.
 #pragma once

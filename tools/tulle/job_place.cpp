@@ -38,7 +38,7 @@ constexpr int k_cannot_run = 126;
 constexpr int k_not_found = 127;
 constexpr std::array<std::string_view, 3> k_daemons{"hydra_pmi_proxy", "orted", "prted"};
 constexpr useconds_t k_before_daemon_ends_us = 500'000;
-constexpr int k_last_words_ms = 1000; // for whoever else holds the program's output
+constexpr int k_last_words_ms = 1000; // for another process that holds the program's output
 
 unsigned own_place() {
     for (char const* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
