@@ -129,11 +129,11 @@ std::uint64_t make_team(std::vector<place> const& members) {
 } // namespace tulle::capi
 
 template <> struct tulle::wire<tulle::capi::team_value> {
-    static void put(wire_writer& to, capi::team_value const& value) {
+    static void put(wire_writer& out, capi::team_value const& value) {
         if (!value.is_there) throw std::bad_alloc();
-        to.put(value.bytes);
+        out.put(value.bytes);
     }
-    static capi::team_value get(wire_reader& from) { return {from.get<capi::byte_block>()}; }
+    static capi::team_value get(wire_reader& in) { return {in.get<capi::byte_block>()}; }
 };
 
 using namespace tulle::capi;

@@ -21,7 +21,7 @@ namespace tulle::cpus {
 struct follower {
     void (*starts)(int tid) noexcept = nullptr; // the thread that watches
     // The program has other CPUs. False: it cannot follow yet, and will be told again.
-    bool (*moves)(std::vector<int> const& from, std::vector<int> const& to) noexcept = nullptr;
+    bool (*moves)(std::vector<int> const& before, std::vector<int> const& after) noexcept = nullptr;
     // The registry is of no use any more; the program has all that it may use again.
     void (*gives_up)(std::string const& why) noexcept = nullptr;
 };

@@ -95,8 +95,8 @@ private:
     [[nodiscard]] bool lock(int file, int kind);
     [[nodiscard]] bool has_folder() const;
     [[nodiscard]] bool is_ours(int file);
-    [[nodiscard]] bool read(image& of);
-    [[nodiscard]] bool divide_and_write(image& of);
+    [[nodiscard]] bool read(image& locked);
+    [[nodiscard]] bool divide_and_write(image& locked);
     [[nodiscard]] bool make_entry(entry& made, std::vector<int> const& may, wish const& wanted);
 
     std::string m_path;

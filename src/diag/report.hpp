@@ -26,6 +26,7 @@ struct report_reason {
 };
 
 // About the process with this number, to a descriptor.
-void write_report(sched::scheduler& of, report_reason const& why, int process, int output) noexcept;
+void write_report(sched::scheduler& scheduler, report_reason const& why, int process,
+                  int output) noexcept;
 
 } // namespace tulle::diag

@@ -41,7 +41,7 @@ enum class overflow_kind : std::uint8_t {
 
 // Whether the callers of the code whose stack pointer is below `own` have their frames on it.
 // Called in a copy of the process: it may crash.
-[[nodiscard]] bool began_on(stack::span own, arch::registers from) noexcept;
+[[nodiscard]] bool began_on(stack::span own, arch::registers registers) noexcept;
 
 // Bytes from the end of the stack down to where the faulting function would have got.
 [[nodiscard]] std::size_t bytes_wanted(fault const& f, stack::span own) noexcept;

@@ -93,7 +93,7 @@ void thread_groups::add(sched::thread_view const& seen) {
     m_graph.add(seen, {seen.id, seen.waits, facts.holder, facts.stolen_word});
 }
 
-bool thread_groups::collect(sched::scheduler& from, circle_finder const* members) noexcept {
+bool thread_groups::collect(sched::scheduler& scheduler, circle_finder const* members) noexcept {
     struct choice {
         thread_groups& groups;
         circle_finder const* members;
@@ -107,7 +107,7 @@ bool thread_groups::collect(sched::scheduler& from, circle_finder const* members
             c.is_complete = false;
         }
     };
-    sched::census(from).visit(add_chosen, &chosen);
+    sched::census(scheduler).visit(add_chosen, &chosen);
     std::erase_if(m_groups, [](thread_group const& g) { return g.count == 0; });
     std::sort(m_groups.begin(), m_groups.end(),
               [](auto const& a, auto const& b) { return a.ids[0] < b.ids[0]; });

@@ -37,7 +37,7 @@ public:
 
     // Null: all threads; else those of the circles that were found last. False: memory was short,
     // so something is missing.
-    [[nodiscard]] bool collect(sched::scheduler& from,
+    [[nodiscard]] bool collect(sched::scheduler& scheduler,
                                circle_finder const* members = nullptr) noexcept;
     [[nodiscard]] std::pmr::vector<thread_group> const& groups() const noexcept { return m_groups; }
     [[nodiscard]] wait_graph& graph() noexcept { return m_graph; }

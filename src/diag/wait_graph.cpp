@@ -27,8 +27,8 @@ void wait_graph::add(sched::thread_view const& seen, node const& n) {
         m_by_word.push_back({reinterpret_cast<std::uintptr_t>(&seen.stolen->state), index});
 }
 
-std::uint32_t wait_graph::next(std::uint32_t from) const noexcept {
-    node const& n = m_nodes[from];
+std::uint32_t wait_graph::next(std::uint32_t index) const noexcept {
+    node const& n = m_nodes[index];
     if (n.holder != 0) return find(m_by_id, n.holder, k_none);
     if (n.stolen_word != nullptr)
         return find(m_by_word, reinterpret_cast<std::uintptr_t>(n.stolen_word), k_none);
@@ -37,10 +37,10 @@ std::uint32_t wait_graph::next(std::uint32_t from) const noexcept {
 
 // Goes along the waits, until nothing is known, or the way of another walk is met, or its own: then
 // the circle is what follows from there.
-std::pmr::vector<wait_graph::node> wait_graph::walk(std::uint32_t from) {
+std::pmr::vector<wait_graph::node> wait_graph::walk(std::uint32_t start) {
     std::pmr::vector<node> circle(&m_memory);
-    std::uint32_t const own = from + 1;
-    std::uint32_t at = from;
+    std::uint32_t const own = start + 1;
+    std::uint32_t at = start;
     for (; at != k_none && m_seen_in[at] == 0; at = next(at)) m_seen_in[at] = own;
     if (at == k_none || m_seen_in[at] != own) return circle;
     std::uint32_t const first = at;

@@ -41,8 +41,8 @@ private:
     };
     static constexpr std::uint32_t k_none = UINT32_MAX;
 
-    [[nodiscard]] std::uint32_t next(std::uint32_t node) const noexcept;
-    [[nodiscard]] std::pmr::vector<node> walk(std::uint32_t from);
+    [[nodiscard]] std::uint32_t next(std::uint32_t index) const noexcept;
+    [[nodiscard]] std::pmr::vector<node> walk(std::uint32_t start);
 
     std::pmr::vector<node> m_nodes;
     std::pmr::vector<entry<std::uint64_t>> m_by_id;

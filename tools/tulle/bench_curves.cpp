@@ -221,9 +221,10 @@ std::string drawn_by_decades(std::vector<curve> curves, std::string const& unit,
 }
 
 // Of the same curve at the same place; 0: there is none.
-double value_in(figure_chart const& chart, figure const& of) {
+double value_in(figure_chart const& chart, figure const& shown) {
     for (figure const& f : chart.points)
-        if (f.library == of.library && f.curve == of.curve && f.at == of.at) return f.value();
+        if (f.library == shown.library && f.curve == shown.curve && f.at == shown.at)
+            return f.value();
     return 0;
 }
 
