@@ -105,7 +105,7 @@ std::uint32_t balance::draw() noexcept {
 
 // --- making work ---------------------------------------------------------------------------------
 
-// From now on all places look for such work. They send nothing before.
+// From now on all places search for such work. They send nothing before.
 void balance::begin() noexcept {
     if (m_carrier == nullptr) return install();
     // relaxed: a hint, which the exchange settles.

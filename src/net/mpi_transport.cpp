@@ -67,7 +67,7 @@ bool mpi_transport::is_done(mpi_request& request) noexcept {
     bool done = false;
     int const error = m_mpi.test(request, done);
     m_somebody_died |= tells_death(error);
-    if (!tells_death(error)) check(error, "look at a message");
+    if (!tells_death(error)) check(error, "probe for a message");
     return done;
 }
 

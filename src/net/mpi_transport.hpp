@@ -152,7 +152,7 @@ private:
     std::vector<rank> m_dead; // room for as many as there are
     bool m_somebody_died = false;
     mpi_streams m_streams;
-    std::uint64_t m_steps_of_streams = 0; // when somebody looked, at
+    std::uint64_t m_steps_of_streams = 0; // at the last poll
     std::uint64_t m_streams_moved_at = 0; // ns
     bool m_owes_news = false;             // some place is to be told how much has been polled
     bool m_is_dense = false; // the last poll has found a message; used by the polling thread

@@ -67,11 +67,11 @@ public:
     // can see. The sleeper starts it at once, without a search, and the others need not be told
     // that a searcher is gone, for it never was one. False: nobody sleeps, or not this one; the
     // caller keeps the work.
-    bool hand_over(void* gift) noexcept {
-        return take_newest([gift](sleeper_type& chosen) { chosen.m_gift.store(gift); });
+    bool hand_over(void* handoff) noexcept {
+        return take_newest([handoff](sleeper_type& chosen) { chosen.m_gift.store(handoff); });
     }
-    bool hand_over(sleeper_type& chosen, void* gift) noexcept {
-        return take(chosen, [gift](sleeper_type& s) { s.m_gift.store(gift); });
+    bool hand_over(sleeper_type& chosen, void* handoff) noexcept {
+        return take(chosen, [handoff](sleeper_type& s) { s.m_gift.store(handoff); });
     }
 
     // --- the worker itself -----------------------------------------------------------------------
@@ -99,7 +99,7 @@ public:
         m_searching.fetch_sub(1, std::memory_order_release); // pairs with end_search
         m_lock.unlock();
     }
-    // Back to searching, also when a waker has been here already; take_gift() is called next.
+    // Back to searching, also when a waker has been here already; take_handoff() is called next.
     void withdraw(sleeper_type& self) noexcept {
         m_lock.lock();
         if (self.m_listed.load()) {
@@ -110,10 +110,10 @@ public:
     }
     // Called after sleep or withdraw. Not null: work of a direct handoff; the caller does not count
     // as searching.
-    [[nodiscard]] void* take_gift(sleeper_type& self) noexcept {
-        void* const gift = self.m_gift.load();
-        if (gift != nullptr) self.m_gift.store(nullptr);
-        return gift;
+    [[nodiscard]] void* take_handoff(sleeper_type& self) noexcept {
+        void* const handoff = self.m_gift.load();
+        if (handoff != nullptr) self.m_gift.store(nullptr);
+        return handoff;
     }
     // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards,
     // unless it got a direct handoff.

@@ -7,9 +7,9 @@
 //                                          now on checks the idle set (B1)
 //   bool something_to_do() noexcept        called by a worker that has announced its sleep, after a
 //                                          heavy fence (H2, B2)
-//   bool can_start(void* gift) noexcept    whether the work of a direct handoff can start at once
-//   void keep(void* gift) noexcept         keeps it until it can be started; the caller searches
-//   for
+//   bool can_start(void* handoff) noexcept    whether the work of a direct handoff can start at
+//   once void keep(void* handoff) noexcept         keeps it until it can be started; the caller
+//   searches for
 //                                          work next
 #pragma once
 
@@ -55,10 +55,10 @@ void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
 template <class Machine, class Work>
 [[nodiscard]] void* accept_gift(idle_set<Machine>& idle, sleeper<Machine>& self,
                                 Work& work) noexcept {
-    void* const gift = idle.take_gift(self);
-    if (gift == nullptr || work.can_start(gift)) return gift;
+    void* const handoff = idle.take_handoff(self);
+    if (handoff == nullptr || work.can_start(handoff)) return handoff;
     idle.begin_search();
-    work.keep(gift);
+    work.keep(handoff);
     return nullptr;
 }
 
