@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads of which at most so many are alive at a time, altogether or on each shepherd, and what
 // happens when one more is spawned. Each policy lets work go on with memory for that many threads:
-// the argument is in src/sched/exhaustion.md.
+// the argument is in src/sched/modes/stack_shortage.md.
 // With a limit for each shepherd and when_full::block these are the "futures" of the paper:
 // spawn_into() is its future_fork().
 // Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), sections 2.2 and 3.2.

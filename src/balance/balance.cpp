@@ -139,8 +139,7 @@ steal_area& balance::own_steal_area() noexcept {
 
 // Whether the fence of a thief reaches this process.
 bool balance::is_asymmetric() const noexcept {
-    auto const& s = sched::scheduler::instance();
-    return s.is_asymmetric() && !s.is_deterministic() &&
+    return sched::scheduler::instance().opens_asymmetric_deques() &&
            (m_own.is_valid() || os::membarrier_global_available());
 }
 

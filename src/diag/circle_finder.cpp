@@ -19,7 +19,7 @@ bool may_have_holder(wait::wait_reason waits) noexcept {
 }
 
 wait_graph::node node_of(sched::thread_view const& seen) noexcept {
-    wait_graph::node n{seen.id, seen.waits, 0, nullptr};
+    wait_graph::node n{seen.id, seen.waits, {}, nullptr};
     if (seen.waits.kind == wait::wait_kind::stolen_child)
         n.stolen_word = seen.waits.object;
     else

@@ -23,6 +23,10 @@ namespace {
 constexpr std::size_t k_most_circles_told = 8;
 constexpr std::size_t k_most_groups = 100;
 
+phrase holder_of(sync::holder const& h) noexcept {
+    return h.id != 0 ? name_of(h.id) : phrase::make("%s", "a forked thread");
+}
+
 // "mutex 0x7f.. held by thread 3", "barrier 0x7f.. (2 of 3 have arrived)", "thread 4"
 phrase target_of(wait::wait_reason waits, bool same_object) noexcept {
     using enum wait::wait_kind;
@@ -31,9 +35,9 @@ phrase target_of(wait::wait_reason waits, bool same_object) noexcept {
     if (!same_object) return phrase::make("a %s each", kind);
     sync::wait_facts const facts = sync::inspect(waits);
     if (waits.kind == stolen_child) return phrase::make("a %s", kind);
-    if (waits.kind == spawned_thread) return name_of(facts.holder);
-    if (facts.holder != 0)
-        return phrase::make("%s %p, held by %s", kind, waits.object, name_of(facts.holder).text);
+    if (waits.kind == spawned_thread) return name_of(facts.holder.id);
+    if (facts.holder.is_known())
+        return phrase::make("%s %p, held by %s", kind, waits.object, holder_of(facts.holder).text);
     if (facts.numbers[0] != '\0')
         return phrase::make("%s %p (%s)", kind, waits.object, facts.numbers);
     return phrase::make("%s %p", kind, waits.object);

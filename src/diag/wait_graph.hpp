@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sched/census.hpp"
+#include "sync/inspect.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,13 +18,14 @@ public:
     struct node {
         thread_id id = 0;
         wait::wait_reason waits;
-        thread_id holder = 0;              // 0: not known
+        sync::holder holder;
         void const* stolen_word = nullptr; // waits for the forked thread with this state
     };
 
     explicit wait_graph(std::pmr::memory_resource& memory)
         : m_nodes(&memory),
           m_by_id(&memory),
+          m_by_stack(&memory),
           m_by_word(&memory),
           m_seen_in(&memory),
           m_memory(memory) {}
@@ -46,6 +48,7 @@ private:
 
     std::pmr::vector<node> m_nodes;
     std::pmr::vector<entry<std::uint64_t>> m_by_id;
+    std::pmr::vector<entry<std::uintptr_t>> m_by_stack;
     std::pmr::vector<entry<std::uintptr_t>> m_by_word;
     std::pmr::vector<std::uint32_t> m_seen_in; // the walk that came by first, from 1; 0: none
     std::pmr::memory_resource& m_memory;

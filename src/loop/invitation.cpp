@@ -18,8 +18,8 @@ namespace {
 constexpr int k_pauses_before_wait = 128;
 
 // Where stacks are short, a thread that is about to wait runs its records first
-// (sched/shortage.cpp): here, the invitation of a participant whose iteration waits. If that one
-// began another iteration, which waits, too, the stack would grow with each.
+// (sched/modes/stack_shortage.cpp): here, the invitation of a participant whose iteration waits. If
+// that one began another iteration, which waits, too, the stack would grow with each.
 bool is_above_one_that_waits() noexcept {
     sched::record_deque const* const records = sched::this_worker()->current->records;
     return records != nullptr && records->is_floor;

@@ -2,7 +2,7 @@
 #include "loop/job.hpp"
 
 #include "os/clock.hpp"
-#include "sched/deterministic.hpp"
+#include "sched/modes/deterministic.hpp"
 
 #include <tulle/detail/caught_exception.hpp>
 #include <tulle/schedule_point.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/job.hpp"
 #include "loop/thread_each.hpp"
-#include "sched/guest.hpp"
+#include "sched/modes/guest.hpp"
 
 #include <tulle/detail/partition.hpp>
 #include <tulle/schedule_point.hpp>
@@ -47,15 +47,14 @@ bool run_loop(loop_body const& body, void* context, std::uint64_t count,
     if (options.how.kind() == schedule_kind::threads)
         return loop::thread_each(body, context, count, options.until).run();
     sched::scheduler const& s = sched::scheduler::instance();
-    bool const asymmetric = s.is_asymmetric() && !s.is_deterministic();
-    return loop::job(body, context, count, options, asymmetric,
-                     static_cast<std::uint64_t>(s.active_workers()))
+    return loop::job(body, context, count, options, s.opens_asymmetric_deques(),
+                     static_cast<std::uint64_t>(s.active().count()))
         .run();
 }
 
 std::uint64_t loop_width() {
     static_cast<void>(sched::this_fiber());
-    return static_cast<std::uint64_t>(sched::scheduler::instance().active_workers());
+    return static_cast<std::uint64_t>(sched::scheduler::instance().active().count());
 }
 
 void sort_descending(std::vector<std::uint64_t>& numbers) noexcept {

@@ -155,7 +155,7 @@ void say_goodbye(endpoint& e) noexcept {
 
 // For the workers of so many places, if all have as many.
 bool are_too_few(std::size_t processors, std::size_t places) {
-    return places * static_cast<std::size_t>(sched::scheduler::instance().active_workers()) >
+    return places * static_cast<std::size_t>(sched::scheduler::instance().active().count()) >
            processors;
 }
 bool have_too_few_processors(net::session const& all) {

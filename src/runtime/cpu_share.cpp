@@ -21,11 +21,11 @@ void note_helper(int tid) noexcept { sched::scheduler::instance().standstills().
 // The workers come first: that alone can fail.
 bool follow(std::vector<int> const& from, std::vector<int> const& to) noexcept try {
     auto& s = sched::scheduler::instance();
-    if (s.set_active_workers(
+    if (s.active().set_count(
             std::min(os::workers_for(count(to), os::cgroup_quota()), s.chosen().max_workers)) != 0)
         return false;
     os::move_threads(from, to);
-    s.move_to(to);
+    s.active().move_to(to);
     return true;
 } catch (std::bad_alloc const&) {
     return true; // locality only

@@ -164,12 +164,12 @@ void on_fork_in_child() { the().after_process_fork(true); }
 void instance::before_process_fork() noexcept {
     m_lock.lock(); // nobody waits for a thread of ours while holding it
     m_cpus.before_process_fork();
-    sched::scheduler::instance().before_process_fork();
+    sched::scheduler::instance().around_fork().prepare();
 }
 
 void instance::after_process_fork(bool in_child) noexcept {
-    auto& s = sched::scheduler::instance();
-    in_child ? s.after_process_fork_in_child() : s.after_process_fork_in_parent();
+    auto& threads = sched::scheduler::instance().around_fork();
+    in_child ? threads.in_child() : threads.in_parent();
     if (in_child) m_owes_report = false; // the parent's
     if (in_child) membership::forget();
     m_cpus.after_process_fork(in_child);
@@ -203,7 +203,8 @@ void instance::join_places() {
 
 start_result instance::start_as(base::option_table const& options, bool adopt_caller) {
     if (sched::scheduler::instance().is_running()) return {EALREADY};
-    auto const chosen = settings_of(options, adopt_caller && sched::scheduler::may_adopt_caller());
+    auto const chosen =
+        settings_of(options, adopt_caller && sched::process_fork::may_adopt_caller());
     if (!chosen) return {EINVAL};
     start_result const result = start_all(services(), {options, *chosen, m_cpus});
     if (result.error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
@@ -274,10 +275,10 @@ std::string instance::describe_live_threads() {
 int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     if (int const error = the().cpus().set_workers(wanted, cgroups); error != ENOTSUP) return error;
     sched::scheduler& s = sched::scheduler::instance();
-    if (wanted != 0) return s.set_active_workers(wanted);
+    if (wanted != 0) return s.active().set_count(wanted);
     os::allowance const now = allowance_now(cgroups);
-    s.move_to(now.cpus);
-    return s.set_active_workers(
+    s.active().move_to(now.cpus);
+    return s.active().set_count(
         std::min(os::workers_for(static_cast<int>(now.cpus.size()), now.quota_cpus),
                  s.chosen().max_workers));
 } catch (std::bad_alloc const&) {
@@ -350,7 +351,7 @@ std::string live_threads() { return runtime::the().describe_live_threads(); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 
-int worker_count() { return running().active_workers(); }
+int worker_count() { return running().active().count(); }
 
 int max_worker_count() { return running().chosen().max_workers; }
 

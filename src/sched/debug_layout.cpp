@@ -2,7 +2,7 @@
 #include "sched/debug_layout.hpp"
 
 #include "base/debug_access.hpp"
-#include "sched/guest.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
 #include "stack/stack_arena.hpp"
 

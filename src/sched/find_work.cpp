@@ -12,8 +12,8 @@
 #include "sched/find_work.hpp"
 
 #include "os/clock.hpp"
-#include "sched/guest.hpp"
 #include "sched/idle.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tulle::sched {
@@ -89,7 +89,7 @@ record* scheduler::steal_record_of(worker& thief,
 }
 
 record* scheduler::steal_record(worker& w) noexcept {
-    bool const in_order = m_stacks->is_short();
+    bool const in_order = m_shortage.is_on();
     record* slot = in_order ? m_parked.steal(w.stolen_from, false) : nullptr;
     if (slot == nullptr) slot = steal_record_of(w, w.home->workers);
     for (auto s = shepherds().begin(); slot == nullptr && s != shepherds().end(); ++s) {
@@ -120,7 +120,7 @@ bool scheduler::has_other_work(worker& w) noexcept {
 // fence (H2, G1).
 bool scheduler::something_to_do(worker_remote& w) noexcept {
     if (is_stopping() || !w.mailbox.looks_empty() || !w.ready.looks_empty()) return true;
-    if (m_injector.has_work(*w.home) || is_surplus(w)) return true;
+    if (m_injector.has_work(*w.home) || m_active.is_surplus(w)) return true;
     for (auto const& s : shepherds()) {
         for (worker_remote* const v : s->workers) {
             record_deque* const deque = v->visible.get();
@@ -142,7 +142,7 @@ work probe_once(worker& w) noexcept {
     if (s.is_stopping() && w.native != nullptr) return work::to_stop();
     if (std::size_t const fired = s.expire_timers(); fired != 0)
         w.burst.fired(w.decisions.value(), fired);
-    if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.take_started(w));
+    if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.shortage().take_started(w));
     if (runnable* const r = s.take_local(w)) return work::of_ready(r);
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
     return work::of_ready(s.take_shared(w));
@@ -155,7 +155,7 @@ work probe_others_first(worker& w) noexcept {
     scheduler& s = *w.owner;
     w.probe_due = false;
     if (w.start_next != nullptr) return {};
-    if (s.is_surplus(w) && !s.stand_by(w)) return work::to_stop();
+    if (s.active().is_surplus(w) && !s.active().stand_by(w)) return work::to_stop();
     w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
     if (!reserve_spare(w)) return {};
     static_cast<void>(s.expire_timers());

@@ -197,9 +197,9 @@ work accept_gift(worker& w) noexcept {
 // Called and left while the worker counts as searching; while it stands by, the worker that
 // stand_by wakes searches in its place. False: its OS thread ends, and it does not search any more.
 bool stand_by_if_surplus(worker& w) noexcept {
-    if (TULLE_LIKELY(!w.owner->is_surplus(w))) return true;
+    if (TULLE_LIKELY(!w.owner->active().is_surplus(w))) return true;
     static_cast<void>(w.owner->idle().end_search());
-    if (!w.owner->stand_by(w)) return false;
+    if (!w.owner->active().stand_by(w)) return false;
     w.owner->idle().begin_search();
     return true;
 }

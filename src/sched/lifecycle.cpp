@@ -6,8 +6,8 @@
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
 #include "sched/debug_layout.hpp"
-#include "sched/guest.hpp"
 #include "sched/join.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::uint64_t k_slice_ns = 1'000'000;
 
 void post_nothing(void*, void*) noexcept {}
 
-// Under m_resizing, or by the only one that may start OS threads.
+// Under active_workers::hold(), or by the only one that may start OS threads.
 void join_if_ended(worker_remote& w) noexcept {
     // relaxed: as said.
     if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return;
@@ -43,7 +43,8 @@ void name_os_thread(worker_remote const& w) noexcept {
 }
 
 std::size_t stack_limit(settings const& chosen) noexcept {
-    std::size_t const least = static_cast<std::size_t>(chosen.workers) * scheduler::k_least_stacks;
+    std::size_t const least =
+        static_cast<std::size_t>(chosen.workers) * stack_shortage::k_least_stacks;
     return chosen.most_stacks == 0 ? 0 : std::max(chosen.most_stacks, least);
 }
 
@@ -86,8 +87,7 @@ void* worker_main(void* self) {
 
 int scheduler::start(settings const& chosen) try {
     m_settings = chosen;
-    if (is_deterministic()) m_settings.workers = 1;
-    if (is_deterministic()) m_settings.max_substitutes = 0;
+    if (is_deterministic()) m_deterministic.adapt(m_settings);
     // relaxed: no worker yet.
     m_stopping.store(false, std::memory_order_relaxed);
     m_standstills.start(os::monotonic_ns(), chosen.first_check_ns);
@@ -99,10 +99,9 @@ int scheduler::start(settings const& chosen) try {
     m_registry.open(chosen.machine,
                     {m_settings.workers, most_workers(), chosen.deals_evenly, chosen.seed});
     for (int k = 0; k < m_settings.workers; ++k) static_cast<void>(make_worker(nullptr));
-    count_active(m_settings.workers);
+    m_active.count_anew(m_settings.workers);
     for (auto const& w : m_registry.cores()) {
-        if (m_stacks->is_short()) count_stacks(*w);
-        if (reserve_spare(*w) && keep_reserve(*w)) continue;
+        if (m_shortage.prepare(*w)) continue;
         free_everything();
         return ENOMEM;
     }
@@ -180,14 +179,13 @@ int scheduler::revive(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
     join_if_ended(w);
     if (w.has_os_thread) return 0;
-    if (m_stacks->is_short()) count_stacks(w);
-    if (!reserve_spare(w) || !keep_reserve(w)) return ENOMEM;
+    if (!m_shortage.prepare(w)) return ENOMEM;
     return start_os_thread(w);
 }
 
 // From now on it runs, and others may change the number of workers.
 int scheduler::start_os_threads() {
-    std::lock_guard const held(m_resizing);
+    auto const held = m_active.hold();
     m_running.store(true, std::memory_order_release); // pairs with is_running
     for (auto const& w : m_registry.cores()) {
         if (int const error = start_os_thread(*w)) return error;
@@ -196,7 +194,7 @@ int scheduler::start_os_threads() {
 }
 
 void scheduler::join_ended_workers() noexcept {
-    std::lock_guard const held(m_resizing);
+    auto const held = m_active.hold();
     for (worker_remote* const w : workers()) join_if_ended(*w);
 }
 
@@ -233,10 +231,10 @@ void scheduler::stop() noexcept {
     m_watcher.stop();
     {
         // Nobody starts another worker from now on.
-        std::lock_guard const held(m_resizing);
+        auto const held = m_active.hold();
         // G1; a worker that is not asleep below sees it at H2, after its heavy fence.
         m_stopping.store(true, std::memory_order_seq_cst);
-        count_active(m_settings.max_workers); // workers that stand by come, too
+        m_active.count_anew(m_settings.max_workers); // workers that stand by come, too
     }
     m_standstills.wait_for_checks();
     join_os_threads();
@@ -253,7 +251,7 @@ void scheduler::stop() noexcept {
 // m_stopping first.
 void scheduler::join_os_threads() noexcept {
     os::machine::fence_seq_cst();
-    m_limit.tell_all();
+    m_active.tell_all();
     for (worker_remote* const w : workers()) {
         if (w->has_os_thread && !m_idle.wake(w->sleeper)) wake_from_nap(*w); // G2
     }

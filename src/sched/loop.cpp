@@ -36,7 +36,7 @@ TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
     worker& w = *this_worker();
     bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest &&
                               (waiter->home == nullptr || waiter->home == &w) &&
-                              (waiter->shepherd < 0 || waiter->shepherd == w.home->index);
+                              w.may_run(waiter->shepherd);
     if (!may_run_here) return resume(*waiter);
     waiter->clear_wait();
     switch_to_ready(*waiter);
@@ -61,10 +61,10 @@ TULLE_INLINE void end_use(fiber const& f, void const* site, bool is_forked, thre
 }
 
 template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
-    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short()))
-        scheduler::instance().note_origin(*this_worker(), slot);
     {
-        fiber& before = *this_worker()->current;
+        worker& w = *this_worker();
+        w.owner->shortage().begin_stolen(w, slot);
+        fiber& before = *w.current;
         before.runs_record = true;
         before.stolen = &slot;
     }
@@ -82,8 +82,7 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     if (TULLE_UNLIKELY(f.base.id != 0)) end_thread(f.base);
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr))
         clean_deques(f);
-    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short()))
-        scheduler::instance().forget_origin(f);
+    this_worker()->owner->shortage().end_stolen(f);
     go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
 }
 
@@ -113,10 +112,9 @@ template <bool measures> TULLE_INLINE void run_started(thread_record& t) noexcep
 
 template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t) noexcept {
     if (!claim(t)) return drop_reference(t);
-    if (TULLE_UNLIKELY(this_worker()->owner->stacks().is_short()))
-        scheduler::instance().note_origin(*this_worker());
-    if (!t.own_stack) return run_started<measures>(t);
     worker& w = *this_worker();
+    w.owner->shortage().begin_thread(w);
+    if (!t.own_stack) return run_started<measures>(t);
     fiber* const f = w.owner->make_thread_fiber(w, t);
     // No memory for its stack: this one will have to do.
     if (f == nullptr) return run_started<measures>(t);

@@ -52,18 +52,10 @@ bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
                        [&](worker_remote* w) { return m_idle.hand_over(w->sleeper, &r); });
 }
 
-// In a child process: a thread of the parent waited for something that the caller, which is a copy
-// of another, has done. It is not there.
-TULLE_COLD bool scheduler::is_left_behind(runnable const& r) const noexcept {
-    return r.kind == runnable_kind::fiber &&
-           (m_stacks == nullptr || !m_stacks->owns(static_cast<fiber const&>(r).stack));
-}
-
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
-    if (TULLE_UNLIKELY(m_left_behind != nullptr) && is_left_behind(r)) return;
-    if (TULLE_UNLIKELY(m_stacks != nullptr && m_stacks->is_short()) && shepherd_index < 0 &&
-        r.kind == runnable_kind::thread)
-        return queue_unstarted(r);
+    if (m_process_fork.is_of_parent(r)) return;
+    if (TULLE_UNLIKELY(m_shortage.is_on()) && shepherd_index < 0 && r.kind == runnable_kind::thread)
+        return m_shortage.queue_unstarted(r);
     if (hand_to_sleeper(r, shepherd_index)) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     if (shepherd_index >= 0) return wake_one_of(m_injector.push_placed(r, shepherd_index));
@@ -96,8 +88,19 @@ void scheduler::post_to_mailbox(worker_remote& w, fiber& f) noexcept {
 
 void scheduler::park_records(fiber& f) noexcept {
     if (!f.records->looks_stealable()) return;
-    m_parked.add(*f.records, m_stacks->is_short());
+    m_parked.add(*f.records, m_shortage.is_on());
     notify_light();
+}
+
+void scheduler::leave_records(fiber& f) noexcept {
+    record_deque& newest = *f.records;
+    if (newest.older == nullptr && !newest.looks_stealable()) return;
+    // Left already, and nothing was forked or joined since: this is another turn of the same wait,
+    // as of a mutex, whose queue counts on the waiter to try again soon.
+    bool const is_same_wait = newest.left_at == newest.top();
+    newest.left_at = newest.top();
+    if (TULLE_UNLIKELY(m_shortage.is_on()) && !is_same_wait) m_shortage.make_room(f);
+    park_records(f);
 }
 
 void scheduler::alarm_all() noexcept {
@@ -156,7 +159,7 @@ void scheduler::release_fiber(fiber& f) noexcept {
 }
 
 record_deque* scheduler::open_deque(fiber& f, std::uint8_t level) noexcept {
-    record_deque* const deque = m_deques.allocate(level, m_asymmetric && !is_deterministic());
+    record_deque* const deque = m_deques.allocate(level, opens_asymmetric_deques());
     if (deque == nullptr) return nullptr;
     deque->older = f.records;
     deque->origin = deque->older != nullptr ? deque->older->origin : f.origin;

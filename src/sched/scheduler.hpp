@@ -8,11 +8,14 @@
 #include "base/idle_poller.hpp"
 #include "os/topology.hpp"
 #include "park/sleep_steps.hpp"
-#include "sched/deterministic.hpp"
+#include "sched/active_workers.hpp"
 #include "sched/find_work.hpp"
 #include "sched/growing_list.hpp"
-#include "sched/guest_list.hpp"
 #include "sched/injector.hpp"
+#include "sched/modes/deterministic.hpp"
+#include "sched/modes/guest_list.hpp"
+#include "sched/modes/process_fork.hpp"
+#include "sched/modes/stack_shortage.hpp"
 #include "sched/registry.hpp"
 #include "sched/shared_spares.hpp"
 #include "sched/stack_use.hpp"
@@ -21,7 +24,6 @@
 #include "sched/thread_record.hpp"
 #include "sched/watcher.hpp"
 #include "sched/worker.hpp"
-#include "sched/worker_limit.hpp"
 #include "wait/timer_queue.hpp"
 
 #include <atomic>
@@ -83,63 +85,29 @@ public:
     // and its name, and caller_has_end() says whether it has any.
     [[nodiscard]] bool caller_has_end() const noexcept;
     void end_caller() noexcept;
-    // False on the stack of a thread of the parent process.
-    [[nodiscard]] static bool may_adopt_caller() noexcept;
     // acquire pairs with start.
     [[nodiscard]] bool is_running() const noexcept {
         return m_running.load(std::memory_order_acquire);
     }
     [[nodiscard]] settings const& chosen() const noexcept { return m_settings; }
-    [[nodiscard]] bool is_asymmetric() const noexcept { return m_asymmetric; }
+    // Whether the deques that are opened from now on leave the fences of their owners to thieves.
+    // In a deterministic run each fork and join takes its cold path.
+    [[nodiscard]] bool opens_asymmetric_deques() const noexcept {
+        return m_asymmetric && !is_deterministic();
+    }
     [[nodiscard]] bool is_deterministic() const noexcept { return m_settings.seed != 0; }
     [[nodiscard]] deterministic_run& deterministic() noexcept { return m_deterministic; }
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 
-    // --- how many workers there are (worker_count.cpp); any thread -------------------------------
-    // All other workers stand by: they finish what they run, hand over what they have, and sleep.
-    // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping.
-    // After an error the number is as it was.
-    [[nodiscard]] int set_active_workers(int wanted) noexcept;
-    // The number of workers that may run threads: their index is below the wanted number, and they
-    // are not disabled. relaxed: a snapshot.
-    [[nodiscard]] int active_workers() const noexcept {
-        return m_active_count.load(std::memory_order_relaxed);
-    }
-    // These, and the workers that run in place of stuck ones. relaxed: a snapshot.
-    [[nodiscard]] int running_workers() const noexcept {
-        return m_running_count.load(std::memory_order_relaxed);
-    }
+    // --- which workers there are -----------------------------------------------------------------
+    [[nodiscard]] active_workers& active() noexcept { return m_active; }
+    [[nodiscard]] active_workers const& active() const noexcept { return m_active; }
     // Each index of a worker is below this.
     [[nodiscard]] int most_workers() const noexcept {
         return m_settings.max_workers + m_settings.max_substitutes;
     }
-    // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
-    // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
-    [[nodiscard]] int enable_worker(int index, bool on) noexcept;
-    [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
-    // From now on workers may run on these CPUs, each on those of its shepherd if it has any.
-    void move_to(std::vector<int> const& allowed); // throws std::bad_alloc
-    // Whether this worker should stand by. If it should, it also sees whether its shepherd has no
-    // active worker any more.
-    [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
-        // relaxed: written before the change of m_limit, which is looked at first.
-        if (w.index >= m_limit.number_in(m_limit.read()) &&
-            !w.is_substitute.load(std::memory_order_relaxed))
-            return true;
-        return w.is_disabled.load(std::memory_order_relaxed) ||
-               w.home->is_disabled.load(std::memory_order_relaxed);
-    }
-    // A surplus worker calls this from its loop, neither searching nor asleep. Returns true when
-    // the worker is wanted or all stop, false when its OS thread has to end since nobody has wanted
-    // it for long.
-    [[nodiscard]] bool stand_by(worker& w) noexcept;
 
-    // --- workers in place of stuck ones (substitutes.cpp); the watcher calls these ---------------
-    // Adds one to this shepherd. False: there are as many as there may be, or there is no memory,
-    // or no OS thread.
-    [[nodiscard]] bool add_substitute(shepherd& home) noexcept;
-    // The worker stands by as soon as it is done with what it runs.
-    void dismiss_substitute(worker_remote& w) noexcept;
+    // --- workers that are stuck (substitutes.cpp); the watcher calls these -----------------------
     void join_ended_workers() noexcept;
     // Whether something is ready that no worker is about to take. A hint.
     [[nodiscard]] bool something_waits() noexcept;
@@ -158,12 +126,7 @@ public:
     void tell_guests_of_deadline() noexcept;
     void detach_guest(worker& w) noexcept;
 
-    // --- around fork(2) (process_fork.cpp) -------------------------------------------------------
-    void before_process_fork() noexcept;
-    void after_process_fork_in_parent() noexcept;
-    void after_process_fork_in_child() noexcept;
-    // Threads with smaller numbers belong to the process that this one was forked off.
-    [[nodiscard]] thread_id first_id() const noexcept { return m_first_id; }
+    [[nodiscard]] process_fork& around_fork() noexcept { return m_process_fork; }
 
     // --- making work -----------------------------------------------------------------------------
     // Queues a thread that comes from outside the workers (shepherd -1) or is placed on a shepherd,
@@ -177,6 +140,8 @@ public:
     void notify_all_idle() noexcept;
     // Shows the records of a fiber that is about to be suspended to thieves.
     void park_records(fiber& f) noexcept;
+    // Before the thread on `f` waits: likewise, once it is sure that its worker can go on.
+    void leave_records(fiber& f) noexcept;
     // `w` stands on a stack with this deque from now on.
     void show_deque(worker& w, record_deque* deque) noexcept;
 
@@ -224,28 +189,8 @@ public:
     // A thread at the bottom of its stack has ended.
     void note_use(fiber const& f, void const* site, bool is_forked, thread_id id) noexcept;
 
-    // --- where the number of stacks is limited (shortage.cpp) ------------------------------------
-    // Each worker needs a loop, a spare and the reserve.
-    static constexpr std::size_t k_least_stacks = 3;
-    // Makes the reserve if there is none. False: no memory.
-    [[nodiscard]] bool keep_reserve(worker& w) noexcept;
-    [[nodiscard]] fiber* take_reserve(worker& w) noexcept; // the reserve, or null
-    // From now on the worker keeps no spare but one and the reserve, and the threads that it spawns
-    // go to the queue of all workers, since it might not be able to start them.
-    void count_stacks(worker& w) noexcept;
-    void queue_unstarted(runnable& r) noexcept;
-    // Takes a thread that has a stack. Threads that the worker could not start go to other workers.
-    [[nodiscard]] runnable* take_started(worker& w) noexcept;
-    // Whether the worker can start something else if the thread that it runs now waits.
-    [[nodiscard]] bool can_go_on_without(worker& w) noexcept;
-    // Before a fiber waits: parks its records, after running some of them if the worker could not
-    // go on otherwise.
-    void leave_records(fiber& f) noexcept;
-    // The worker is about to run a record that it has stolen, or a thread of its own.
-    void note_origin(worker& w, record const& slot) noexcept;
-    void note_origin(worker& w) noexcept;
-    // The stolen record that ran on `f` has ended, and its parent does not know that yet.
-    void forget_origin(fiber& f) noexcept;
+    // Where stacks are short, waits and starts keep to an order in which work goes on.
+    [[nodiscard]] stack_shortage& shortage() noexcept { return m_shortage; }
 
     // --- deques ----------------------------------------------------------------------------------
     [[nodiscard]] record_deque* open_deque(fiber& f, std::uint8_t level) noexcept;
@@ -284,56 +229,44 @@ public:
 private:
     scheduler();
     friend void* worker_main(void* self);
+    friend class active_workers;
     friend class deterministic_run;
+    friend class process_fork;
+    friend class stack_shortage;
 
     void prepare_stacks(bool measured);
     worker& make_worker(shepherd* home); // null: where there is most room
-    [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
-    [[nodiscard]] bool may_end(worker& w) noexcept;
     // Starts an OS thread for a dedicated worker that has none.
     [[nodiscard]] int start_os_thread(worker& w);
     // Gives a dedicated worker an OS thread if it has none, or one that is at its end.
     [[nodiscard]] int revive(worker& w);
     [[nodiscard]] int start_os_threads();
-    [[nodiscard]] int make_ready(int wanted);
-    void count_active(int wanted) noexcept;
-    void apply_change(int wanted) noexcept;
-    void send_away_surplus() noexcept;
     static void flush_caches(worker& w) noexcept;
     static void pin(worker_remote& w) noexcept;
     void adopt_caller(worker& w);
     void settle(guest& g) noexcept;
     void adopt_guest(worker& as_guest) noexcept;
     void retire_guest(guest& retired) noexcept;
-    void become_guest(worker& old) noexcept;
-    void leave_behind() noexcept;
     void join_os_threads() noexcept;
     void free_everything() noexcept;
     static void wake_from_nap(worker_remote& w) noexcept;
     void wake_one_of(shepherd& s) noexcept;
-    [[nodiscard]] bool is_left_behind(runnable const& r) const noexcept;
     [[nodiscard]] bool hand_to_sleeper(runnable& r, int shepherd_index) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief, worker_remote& victim) noexcept;
     [[nodiscard]] record* steal_record_of(worker& thief,
                                           growing_list<worker_remote*> const& victims) noexcept;
     [[nodiscard]] runnable* take_ready_of(worker& thief,
                                           growing_list<worker_remote*> const& victims) noexcept;
-    void run_own_records(fiber& f) noexcept;
 
     settings m_settings;
     std::atomic<base::idle_poller*> m_idle_poller{nullptr};
     bool m_asymmetric = true;
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};
-    worker_limit<os::machine> m_limit; // changed under m_resizing
-    // Workers that are active; written under m_resizing.
-    std::atomic<int> m_active_count{0};
-    // These, and the workers that run in place of stuck ones; written under m_resizing.
-    std::atomic<int> m_running_count{0};
-    registry m_registry; // workers are added under m_resizing
+    registry m_registry; // workers are added under m_active.hold()
+    active_workers m_active{*this};
     injector m_injector{m_registry.shepherds()};
     watcher m_watcher;
-    std::mutex m_resizing; // changes of the two; held for milliseconds, never over a switch
     fiber m_adopted{fiber_kind::adopted};
     thread_frame m_adopted_frame;
     std::atomic<bool> m_main_stays{false}; // it has to be at home from now on
@@ -343,6 +276,7 @@ private:
         void (*loop)(void*);
         void (*own_stack)(void*);
     } m_entries{}; // of new stacks: loop.cpp, measuring or not
+    stack_shortage m_shortage{*this, m_stacks};
     deque_pool m_deques;
     parked_deques m_parked;
     timer_queue m_timers;
@@ -359,8 +293,7 @@ private:
 
     friend class census;
 
-    void* m_left_behind = nullptr; // in a child process: what the parent's workers used
-    thread_id m_first_id = 0;
+    process_fork m_process_fork{*this};
     friend struct base::debug_access;
 };
 

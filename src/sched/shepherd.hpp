@@ -27,8 +27,8 @@ struct shepherd {
 
     int index;
     int first_cpu = -1;                   // at the start
-    std::atomic<bool> is_disabled{false}; // written under scheduler::m_resizing
-    std::vector<int> cpus;                // guarded by scheduler::m_resizing
+    std::atomic<bool> is_disabled{false}; // written under active_workers::m_changing
+    std::vector<int> cpus;                // guarded by active_workers::m_changing
     std::vector<int> domain;              // `cpus` at the start
     growing_list<worker_remote*> workers; // active or standing by
     // How many of them are active; 0: anyone may run what was placed here.

@@ -89,16 +89,16 @@ int shepherd_of(void const* address) {
 }
 
 void disable_worker(int index) {
-    check(running().enable_worker(index, false), "tulle::disable_worker");
+    check(running().active().enable_worker(index, false), "tulle::disable_worker");
 }
 void enable_worker(int index) {
-    check(running().enable_worker(index, true), "tulle::enable_worker");
+    check(running().active().enable_worker(index, true), "tulle::enable_worker");
 }
 void disable_shepherd(int index) {
-    check(running().enable_shepherd(index, false), "tulle::disable_shepherd");
+    check(running().active().enable_shepherd(index, false), "tulle::disable_shepherd");
 }
 void enable_shepherd(int index) {
-    check(running().enable_shepherd(index, true), "tulle::enable_shepherd");
+    check(running().active().enable_shepherd(index, true), "tulle::enable_shepherd");
 }
 bool is_enabled_shepherd(int index) {
     // relaxed: a snapshot.

@@ -45,7 +45,7 @@ std::uint64_t standstill_finder::next_check(worker& w) noexcept {
     bool const searches_for_circles = m_scheduler.chosen().find_circle != nullptr && !w.is_guest();
     std::uint64_t const circle_due = searches_for_circles ? m_circles.due() : k_never;
     if (m_scheduler.idle().sleeping() !=
-            static_cast<std::uint32_t>(m_scheduler.running_workers()) ||
+            static_cast<std::uint32_t>(m_scheduler.active().running()) ||
         m_scheduler.timers().next_deadline() != k_never)
         return circle_due;
     std::uint64_t const now_active = activity();
@@ -87,17 +87,18 @@ bool standstill_finder::all_guests_wait() const noexcept {
 // A worker that is not active may still run something.
 bool standstill_finder::stands_still(worker& checks) noexcept {
     std::uint32_t const others =
-        static_cast<std::uint32_t>(m_scheduler.running_workers()) - (checks.is_guest() ? 0 : 1);
+        static_cast<std::uint32_t>(m_scheduler.active().running()) - (checks.is_guest() ? 0 : 1);
     if (activity() != checks.watch.activity || m_scheduler.idle().sleeping() != others ||
         m_scheduler.timers().next_deadline() != k_never)
         return false;
     if (!all_guests_wait()) return false;
-    return std::all_of(
-        m_scheduler.workers().begin(), m_scheduler.workers().end(), [this](worker_remote* w) {
-            // acquire pairs with stand_by.
-            return m_scheduler.is_surplus(*w) ? w->stands_by.load(std::memory_order_acquire)
-                                              : !m_scheduler.something_to_do(*w);
-        });
+    return std::all_of(m_scheduler.workers().begin(), m_scheduler.workers().end(),
+                       [this](worker_remote* w) {
+                           // acquire pairs with stand_by.
+                           return m_scheduler.active().is_surplus(*w)
+                                      ? w->stands_by.load(std::memory_order_acquire)
+                                      : !m_scheduler.something_to_do(*w);
+                       });
 }
 
 bool standstill_finder::is_ours(int tid) const noexcept {
@@ -164,7 +165,8 @@ bool standstill_finder::is_short_for_good() noexcept {
     return std::all_of(
         m_scheduler.workers().begin(), m_scheduler.workers().end(), [this](worker_remote* w) {
             // acquire pairs with stand_by.
-            if (m_scheduler.is_surplus(*w)) return w->stands_by.load(std::memory_order_acquire);
+            if (m_scheduler.active().is_surplus(*w))
+                return w->stands_by.load(std::memory_order_acquire);
             bool const has_nothing = w->mailbox.looks_empty() && w->ready.looks_empty();
             // acquire pairs with rest_without_spare.
             return has_nothing && (w->starves_since.load(std::memory_order_acquire) != 0 ||

@@ -2,7 +2,7 @@
 // Workers that run in place of stuck ones, and main, which goes on elsewhere when its own worker is
 // stuck. The watcher decides (watcher.hpp). A substitute is a worker whose index is not below the
 // number that is wanted; but for its mark it would stand by.
-#include "sched/guest.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace tulle::sched {
 
 // One that stands by, or has stood by and ended. Null: there is none.
-worker_remote* scheduler::free_substitute(shepherd& home) noexcept {
-    for (worker_remote* const w : home.workers) { // relaxed, all: under m_resizing
+worker_remote* active_workers::free_substitute(shepherd& home) noexcept {
+    for (worker_remote* const w : home.workers) { // relaxed, all: under m_changing
         bool const is_free =
             w->index >= m_limit.number() && !w->is_substitute.load(std::memory_order_relaxed);
         if (is_free && !w->is_disabled.load(std::memory_order_relaxed) &&
@@ -22,29 +22,30 @@ worker_remote* scheduler::free_substitute(shepherd& home) noexcept {
     return nullptr;
 }
 
-bool scheduler::add_substitute(shepherd& home) noexcept try {
-    std::lock_guard const held(m_resizing);
-    if (is_stopping()) return false;
+bool active_workers::add_substitute(shepherd& home) noexcept try {
+    std::lock_guard const held(m_changing);
+    if (m_scheduler.is_stopping()) return false;
     worker_remote* w = free_substitute(home);
     if (w == nullptr) {
-        if (workers().size() == static_cast<std::size_t>(most_workers())) return false;
-        w = &make_worker(&home);
+        if (m_scheduler.workers().size() == static_cast<std::size_t>(m_scheduler.most_workers()))
+            return false;
+        w = &m_scheduler.make_worker(&home);
     }
-    if (revive(m_registry.core_of(*w)) != 0) return false;
+    if (m_scheduler.revive(m_scheduler.m_registry.core_of(*w)) != 0) return false;
     // relaxed: the change of m_limit follows.
     w->is_substitute.store(true, std::memory_order_relaxed);
-    count_active(m_limit.number());
+    count_anew(m_limit.number());
     m_limit.tell_all();
     return true;
 } catch (std::bad_alloc const&) {
     return false;
 }
 
-void scheduler::dismiss_substitute(worker_remote& w) noexcept {
-    std::lock_guard const held(m_resizing);
+void active_workers::dismiss_substitute(worker_remote& w) noexcept {
+    std::lock_guard const held(m_changing);
     // relaxed: the change of m_limit follows.
     w.is_substitute.store(false, std::memory_order_relaxed);
-    if (!is_stopping()) apply_change(m_limit.number());
+    if (!m_scheduler.is_stopping()) apply_change(m_limit.number());
 }
 
 bool scheduler::something_waits() noexcept {

@@ -5,8 +5,8 @@
 #include "base/error.hpp"
 #include "os/dynamic_link.hpp"
 #include "sched/cancellation.hpp"
-#include "sched/guest.hpp"
 #include "sched/join_word.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/names.hpp"
 #include "sched/parking.hpp"
 #include "sched/scheduler.hpp"
@@ -98,8 +98,7 @@ bool stands_on_thread(worker const& w) noexcept {
 // By a guest, for another shepherd, or where stacks are counted. Where too many are waiting, the
 // spawner is held up for a moment; no longer, as they may wait for what it does next.
 TULLE_COLD void start_elsewhere(worker& w, thread_record& t, bool child_first) noexcept {
-    bool const may_run_here = !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
-    if (child_first && may_run_here) return start_first(w, t);
+    if (child_first && w.may_run(t.shepherd)) return start_first(w, t);
     int const shepherd = t.shepherd; // it may be gone before the next line
     w.owner->inject(t, shepherd);
     if (TULLE_UNLIKELY(w.owner->is_far_behind(shepherd)) && stands_on_thread(*this_worker()))
@@ -174,20 +173,17 @@ TULLE_COLD void join_left_behind(thread_record& t) noexcept {
 }
 
 bool may_run_in_place(thread_record const& t) noexcept {
-    worker& w = *this_worker();
-    return !t.own_stack && !w.is_guest() && (t.shepherd < 0 || t.shepherd == w.home->index);
+    return !t.own_stack && this_worker()->may_run(t.shepherd);
 }
 
 // A thread that wants a stack of its own, when this worker could not start another one while the
 // joiner waits: it runs on the joiner's stack, if that is as large as the one it wants.
 TULLE_COLD bool must_run_in_place(thread_record const& t, fiber const& self) noexcept {
     worker& w = *this_worker();
-    if (!w.owner->stacks().is_short() || w.is_guest() ||
-        !(t.shepherd < 0 || t.shepherd == w.home->index))
-        return false;
+    if (!w.owner->shortage().is_on() || !w.may_run(t.shepherd)) return false;
     std::size_t const wanted = stack::size_class{t.stack_class}.bytes();
     bool const fits = self.kind_of_stack == fiber_kind::adopted || wanted <= self.stack.size;
-    return t.own_stack && fits && !w.owner->can_go_on_without(w);
+    return t.own_stack && fits && !w.owner->shortage().can_go_on_without(w);
 }
 
 // The word of a thread that is joined, for a wait with a limit.
@@ -271,7 +267,8 @@ void wait_thread(thread_core* core) noexcept {
     fiber& self = this_fiber();
     if ((sched::may_run_in_place(t) || sched::must_run_in_place(t, self)) && claim(t))
         return sched::run_in_place(t);
-    if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) return sched::join_left_behind(t);
+    if (TULLE_UNLIKELY(scheduler::instance().around_fork().is_of_parent(t.id)))
+        return sched::join_left_behind(t);
     self.set_wait({wait_kind::spawned_thread, &t});
     suspend(&sched::post_wait_for, &t, &self);
     schedule_point();
@@ -281,7 +278,7 @@ bool wait_thread_until(thread_core* core, limit until) noexcept {
     thread_record& t = sched::as_record(core);
     schedule_point();
     if (join_word(t.word).is_done()) return true;
-    if (TULLE_UNLIKELY(t.id < scheduler::instance().first_id())) {
+    if (TULLE_UNLIKELY(scheduler::instance().around_fork().is_of_parent(t.id))) {
         sched::join_left_behind(t);
         return true;
     }

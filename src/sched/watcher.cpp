@@ -128,7 +128,8 @@ void watcher::watch() noexcept {
 
 // relaxed, all: a sample.
 worker_sample watcher::sample(worker_remote const& w) const noexcept {
-    bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !m_scheduler->is_surplus(w);
+    bool const runs =
+        w.tid.load(std::memory_order_relaxed) != 0 && !m_scheduler->active().is_surplus(w);
     return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.value()};
 }
 
@@ -180,8 +181,8 @@ watcher::findings watcher::look(std::uint64_t now) noexcept {
 void watcher::substitute(std::uint64_t now) noexcept {
     int const stuck = static_cast<int>(m_stuck.size());
     int const wanted = std::min(stuck, m_scheduler->chosen().max_substitutes);
-    while (m_substitutes < wanted &&
-           m_scheduler->add_substitute(*m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
+    while (m_substitutes < wanted && m_scheduler->active().add_substitute(
+                                         *m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
         ++m_substitutes;
         add_one(m_substituted);
     }
@@ -196,7 +197,7 @@ void watcher::dismiss_unused(int wanted, std::uint64_t now) noexcept {
         bool const is_unused = now - m_uses[static_cast<std::size_t>(w->index)].last > k_kept_ns;
         // relaxed: written by this thread.
         if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue;
-        m_scheduler->dismiss_substitute(*w);
+        m_scheduler->active().dismiss_substitute(*w);
         --m_substitutes;
     }
 }

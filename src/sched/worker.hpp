@@ -14,6 +14,7 @@
 #include "sched/mailbox.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/record_deque.hpp"
+#include "sched/shepherd.hpp"
 #include "sched/shown_deque.hpp"
 #include "sched/spare_stock.hpp"
 #include "sched/stack_cache.hpp"
@@ -37,7 +38,6 @@ namespace tulle::sched {
 
 class scheduler;
 class deterministic_run;
-struct shepherd;
 struct thread_record;
 
 // What a context leaves to the next one: run by it first, so that nothing is published before its
@@ -108,6 +108,10 @@ struct alignas(128) worker_remote {
     worker_remote& operator=(worker_remote const&) = delete;
 
     [[nodiscard]] bool is_guest() const noexcept { return kind == worker_kind::guest; }
+    // Whether a thread may run here that is placed on this shepherd (-1: on none).
+    [[nodiscard]] bool may_run(int shepherd_index) const noexcept {
+        return !is_guest() && (shepherd_index < 0 || shepherd_index == home->index);
+    }
 
     // --- fixed before others learn of the worker -------------------------------------------------
     scheduler* owner;
@@ -135,9 +139,9 @@ struct alignas(128) worker_remote {
     // --- whether it may run threads --------------------------------------------------------------
     // It is not active, and runs nothing: not yet, or not any more.
     std::atomic<bool> stands_by;
-    // It runs in place of one that is stuck; written under scheduler::m_resizing.
+    // It runs in place of one that is stuck; written under active_workers::m_changing.
     std::atomic<bool> is_substitute{false};
-    std::atomic<bool> is_disabled{false}; // written under scheduler::m_resizing
+    std::atomic<bool> is_disabled{false}; // written under active_workers::m_changing
     std::atomic<bool> has_ended{false};   // its OS thread is at its end, to be joined
     // Dedicated and started; used by those who start and join OS threads.
     bool has_os_thread = false;
@@ -169,7 +173,7 @@ struct alignas(128) worker_core {
     worker_core& operator=(worker_core const&) = delete;
 
     // --- switching -------------------------------------------------------------------------------
-    fiber* current = nullptr; // what it runs
+    fiber* current = nullptr; // what it runs; first, as detail::current_stack reads it there
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
     // The next decision looks at timers and the work of others first.
@@ -217,10 +221,10 @@ struct alignas(128) worker_core {
 };
 
 // A worker as its own OS thread has it: this_worker(). Of any other there is a worker_remote.
-struct worker : worker_remote, worker_core {
+struct worker : worker_core, worker_remote {
     worker(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
-        : worker_remote(its_scheduler, its_kind, its_index, asymmetric),
-          worker_core(its_kind, its_index) {}
+        : worker_core(its_kind, its_index),
+          worker_remote(its_scheduler, its_kind, its_index, asymmetric) {}
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.

@@ -11,8 +11,7 @@ namespace tulle::wait {
 enum class wait_kind : std::uint8_t {
     nothing, // it runs, is ready, or has yielded
     mutex,   // a tulle_mutex_t
-    // A tulle::mutex, which knows its owner where its users are compiled without NDEBUG, or a
-    // recursive one, which always does.
+    // A tulle::mutex or a recursive one, which know who holds them (sync/mutex_owner.hpp).
     owned_mutex,
     condition,       // a condition variable
     barrier,         //

@@ -2,7 +2,7 @@
 //
 // A worker that is told to stand by leaves the idle set for good: no task is left lying beside a
 // sleeping worker because somebody relied on the one that has gone. What sched/idle.cpp and
-// sched/worker_count.cpp do, on the real idle set.
+// sched/active_workers.cpp do, on the real idle set.
 #include "explorer/explore.hpp"
 #include "park/idle_set.hpp"
 #include "sched/worker_limit.hpp"

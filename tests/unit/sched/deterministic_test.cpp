@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated.hpp"
-#include "sched/deterministic.hpp"
+#include "sched/modes/deterministic.hpp"
 
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
@@ -161,8 +161,8 @@ TEST(deterministic, forked_threads_start_in_any_order) {
 TEST(deterministic, has_one_worker) {
     seeded const run(5, 4);
     EXPECT_EQ(tulle::worker_count(), 1);
-    EXPECT_EQ(scheduler::instance().set_active_workers(3), 0); // as wanted, but for the number
-    EXPECT_EQ(scheduler::instance().set_active_workers(0), EINVAL);
+    EXPECT_EQ(scheduler::instance().active().set_count(3), 0); // as wanted, but for the number
+    EXPECT_EQ(scheduler::instance().active().set_count(0), EINVAL);
     EXPECT_EQ(tulle::worker_count(), 1);
     EXPECT_EQ(scheduler::instance().workers().size(), 1U);
 }
@@ -539,7 +539,7 @@ TEST(deterministic, the_usual_mode_comes_back) {
         EXPECT_EQ(tulle::worker_count(), seed == 0 ? 2 : 1);
         tulle::fork([&] { std::lock_guard const held(lock); }).join();
         EXPECT_EQ(tulle::sched::this_fiber().records->is_asymmetric(),
-                  seed == 0 && scheduler::instance().is_asymmetric());
+                  seed == 0 && tulle::os::membarrier_available());
         EXPECT_EQ(tulle::sched::this_run() != nullptr, seed != 0);
         auto thread = tulle::spawn([&] {
             std::lock_guard const held(lock);

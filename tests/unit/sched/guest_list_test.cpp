@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of guests without a run time: the scheduler that they name is not started.
-#include "sched/guest_list.hpp"
+#include "sched/modes/guest_list.hpp"
 #include "sched/scheduler.hpp"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
-#include "sched/guest.hpp"
+#include "sched/modes/guest.hpp"
 
 #include <stdexcept>
 #include <thread>

@@ -197,7 +197,7 @@ TEST_P(watcher_test, substitutes_go_when_nobody_needs_them) {
     EXPECT_GT(s.watching().view().substituted, 0U);
     auto const give_up = clock::now() + 20s;
     auto const has_extra = [&s] {
-        return s.running_workers() != s.active_workers() || s.watching().view().substitutes != 0;
+        return s.active().running() != s.active().count() || s.watching().view().substitutes != 0;
     };
     while (has_extra() && clock::now() < give_up) this_thread::sleep_for(20ms);
     EXPECT_FALSE(has_extra());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/guest.hpp"
+#include "sched/modes/guest.hpp"
 
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"

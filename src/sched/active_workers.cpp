@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers come and go while the run time runs. A worker is active if its index is below the number
-// that is wanted, and neither it nor its shepherd is disabled. All others stand by: they are
-// outside the idle set, so that nobody wakes them in vain, have nothing in their queues, and sleep
-// until the number changes.
-// A worker is made when it is first wanted, and ends with the run time; its OS thread ends sooner
-// if nobody has wanted it for a second. Worker 0, to which alone threads are bound, is always
-// active. The argument is in src/park/README.md.
+#include "sched/active_workers.hpp"
+
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"
@@ -27,11 +22,11 @@ int shepherd_of(runnable const& r) noexcept {
 
 } // namespace
 
-int scheduler::set_active_workers(int wanted) noexcept try {
-    if (is_deterministic() && wanted > 0) return 0; // it is one, whatever is wanted
-    if (wanted < 1 || wanted > m_settings.max_workers) return EINVAL;
-    std::lock_guard const held(m_resizing);
-    if (is_stopping()) return EBUSY;
+int active_workers::set_count(int wanted) noexcept try {
+    if (m_scheduler.is_deterministic() && wanted > 0) return 0; // it is one, whatever is wanted
+    if (wanted < 1 || wanted > m_scheduler.chosen().max_workers) return EINVAL;
+    std::lock_guard const held(m_changing);
+    if (m_scheduler.is_stopping()) return EBUSY;
     if (int const error = make_ready(wanted)) return error;
     apply_change(wanted);
     return 0;
@@ -40,50 +35,54 @@ int scheduler::set_active_workers(int wanted) noexcept try {
 }
 
 // Worker 0 may not: threads are bound to it.
-int scheduler::enable_worker(int index, bool on) noexcept {
-    std::lock_guard const held(m_resizing);
-    if (index < 0 || static_cast<std::size_t>(index) >= workers().size()) return EINVAL;
+int active_workers::enable_worker(int index, bool on) noexcept {
+    std::lock_guard const held(m_changing);
+    if (index < 0 || static_cast<std::size_t>(index) >= m_scheduler.workers().size()) return EINVAL;
     if (index == 0) return on ? 0 : EPERM;
-    if (is_stopping()) return EBUSY;
+    if (m_scheduler.is_stopping()) return EBUSY;
     // relaxed: see is_surplus.
-    workers()[static_cast<std::size_t>(index)]->is_disabled.store(!on, std::memory_order_relaxed);
+    m_scheduler.workers()[static_cast<std::size_t>(index)]->is_disabled.store(
+        !on, std::memory_order_relaxed);
     apply_change(m_limit.number());
     return 0;
 }
 
-int scheduler::enable_shepherd(int index, bool on) noexcept {
-    std::lock_guard const held(m_resizing);
-    if (index < 0 || static_cast<std::size_t>(index) >= shepherds().size()) return EINVAL;
-    shepherd& s = *shepherds()[static_cast<std::size_t>(index)];
-    if (workers()[0]->home == &s) return on ? 0 : EPERM;
-    if (is_stopping()) return EBUSY;
+int active_workers::enable_shepherd(int index, bool on) noexcept {
+    std::lock_guard const held(m_changing);
+    if (index < 0 || static_cast<std::size_t>(index) >= m_scheduler.shepherds().size())
+        return EINVAL;
+    shepherd& s = *m_scheduler.shepherds()[static_cast<std::size_t>(index)];
+    if (m_scheduler.workers()[0]->home == &s) return on ? 0 : EPERM;
+    if (m_scheduler.is_stopping()) return EBUSY;
     s.is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
     apply_change(m_limit.number());
     return 0;
 }
 
-void scheduler::apply_change(int wanted) noexcept {
-    count_active(wanted);
+void active_workers::apply_change(int wanted) noexcept {
+    count_anew(wanted);
     m_limit.tell_all();
     send_away_surplus();
 }
 
 // Each has an OS thread and a stack for its loop. After an error, those that were made stand by.
-int scheduler::make_ready(int wanted) {
+int active_workers::make_ready(int wanted) {
     for (int k = m_limit.number(); k < wanted; ++k) {
         auto const index = static_cast<std::size_t>(k);
-        if (index == workers().size()) static_cast<void>(make_worker(nullptr));
-        if (int const error = revive(*m_registry.cores()[index])) return error;
+        if (index == m_scheduler.workers().size())
+            static_cast<void>(m_scheduler.make_worker(nullptr));
+        if (int const error = m_scheduler.revive(*m_scheduler.m_registry.cores()[index]))
+            return error;
     }
     return 0;
 }
 
 // The shepherds come first: is_surplus looks at m_limit, which changes last.
-void scheduler::count_active(int wanted) noexcept {
+void active_workers::count_anew(int wanted) noexcept {
     int active = 0, running = 0;
-    for (auto const& s : shepherds()) {
+    for (auto const& s : m_scheduler.shepherds()) {
         int running_here = 0;
-        for (worker_remote const* const w : s->workers) { // relaxed, all: under m_resizing
+        for (worker_remote const* const w : s->workers) { // relaxed, all: under m_changing
             if (w->is_disabled.load(std::memory_order_relaxed) ||
                 s->is_disabled.load(std::memory_order_relaxed))
                 continue;
@@ -100,52 +99,52 @@ void scheduler::count_active(int wanted) noexcept {
     m_limit.change(wanted);
 }
 
-// G1 was count_active. A worker that is neither asleep nor napping looks at m_limit before it is.
+// G1 was count_anew. A worker that is neither asleep nor napping looks at m_limit before it is.
 // What was placed at a shepherd that has no worker any more is for anyone: the thread that places
 // it sees that (wake_one_of), or it was placed before, and a worker that searches will find it.
-void scheduler::send_away_surplus() noexcept {
+void active_workers::send_away_surplus() noexcept {
     os::machine::fence_seq_cst();
-    for (worker_remote* const w : workers()) {
-        if (is_surplus(*w) && !m_idle.wake(w->sleeper)) wake_from_nap(*w);
+    for (worker_remote* const w : m_scheduler.workers()) {
+        if (is_surplus(*w) && !m_scheduler.m_idle.wake(w->sleeper)) scheduler::wake_from_nap(*w);
     }
-    m_idle.wake_one();
+    m_scheduler.m_idle.wake_one();
 }
 
 // The threads that nobody has stolen go to the other workers, and one that sleeps is woken: for
 // these, for timers, and for work that its maker has left to this worker while it searched.
-bool scheduler::stand_by(worker& w) noexcept {
-    while (runnable* const r = w.ready.pop()) inject(*r, shepherd_of(*r));
-    flush_caches(w);
+bool active_workers::stand_by(worker& w) noexcept {
+    while (runnable* const r = w.ready.pop()) m_scheduler.inject(*r, shepherd_of(*r));
+    scheduler::flush_caches(w);
     w.has_worked = false;
-    m_idle.wake_one();
+    m_scheduler.m_idle.wake_one();
     w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
     w.is_idle.store(true, std::memory_order_relaxed);   // relaxed: a hint for the watcher
     for (;;) {
         std::uint32_t const seen = m_limit.read();
-        if (!is_surplus(w) || is_stopping()) break;
+        if (!is_surplus(w) || m_scheduler.is_stopping()) break;
         bool const is_told = m_limit.wait_for_change(seen, os::monotonic_ns() + k_stands_by_ns);
         if (!is_told && may_end(w)) return false;
     }
     // Without a reserve the worker takes up work when others give stacks back.
-    static_cast<void>(keep_reserve(w));
+    static_cast<void>(m_scheduler.m_shortage.keep_reserve(w));
     // relaxed: the number of active workers has changed, which tells as much.
     w.stands_by.store(false, std::memory_order_relaxed);
     return true;
 }
 
 // False for worker 0, and for a worker that is wanted again by now.
-bool scheduler::may_end(worker& w) noexcept {
-    std::lock_guard const held(m_resizing);
-    if (w.native == nullptr || !is_surplus(w) || is_stopping()) return false;
-    // relaxed: read under m_resizing, or by the watcher, which looks again.
+bool active_workers::may_end(worker& w) noexcept {
+    std::lock_guard const held(m_changing);
+    if (w.native == nullptr || !is_surplus(w) || m_scheduler.is_stopping()) return false;
+    // relaxed: read under m_changing, or by the watcher, which looks again.
     w.has_ended.store(true, std::memory_order_relaxed);
     return true;
 }
 
-void scheduler::move_to(std::vector<int> const& allowed) {
-    std::lock_guard const held(m_resizing);
-    m_registry.assign(allowed);
-    for (worker_remote* const w : workers()) {
+void active_workers::move_to(std::vector<int> const& allowed) {
+    std::lock_guard const held(m_changing);
+    m_scheduler.m_registry.assign(allowed);
+    for (worker_remote* const w : m_scheduler.workers()) {
         // Locality only: a refusal does no harm.
         if (w->has_os_thread) static_cast<void>(os::pin_to(w->os_thread, w->home->cpus));
     }

@@ -28,6 +28,7 @@
 namespace tulle::sched {
 
 class scheduler;
+struct settings;
 struct fiber;
 struct runnable;
 class work;
@@ -35,6 +36,8 @@ struct worker;
 
 class deterministic_run {
 public:
+    // One worker, and none in its place while it is stuck.
+    static void adapt(settings& chosen) noexcept;
     // Before the worker starts. `first_id` is the identity that the next thread will get.
     void begin(worker& w, std::uint64_t seed, std::uint64_t first_id) noexcept;
     // Gives back to the worker's queue what it has gathered. No effect when not begun.

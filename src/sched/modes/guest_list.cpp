@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/guest_list.hpp"
+#include "sched/modes/guest_list.hpp"
 
 #include <algorithm>
 #include <new>

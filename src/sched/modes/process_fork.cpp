@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork(2), as seen by the scheduler. In the child there is one OS thread, the caller, and no run
-// time: workers, threads and stacks of the parent are left alone as they were, unreachable for
-// anything that starts there. The caller becomes a guest with the identity, the names and the
-// forked children that it had, on the stack that it stands on; the first use starts a new run time.
-//   - A child that nobody had stolen is run by its join. One that a thief had is lost: its join
-//     throws (ESRCH).
-//   - A thread with a handle that had not started is run by its join; one that had is lost,
-//     likewise.
-//   - When the caller was a Tulle thread, the frames below it are in the child, too, down to the
-//     bottom of its stack. There the child ends, as a process does whose last thread ends: exit(0).
-// The three functions are called by the handlers of pthread_atfork (runtime.cpp), with the lock of
-// the run time held.
+#include "sched/modes/process_fork.hpp"
+
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "os/thread.hpp"
-#include "sched/guest.hpp"
 #include "sched/join.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/names.hpp"
 #include "sched/scheduler.hpp"
 
@@ -78,88 +68,100 @@ void move_identity(fiber& from, thread_identity& from_root, thread_frame const* 
     from.frame = nullptr;
 }
 
-void scheduler::before_process_fork() noexcept {
-    m_resizing.lock();
+void process_fork::prepare() noexcept {
+    scheduler& s = m_scheduler;
+    s.m_active.lock_for_process_fork();
     lock_names();
-    m_guests.lock_for_process_fork();
-    m_timers.lock_for_process_fork();
-    m_deques.lock_for_process_fork();
+    s.m_guests.lock_for_process_fork();
+    s.m_timers.lock_for_process_fork();
+    s.m_deques.lock_for_process_fork();
     for_each_deque(caller(), [](record_deque& d) { d.lock_for_process_fork(); });
 }
 
-void scheduler::after_process_fork_in_parent() noexcept {
+void process_fork::in_parent() noexcept {
+    scheduler& s = m_scheduler;
     for_each_deque(caller(), [](record_deque& d) { d.unlock_after_process_fork(); });
-    m_deques.unlock_after_process_fork();
-    m_timers.unlock_after_process_fork();
-    m_guests.unlock_after_process_fork();
+    s.m_deques.unlock_after_process_fork();
+    s.m_timers.unlock_after_process_fork();
+    s.m_guests.unlock_after_process_fork();
     unlock_names();
-    m_resizing.unlock();
+    s.m_active.unlock_after_process_fork();
 }
 
-void scheduler::after_process_fork_in_child() noexcept {
-    after_process_fork_in_parent(); // the locks
+void process_fork::in_child() noexcept {
+    in_parent(); // the locks
+    scheduler& s = m_scheduler;
     worker* const old = this_worker();
     for_each_deque(caller(), [](record_deque& d) {
         d.is_parked = false; // the list of parked deques is empty now
         lose_stolen_records(d);
     });
-    m_guests.forget_all_but(old);
-    m_guests_surplus = 0;
-    m_watcher.forget();
-    m_running.store(false, std::memory_order_release);  // pairs with is_running
-    m_stopping.store(false, std::memory_order_relaxed); // relaxed: there is one OS thread
+    s.m_guests.forget_all_but(old);
+    s.m_guests_surplus = 0;
+    s.m_watcher.forget();
+    s.m_running.store(false, std::memory_order_release);  // pairs with is_running
+    s.m_stopping.store(false, std::memory_order_relaxed); // relaxed: there is one OS thread
     if (old != nullptr && !old->is_guest()) become_guest(*old);
     leave_behind();
 }
 
 // The caller is a worker, on whatever stack.
-void scheduler::become_guest(worker& old) noexcept {
+void process_fork::become_guest(worker& old) noexcept {
+    scheduler& s = m_scheduler;
     fiber& stood_on = *old.current;
     bool const pooled = stood_on.kind_of_stack == fiber_kind::pooled;
-    thread_frame* const root = pooled ? nullptr : &m_adopted_frame;
+    thread_frame* const root = pooled ? nullptr : &s.m_adopted_frame;
     mark_inherited(stood_on, root);
-    if (pooled && stood_on.base.id == 0) stood_on.base.id = draw_ids(1);
-    if (!attach_guest()) base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
+    if (pooled && stood_on.base.id == 0) stood_on.base.id = s.draw_ids(1);
+    if (!s.attach_guest())
+        base::fatal("no memory to attach an OS thread (%zu bytes)", sizeof(guest));
     worker& w = *this_worker();
-    guest& g = m_guests.find(w);
-    move_identity(stood_on, pooled ? stood_on.base : m_adopted_frame, root, g.stack, g.frame);
+    guest& g = s.m_guests.find(w);
+    move_identity(stood_on, pooled ? stood_on.base : s.m_adopted_frame, root, g.stack, g.frame);
     g.stack.stack = stood_on.stack;
     g.stack.records = std::exchange(stood_on.records, nullptr);
-    show_deque(w, g.stack.records);
-    if (old.kind == worker_kind::dedicated) keep_affinity_of_process(m_settings.machine);
+    s.show_deque(w, g.stack.records);
+    if (old.kind == worker_kind::dedicated) keep_affinity_of_process(s.m_settings.machine);
 }
 
 // What the parent's workers used stays where it is: handles and objects of the program may refer to
 // it.
-void scheduler::leave_behind() noexcept {
+void process_fork::leave_behind() noexcept {
     struct remains {
         std::unique_ptr<registry> workers;
         std::unique_ptr<stack::stack_pool> stacks;
         void* older;
     };
-    std::unique_ptr<registry> kept = m_registry.leave_behind();
-    auto* const r = new (std::nothrow) remains{std::move(kept), std::move(m_stacks), m_left_behind};
+    scheduler& s = m_scheduler;
+    std::unique_ptr<registry> kept = s.m_registry.leave_behind();
+    auto* const r = new (std::nothrow) remains{std::move(kept), std::move(s.m_stacks), m_remains};
     if (r == nullptr) { // out of memory: it is not even remembered
         static_cast<void>(kept.release());
-        static_cast<void>(m_stacks.release());
+        static_cast<void>(s.m_stacks.release());
     }
-    m_left_behind = r;
-    m_first_id = draw_ids(1);
-    m_timers.clear();
-    m_timekeeper.store(nullptr, std::memory_order_relaxed); // relaxed: one thread
-    if (fiber const* const f = caller(); f != nullptr) {    // of the list of before
+    m_remains = r;
+    m_first_id = s.draw_ids(1);
+    s.m_timers.clear();
+    s.m_timekeeper.store(nullptr, std::memory_order_relaxed); // relaxed: one thread
+    if (fiber const* const f = caller(); f != nullptr) {      // of the list of before
         for (record_deque* d = f->records; d != nullptr; d = d->older) d->is_parked = false;
     }
-    ::new (static_cast<void*>(&m_parked)) parked_deques;
-    ::new (static_cast<void*>(&m_injector)) injector(m_registry.shepherds());
-    ::new (static_cast<void*>(&m_idle)) park::idle_set<os::machine>;
-    ::new (static_cast<void*>(&m_shared_spares)) shared_spares;
-    ::new (static_cast<void*>(&m_adopted)) fiber(fiber_kind::adopted);
+    ::new (static_cast<void*>(&s.m_parked)) parked_deques;
+    ::new (static_cast<void*>(&s.m_injector)) injector(s.m_registry.shepherds());
+    ::new (static_cast<void*>(&s.m_idle)) park::idle_set<os::machine>;
+    ::new (static_cast<void*>(&s.m_shared_spares)) shared_spares;
+    ::new (static_cast<void*>(&s.m_adopted)) fiber(fiber_kind::adopted);
 }
 
-bool scheduler::may_adopt_caller() noexcept {
+bool process_fork::may_adopt_caller() noexcept {
     fiber const* const f = caller();
     return f == nullptr || f->kind_of_stack != fiber_kind::guest || !f->stack;
+}
+
+TULLE_COLD bool process_fork::stands_on_stack_of_parent(runnable const& r) const noexcept {
+    std::unique_ptr<stack::stack_pool> const& stacks = m_scheduler.m_stacks;
+    return r.kind == runnable_kind::fiber &&
+           (stacks == nullptr || !stacks->owns(static_cast<fiber const&>(r).stack));
 }
 
 // The end of a thread that was running when the process was forked, and goes on in the child.

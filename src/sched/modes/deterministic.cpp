@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/deterministic.hpp"
+#include "sched/modes/deterministic.hpp"
 
 #include "base/error.hpp"
 #include "os/clock.hpp"
@@ -39,6 +39,11 @@ void post_ready(void* pending, void*) noexcept {
 }
 
 } // namespace
+
+void deterministic_run::adapt(settings& chosen) noexcept {
+    chosen.workers = 1;
+    chosen.max_substitutes = 0;
+}
 
 // Seeds that follow each other must not give sequences that do: the generator's state is a counter.
 void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first_id) noexcept {
