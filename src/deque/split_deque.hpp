@@ -44,7 +44,7 @@ public:
         m_base = slots;
         m_last = slots + (count - 1);
         m_asymmetric = asymmetric;
-        // relaxed: not shared yet; published by whoever hands the deque out
+        // relaxed: not shared yet; published by the code that hands the deque out
         this->head.store(slots, std::memory_order_relaxed);
         this->split.store(slots, std::memory_order_relaxed);
         m_tail.store(slots, std::memory_order_relaxed);

@@ -78,7 +78,7 @@ public:
         wait::park(reason(), self, m_lock, [this, &self] { return enter(self); });
         return self.got;
     }
-    // The same with a limit. k_any_column: it was reached.
+    // Takes a permit, and waits for one until the limit. k_any_column: it was reached.
     [[nodiscard]] std::size_t take_until(std::size_t wanted, wait::limit<Parking> until) noexcept {
         wait::timed_waiter<Parking, request> self(until);
         self.wanted = wanted;

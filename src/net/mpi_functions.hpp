@@ -45,7 +45,7 @@ struct mpi_functions {
     // Of send() and test(), where MPI tells of deaths.
     // The request is over, and has not done what it should.
     static constexpr int k_peer_is_dead = -1;
-    // A receive from whomever waits on; ask find_dead()
+    // Some place has died, and a receive from any place waits on; ask find_dead().
     static constexpr int k_somebody_is_dead = -2;
 
     std::uint32_t version;
@@ -65,7 +65,7 @@ struct mpi_functions {
                 std::size_t size, mpi_request& begun) noexcept;
     int (*receive)(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes,
                    std::size_t size, mpi_request& begun) noexcept;
-    // A receive, from whomever, of tag 0, that can be started again and again.
+    // A receive, from any place, of tag 0, that can be started again and again.
     int (*prepare_receive)(mpi_endpoint* over, void* bytes, std::size_t size,
                            mpi_request& made) noexcept;
     int (*start_receive)(mpi_request& prepared) noexcept;

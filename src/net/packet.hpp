@@ -11,7 +11,7 @@ using rank = std::uint32_t; // of a place: 0 .. count-1
 
 inline constexpr rank k_most_places = 1024; // of one session
 
-// The head of a message. `kind` and the words belong to whoever sends.
+// The head of a message. `kind` and the words belong to the sender.
 struct packet {
     std::uint64_t handler = 0;
     std::uint64_t a = 0;
@@ -25,7 +25,7 @@ static_assert(sizeof(packet) == 40);
 
 inline constexpr int k_unknown_status = -1; // of a place that has died: nobody knows how
 
-// Who gets what arrives. Called by whoever polls; must neither wait nor throw, and may send.
+// Takes what arrives. The polling thread calls it; it must neither wait nor throw, and may send.
 // `payload` is gone when it returns.
 class receiver {
 public:

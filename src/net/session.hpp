@@ -104,8 +104,8 @@ public:
     // Programs that this process becomes inherit the descriptors.
     [[nodiscard]] bool keep_for_programs() const noexcept;
 
-    // By whoever sees it end, before its number may be given to another process: marks it, and
-    // wakes all others. Again: nothing.
+    // The process that sees it end calls this before its number may be given to another one: marks
+    // it, and wakes all others. Again: nothing.
     void declare_dead(rank dead, int wait_status) const noexcept;
     void wake_all() const noexcept;
 

@@ -5,7 +5,7 @@
 //   Each message that try_send has taken arrives once, unless one of the two places dies. What a
 //   place has sent before it died arrives where memory carries it.
 //   Progress: somebody polls, at the sender too: a network may need its help for what it has taken.
-//   Whoever will not poll for a while sleeps by arm() and sleep(), and is woken by the next
+//   A place that will not poll for a while sleeps by arm() and sleep(), and is woken by the next
 //   message, unless others watch: between begin_watch() and end_watch() a place polls anyway, and
 //   its senders save themselves the system call.
 // Implementations: shm_transport (processes of one host), mpi_transport (processes that an MPI has

@@ -147,7 +147,7 @@ public:
     // Sleeps until it is told (true), or the deadline (ns, monotonic). Nothing is watched
     // afterwards.
     bool sleep_as_watcher(std::uint64_t deadline) noexcept {
-        // relaxed: see below
+        // relaxed: the exchange below reads it again
         if (m_told.load(std::memory_order_relaxed) == 0)
             static_cast<void>(Machine::futex_wait(m_told, 0, deadline));
         // relaxed: the watcher checks everything next

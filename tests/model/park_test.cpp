@@ -279,7 +279,7 @@ TEST(idle_set, needs_the_heavy_fence) {
     expect_deadlock("idle_unfenced", exhaustive(2), body<unfenced>({.tasks = 1, .workers = 1}));
 }
 
-// One worker with a mailbox; whoever is woken sees what the waker wrote before.
+// One worker with a mailbox; a worker that is woken sees what the waker wrote before.
 struct desk {
     park::idle_set<machine> idle;
     park::sleeper<machine> sleeper;

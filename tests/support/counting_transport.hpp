@@ -30,7 +30,7 @@ public:
     [[nodiscard]] std::size_t most_bytes_to(rank to) const noexcept override {
         return m_over->most_bytes_to(to);
     }
-    // Counted before it can arrive: whoever sees an effect of it sees it counted.
+    // Counted before it can arrive: a thread that sees an effect of it sees it counted.
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override {
         // relaxed: the transport orders it
         m_counts.sent.fetch_add(1, std::memory_order_relaxed);

@@ -492,7 +492,7 @@ TEST_P(sync_and_deaths, of_a_waiter_takes_nothing) {
     free_word(word);
 }
 
-// Takes the value when the death of who asked is known.
+// Takes the value when the death of the place that asked is known.
 struct taking {
     static constexpr bool k_is_held = false;
     static std::optional<long> run(tulle::detail::home_request const& by, tulle::detail::limit,
