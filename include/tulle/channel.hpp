@@ -27,8 +27,8 @@ inline constexpr unbounded_t unbounded{};
 namespace detail {
 
 template <class T> struct items_of {
-    static void move(void* to, void* from, std::size_t /*size*/) noexcept {
-        ::new (to) T(std::move(*std::launder(static_cast<T*>(from))));
+    static void move(void* target, void* source, std::size_t /*size*/) noexcept {
+        ::new (target) T(std::move(*std::launder(static_cast<T*>(source))));
     }
     static void destroy(void* item, std::size_t /*size*/) noexcept {
         std::launder(static_cast<T*>(item))->~T();
@@ -149,7 +149,7 @@ public:
         using reference = T&;
 
         iterator() noexcept = default;
-        explicit iterator(channel& from) noexcept : m_from(&from) { ++*this; }
+        explicit iterator(channel& source) noexcept : m_from(&source) { ++*this; }
         [[nodiscard]] T& operator*() noexcept { return *m_item; }
         [[nodiscard]] T* operator->() noexcept { return &*m_item; }
         iterator& operator++() noexcept {

@@ -38,11 +38,11 @@ public:
     // Starts f(clock, arguments...) as an activity of `all` that takes part from now on, in the
     // present phase. The caller takes part, too.
     template <class F, class... A>
-    void async_at(activities& all, place where, F f, A const&... arguments) const {
-        join_for(where.index());
-        membership taken(*this, where.index());
+    void async_at(activities& all, place there, F f, A const&... arguments) const {
+        join_for(there.index());
+        membership taken(*this, there.index());
         all.async_at(
-            where,
+            there,
             [](membership own, F body, A... values) {
                 detail::invoke(body, own.of(), std::move(values)...);
             },

@@ -46,13 +46,13 @@ template <feb::word T> struct feb_word {
     using calls = feb_calls<bits>;
 
     static bits* of(T& word) noexcept { return reinterpret_cast<bits*>(&word); }
-    static bool write(feb_operation what, T& word, T value, limit until) {
+    static bool write(feb_operation performed, T& word, T value, limit until) {
         bits given = std::bit_cast<bits>(value);
-        return calls::apply(what, of(word), given, until);
+        return calls::apply(performed, of(word), given, until);
     }
-    static std::optional<T> read(feb_operation what, T& word, limit until) {
+    static std::optional<T> read(feb_operation performed, T& word, limit until) {
         bits found{};
-        if (!calls::apply(what, of(word), found, until)) return std::nullopt;
+        if (!calls::apply(performed, of(word), found, until)) return std::nullopt;
         return std::bit_cast<T>(found);
     }
 };

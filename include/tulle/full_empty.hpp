@@ -68,8 +68,8 @@ template <class T> struct full_empty_value {
             all.copy_in = [](void* o, void const* p) noexcept {
                 copy_in(*static_cast<T*>(o), *static_cast<T const*>(p));
             };
-            all.pass = [](void* to, void const* from) noexcept {
-                *static_cast<T*>(to) = *static_cast<T const*>(from);
+            all.pass = [](void* target, void const* source) noexcept {
+                *static_cast<T*>(target) = *static_cast<T const*>(source);
             };
         }
         all.move_out = [](void* o, void* p) noexcept {

@@ -200,14 +200,15 @@ template <class T, class F> struct async_body {
 // Starts `callable(arguments...)`, decayed copies of both, as a thread; the future of its result.
 // Errors: those of spawn().
 template <class F, class... A>
-TULLE_INLINE auto async(attributes how, F&& callable, A&&... arguments) {
+TULLE_INLINE auto async(attributes chosen, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using result = std::invoke_result_t<decltype(bound)&>;
     detail::future_state_pointer<result> state(new detail::future_state<result>);
     using body = detail::async_body<result, decltype(bound)>;
-    detail::thread_core* const t = detail::make_thread(how, body{state, std::move(bound)}, false);
+    detail::thread_core* const t =
+        detail::make_thread(chosen, body{state, std::move(bound)}, false);
     state->set_runner(t);
-    detail::start_thread(t, false, how.child_first);
+    detail::start_thread(t, false, chosen.child_first);
     return detail::future_access::make(std::move(state));
 }
 template <class F, class... A>

@@ -93,8 +93,8 @@ private:
 
 struct loop_options {
     constexpr loop_options() noexcept = default;
-    constexpr loop_options(schedule by) noexcept : how(by) {}
-    constexpr loop_options(schedule by, loop_stop when) noexcept : how(by), until(when) {}
+    constexpr loop_options(schedule chosen) noexcept : how(chosen) {}
+    constexpr loop_options(schedule chosen, loop_stop when) noexcept : how(chosen), until(when) {}
     constexpr loop_options(loop_stop when) noexcept : until(when) {}
 
     schedule how{};

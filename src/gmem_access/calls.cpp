@@ -193,12 +193,12 @@ std::uint64_t change_global(global_change change, std::uint64_t address, unsigne
     return value;
 }
 
-std::uint64_t allocate_global(std::size_t bytes, int at, bool cleared) {
+std::uint64_t allocate_global(std::size_t bytes, int place, bool cleared) {
     gmem_access::global_memory& memory = memory_of_caller();
     std::uint64_t address = 0;
     gmem_access::check_mapped(memory, address, bytes);
-    int error =
-        memory.allocate(bytes, at < 0 ? gmem::k_anywhere : static_cast<net::rank>(at), address);
+    int error = memory.allocate(bytes, place < 0 ? gmem::k_anywhere : static_cast<net::rank>(place),
+                                address);
     if (error == ENOMEM) throw out_of_global_memory();
     if (error == EINVAL)
         throw std::invalid_argument("tulle: global memory: an allocation of no bytes");

@@ -271,7 +271,7 @@ private:
     void take_end(packet const& head, std::byte const* payload) noexcept;
     void send_pieces(packet const& head, std::byte const* payload) noexcept;
     void count_down(transfer& whole, rank from, std::uint64_t by) noexcept;
-    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override;
+    void moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept override;
     void receive_offer(arrived const& message) noexcept;
     void send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept;
 

@@ -204,10 +204,10 @@ void endpoint::count_down(transfer& whole, rank from, std::uint64_t by) noexcept
 
 // One side of a stream is done. The receiver must not tell that the payload is free before the
 // sender says so.
-void endpoint::moved(rank peer, std::uint64_t what, bool was_sent) noexcept {
-    if (!was_sent) return count_down(object_at<transfer>(what), peer, 1);
+void endpoint::moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept {
+    if (!was_sent) return count_down(object_at<transfer>(cookie), peer, 1);
     packet sent;
-    sent.a = what;
+    sent.a = cookie;
     send(peer, {message_kind::fragment}, sent, nullptr);
 }
 

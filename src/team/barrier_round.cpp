@@ -146,19 +146,19 @@ std::uint32_t come_to(barrier_round const& round, bool has_failed) {
     return meeting(here, round).tell(*own);
 }
 
-std::uint32_t wait_at(barrier_round const& which) {
+std::uint32_t wait_at(barrier_round const& round) {
     endpoint& here = *endpoint_of_caller();
-    meeting round(here, which);
+    meeting own(here, round);
     patience limit(here);
-    while (!round.check()) {
+    while (!own.check()) {
         if (!limit.is_left()) {
-            here.expect_by_messages(which.number);
-            round.leave_requests();
+            here.expect_by_messages(round.number);
+            own.leave_requests();
             break;
         }
         limit.let_others_run(here);
     }
-    return round.by_message();
+    return own.by_message();
 }
 
 } // namespace tulle::detail

@@ -83,8 +83,8 @@ private:
             m_count.fetch_add(1, std::memory_order_relaxed); // relaxed: as above
             m_to.deliver(head, payload);
         }
-        void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override {
-            m_to.moved(peer, what, was_sent);
+        void moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept override {
+            m_to.moved(peer, cookie, was_sent);
         }
         void place_died(rank which, int wait_status) noexcept override {
             m_to.place_died(which, wait_status);

@@ -37,7 +37,7 @@ typedef struct {
 
 /* Starts it as a thread at that place, in one message; returns at once. -ENOENT: the function is in
  * no program or library. */
-TULLE_API int tulle_start_at(int place, tulle_ilet_t what);
+TULLE_API int tulle_start_at(int place, tulle_ilet_t ilet);
 
 /* tulle_signal_notify of a signal of that place, in one message; returns at once. An error there
  * ends the program with a message. */

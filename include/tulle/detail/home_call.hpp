@@ -82,7 +82,8 @@ TULLE_API remote_result call_within(int place, remote_code code, wire_writer& ar
 // Where an object is, as its home takes it.
 template <class T> class location {
 public:
-    location(std::uint64_t at, bool global) noexcept : is_global(global ? 1 : 0), m_address(~at) {}
+    location(std::uint64_t address, bool global) noexcept
+        : is_global(global ? 1 : 0), m_address(~address) {}
     // 1; 0: of private memory. A word, so that nothing lies between the two
     std::uint64_t is_global;
 
@@ -109,11 +110,11 @@ template <class F, class... A> struct home_call {
     using result =
         decltype(F::run(std::declval<home_request const&>(), limit(), std::declval<A&>()...));
 
-    static void run(wire_reader& from, wire_writer& to) {
-        auto const by = from.get<home_request>();
-        std::tuple<A...> arguments{from.get<A>()...}; // braces: one after the other
+    static void run(wire_reader& in, wire_writer& out) {
+        auto const by = in.get<home_request>();
+        std::tuple<A...> arguments{in.get<A>()...}; // braces: one after the other
         result done = std::apply([&](A&... each) { return serve(by, {}, each...); }, arguments);
-        TULLE_TRY { to.put(done); }
+        TULLE_TRY { out.put(done); }
         TULLE_CATCH(...) {
             std::apply([&](A&... each) { take_back(done, each...); }, arguments);
             TULLE_RETHROW;

@@ -55,25 +55,25 @@ template <class F, class... A> struct remote_call {
     static_assert(!is_view<std::remove_cv_t<result>>,
                   "a view is gone when the call has returned: return a container");
 
-    static void put(wire_writer& to, F const& f, A const&... arguments) {
-        to.put(f);
-        (to.put(arguments), ...);
+    static void put(wire_writer& out, F const& f, A const&... arguments) {
+        out.put(f);
+        (out.put(arguments), ...);
     }
-    static void run(wire_reader& from, wire_writer& to) {
-        F f = from.get<F>();
-        std::tuple<A...> arguments{from.get<A>()...};
+    static void run(wire_reader& in, wire_writer& out) {
+        F f = in.get<F>();
+        std::tuple<A...> arguments{in.get<A>()...};
         auto const call = [&f](A&... each) -> result {
             return detail::invoke(f, std::move(each)...);
         };
         if constexpr (std::is_void_v<result>)
             std::apply(call, arguments);
         else
-            to.put(std::apply(call, arguments));
+            out.put(std::apply(call, arguments));
     }
     // Reads and destroys what was sent.
-    static void skip(wire_reader& from) {
-        static_cast<void>(from.get<F>());
-        [[maybe_unused]] std::tuple<A...> const arguments{from.get<A>()...};
+    static void skip(wire_reader& in) {
+        static_cast<void>(in.get<F>());
+        [[maybe_unused]] std::tuple<A...> const arguments{in.get<A>()...};
     }
 };
 

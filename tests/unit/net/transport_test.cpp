@@ -292,8 +292,8 @@ public:
     void deliver(packet const& /*head*/, std::byte const* /*payload*/) noexcept override {
         ADD_FAILURE() << "a message";
     }
-    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override {
-        (was_sent ? sent : received).insert({what, peer});
+    void moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept override {
+        (was_sent ? sent : received).insert({cookie, peer});
         ++count;
     }
     std::map<std::uint64_t, rank> sent, received; // peers
