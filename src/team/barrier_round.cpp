@@ -71,16 +71,16 @@ private:
 class meeting {
 public:
     meeting(endpoint& here, barrier_round const& round) noexcept
-        : m_here(here), m_what(round), m_absent(round.others) {}
+        : m_here(here), m_round(round), m_absent(round.others) {}
 
     [[nodiscard]] std::uint32_t tell(shared_arrivals& own) noexcept {
         state_of(m_here).order().before_send();
-        own.come_to(point_of(m_what));
+        own.come_to(point_of(m_round));
         own.before_requests();
         std::uint32_t by_message = 0;
-        for (unsigned k = 0; m_what.others >> k != 0; ++k)
+        for (unsigned k = 0; m_round.others >> k != 0; ++k)
             if (arrivals_after(k) == nullptr ||
-                own.take_request(waiter(m_what, k), point_of(m_what)))
+                own.take_request(waiter(m_round, k), point_of(m_round)))
                 by_message |= 1U << k;
         return by_message;
     }
@@ -93,7 +93,7 @@ public:
     void leave_requests() noexcept {
         for (unsigned k = 0; m_absent >> k != 0; ++k)
             if ((m_absent >> k) % 2 != 0 &&
-                arrivals_before(k)->leave_request(waiter(m_what, k), point_of(m_what)))
+                arrivals_before(k)->leave_request(waiter(m_round, k), point_of(m_round)))
                 m_by_message |= 1U << k;
     }
     [[nodiscard]] std::uint32_t by_message() const noexcept {
@@ -103,7 +103,7 @@ public:
 
 private:
     [[nodiscard]] rank steps_to(unsigned k) const noexcept {
-        return (k + 1) * static_cast<rank>(m_what.distance);
+        return (k + 1) * static_cast<rank>(m_round.distance);
     }
     [[nodiscard]] shared_arrivals* arrivals_at(rank further) const noexcept {
         return m_here.transport().arrivals_of((m_here.here() + further) % m_here.count());
@@ -117,14 +117,14 @@ private:
     void check(unsigned k) noexcept {
         shared_arrivals const* const there = arrivals_before(k);
         arrival const seen =
-            there != nullptr ? there->check(point_of(m_what)) : arrival::sends_messages;
+            there != nullptr ? there->check(point_of(m_round)) : arrival::sends_messages;
         if (seen == arrival::not_come) return;
         m_absent &= ~(1U << k);
         if (seen == arrival::sends_messages) m_by_message |= 1U << k;
     }
 
     endpoint& m_here;
-    barrier_round const& m_what;
+    barrier_round const& m_round;
     std::uint32_t m_absent;
     std::uint32_t m_by_message = 0;
 };
