@@ -100,7 +100,7 @@ private:
     // For reports alone: the stack that the holder stands on, which its next holder writes over.
     // relaxed: a report sees the holder wait.
     TULLE_INLINE void set_owner() noexcept {
-        m_owner.store(~reinterpret_cast<std::uintptr_t>(detail::current_stack()),
+        m_owner.store(~reinterpret_cast<std::uintptr_t>(detail::current_fiber()),
                       std::memory_order_relaxed);
     }
     void clear_owner() noexcept {}

@@ -188,9 +188,10 @@ void scheduler::close_deques(fiber& f) noexcept {
 void scheduler::insert_timer(timer& t) noexcept {
     worker const* const w = this_worker();
     bool const has_index = w != nullptr && !w->is_guest();
+    std::uint64_t const deadline = t.deadline; // once it is inserted, it may fire and be gone
     if (!m_timers.insert(t, has_index ? static_cast<unsigned>(w->index) : 0)) return;
     if (w != nullptr) notify_all_idle();
-    m_watcher.expect(t.deadline);
+    m_watcher.expect(deadline);
 }
 
 } // namespace tulle::sched

@@ -173,7 +173,7 @@ struct alignas(128) worker_core {
     worker_core& operator=(worker_core const&) = delete;
 
     // --- switching -------------------------------------------------------------------------------
-    fiber* current = nullptr; // what it runs; first, as detail::current_stack reads it there
+    fiber* current = nullptr; // what it runs; first, as detail::current_fiber reads it there
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
     // The next decision looks at timers and the work of others first.

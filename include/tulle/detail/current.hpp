@@ -31,9 +31,9 @@ TULLE_API void* tulle_read_current(int offset) noexcept;
 
 namespace tulle::detail {
 
-// The caller's stack, as the library knows it; null on an OS thread that has not used Tulle yet. A
-// worker begins with the stack that it runs.
-TULLE_INLINE void* current_stack() noexcept {
+// The fiber that the caller stands on; null on an OS thread that has not used Tulle yet. A
+// worker begins with the one that it runs.
+TULLE_INLINE void* current_fiber() noexcept {
     void* const worker = read_current<offsetof(current_block, worker)>(&tulle_read_current);
     return TULLE_LIKELY(worker != nullptr) ? *static_cast<void* const*>(worker) : nullptr;
 }
