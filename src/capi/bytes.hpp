@@ -24,8 +24,8 @@ struct block_view {
     block_view() noexcept = default;
     block_view(void const* first, std::size_t count) noexcept
         : bytes(count != 0 ? first : nullptr), size(count) {}
-    explicit block_view(byte_block const& bytes) noexcept
-        : block_view(bytes.data(), bytes.size()) {}
+    explicit block_view(byte_block const& block) noexcept
+        : block_view(block.data(), block.size()) {}
     void const* bytes = nullptr;
     std::size_t size = 0;
 };

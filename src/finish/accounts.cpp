@@ -185,14 +185,14 @@ void finish_service::apply_report(packet const& head, std::span<std::byte const>
     try {
     part_age const age = part_age::decode(head.c);
     finish_root& root = root_at(head.b);
-    auto const apply = [&](finish_root& root) {
+    auto const apply = [&](finish_root& changed) {
         for (auto left = told; left.size() >= sizeof(batch_change);
              left = left.subspan(sizeof(batch_change))) {
             batch_change one;
             std::memcpy(&one, left.data(), sizeof one);
-            root.count.apply(one);
+            changed.count.apply(one);
         }
-        root.count.losses().part_told({head.from, head.a}, age);
+        changed.count.losses().part_told({head.from, head.a}, age);
     };
     if (!m_carrier.survives_deaths()) return change(root, apply);
     std::lock_guard const held(m_roots_lock);

@@ -46,12 +46,12 @@ struct global_memory::waiting {
 struct global_memory::asked : awaited {
     asked() noexcept
         : awaited([](awaited& self) noexcept {
-              waiting& all = *static_cast<asked&>(self).all;
+              waiting& all = *static_cast<asked&>(self).request;
               all.error = EHOSTDOWN;
               all.answered.notify();
           }) {}
 
-    waiting* all = nullptr;
+    waiting* request = nullptr;
 };
 
 struct global_memory::piece {
