@@ -167,7 +167,7 @@ public:
         waiting all(m_count);
         for (std::size_t k = 0; k < m_count; ++k) {
             piece& p = m_pieces[k];
-            p.answer.request = &all;
+            p.answer.waiter = &all;
             m_memory.send(
                 p.place,
                 {m_operation, 0, p.address, p.bytes, reinterpret_cast<std::uintptr_t>(p.local), 0},

@@ -46,12 +46,12 @@ struct global_memory::waiting {
 struct global_memory::asked : awaited {
     asked() noexcept
         : awaited([](awaited& self) noexcept {
-              waiting& all = *static_cast<asked&>(self).request;
+              waiting& all = *static_cast<asked&>(self).waiter;
               all.error = EHOSTDOWN;
               all.answered.notify();
           }) {}
 
-    waiting* request = nullptr;
+    waiting* waiter = nullptr;
 };
 
 struct global_memory::piece {

@@ -66,7 +66,7 @@ void global_memory::send(rank to, request const& wanted, asked& answer) noexcept
 int global_memory::ask(rank whom, request const& wanted, std::uint64_t& value) noexcept {
     waiting all(1);
     asked answer;
-    answer.request = &all;
+    answer.waiter = &all;
     send(whom, wanted, answer);
     all.answered.wait();
     value = all.value;
@@ -75,7 +75,7 @@ int global_memory::ask(rank whom, request const& wanted, std::uint64_t& value) n
 
 void global_memory::take_answer(packet const& head, std::byte const* payload) noexcept {
     auto& answer = object_at<asked>(head.b);
-    waiting& all = *answer.request;
+    waiting& all = *answer.waiter;
     m_carrier->cross_off(head.from, answer);
     if (head.size != 0) std::memcpy(&object_at<std::byte>(head.c), payload, head.size);
     all.value = head.a;
