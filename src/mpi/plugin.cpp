@@ -94,9 +94,8 @@ char const* library_name() noexcept {
 
 // Unless the user has said otherwise.
 void prepare_environment() noexcept {
-    setenv(
-        "OMPI_MCA_mpi_yield_when_idle", "0",
-        0); // NOLINT(concurrency-mt-unsafe): a probe would end with a yield, to a process that computes
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0",
+           0); // NOLINT(concurrency-mt-unsafe): a probe would end with a yield to others
     setenv("OMPI_MCA_opal_signal", "",
            0); // NOLINT(concurrency-mt-unsafe): Tulle's handlers tell more
     setenv("OMPI_MCA_opal_event_include", "epoll",
