@@ -46,13 +46,13 @@ template <feb::word T> struct feb_word {
     using calls = feb_calls<bits>;
 
     static bits* of(T& word) noexcept { return reinterpret_cast<bits*>(&word); }
-    static bool write(feb_operation what, T& word, T value, limit until) {
+    static bool write(feb_operation performed, T& word, T value, limit until) {
         bits given = std::bit_cast<bits>(value);
-        return calls::apply(what, of(word), given, until);
+        return calls::apply(performed, of(word), given, until);
     }
-    static std::optional<T> read(feb_operation what, T& word, limit until) {
+    static std::optional<T> read(feb_operation performed, T& word, limit until) {
         bits found{};
-        if (!calls::apply(what, of(word), found, until)) return std::nullopt;
+        if (!calls::apply(performed, of(word), found, until)) return std::nullopt;
         return std::bit_cast<T>(found);
     }
 };
@@ -66,7 +66,7 @@ namespace tulle::feb {
 // sizes at one address are one word; within 8 bytes, words at different addresses are different.
 // Waiters are served in the order of their coming: the readers (read_ff) of a word that becomes
 // full all at once, then takers (read_fe) and writers (write_ff) until one has emptied it; of those
-// who wait for an empty word, the first.
+// that wait for an empty word, the first.
 // Memory ordering: what happens before an operation that makes a word full or empty happens before
 // the return of those that find it so.
 // Between operations the owner of a word may use it as any variable; while others may read it by
@@ -80,7 +80,7 @@ namespace tulle::feb {
 
 [[nodiscard]] inline bool is_full(auto const& w) noexcept { return detail::feb_is_full(&w); }
 // The numbers of the threads that wait for this word; 0 for a forked thread that has none. A
-// snapshot, for people.
+// snapshot, for human-readable output.
 template <word T> [[nodiscard]] std::vector<thread_id> waiting(T const& w) {
     std::vector<thread_id> ids(detail::feb_waiting(&w, nullptr, 0));
     ids.resize(std::min(ids.size(), detail::feb_waiting(&w, ids.data(), ids.size())));

@@ -2,17 +2,17 @@
 // Full/empty words of another place: the functions of <tulle/feb.hpp> on a global address of a
 // word, a global_ptr or a global_ref. They run at its home, where other threads may use the word
 // itself; the caller waits, its worker does not.
-//   auto const box = tulle::allocate_global_at<long>(home);        // full, as every word;
-//   tulle::feb::empty(box) empties it tulle::feb::write_ef(box, 42L);
-//   // at any place
-//   long const taken = tulle::feb::read_fe(box);                   // at any other
+//   auto const box = tulle::allocate_global_at<long>(home); // full, as every word
+//   tulle::feb::empty(box);                                 // empties it
+//   tulle::feb::write_ef(box, 42L);                         // at any place
+//   long const taken = tulle::feb::read_fe(box);            // at any other
 // The state belongs to the home: where loads and stores reach the word, they do not see it.
 // Contexts: any thread of the process, at any place. Memory ordering: as of full/empty words, over
 // all places.
 // Errors of all: those of the functions on words; those of global memory; dead_place: the home has
-// died. Who dies while it waits has done nothing; a value that was taken for a place that had died
-// by then is put back, as soon as the word is empty. What dies with a value that it has got, or
-// before it has written, is not known.
+// died. A place that dies while it waits has done nothing; a value that was taken for a place that
+// had died by then is put back, as soon as the word is empty. What dies with a value that it has
+// got, or before it has written, is not known.
 // Messages: two, four if a limit is reached; at the home none.
 #pragma once
 

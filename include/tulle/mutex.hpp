@@ -27,8 +27,8 @@ struct mutex_at_home;
 // the mutex by the next unlock.
 // Memory ordering: what happens before unlock() happens before the return of the lock() that
 // follows it.
-// Destruction: no unlock() may be in progress. To free a mutex after "lock, look, unlock", as a
-// reference count does, is wrong: the unlock of the thread before still looks at it. Join that
+// Destruction: no unlock() may be in progress. To free a mutex after "lock, read, unlock", as a
+// reference count does, is wrong: the unlock of the thread before still reads it. Join that
 // thread first, or keep the count in an atomic.
 // Code compiled without NDEBUG aborts with a message when a thread locks a mutex that it holds or
 // unlocks one that it does not hold; all code that shares a mutex must agree on NDEBUG.

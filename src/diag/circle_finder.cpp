@@ -11,7 +11,7 @@ namespace tulle::diag {
 
 namespace {
 
-// A program with more that wait for holders is not looked at.
+// A program in which more threads wait for holders is not searched.
 constexpr std::size_t k_most_waiting = 4096;
 constexpr std::size_t k_most_circles = 8;
 
@@ -28,7 +28,7 @@ wait_graph::node node_of(sched::thread_view const& seen) noexcept {
     return n;
 }
 
-// The same wherever the walk has begun.
+// The signature is the same wherever the walk has begun.
 std::uint64_t signature_of(std::pmr::vector<wait_graph::node> const& circle) noexcept {
     std::uint64_t sum = 0;
     for (wait_graph::node const& n : circle)
@@ -48,13 +48,13 @@ void circle_finder::add(void* self, sched::thread_view const& seen) noexcept {
         finder.m_waiting.push_back(seen);
 }
 
-sched::circle_search circle_finder::look(sched::scheduler& of) noexcept try {
+sched::circle_search circle_finder::search(sched::scheduler& searched) noexcept try {
     m_waiting.reserve(std::max(m_waiting.capacity(), std::size_t{64}));
     do {
         if (m_has_more) m_waiting.reserve(4 * m_waiting.capacity());
         m_waiting.clear();
         m_has_more = false;
-        sched::census(of).visit(&add, this, sched::census::depth::waits);
+        sched::census(searched).visit(&add, this, sched::census::depth::waits);
     } while (m_has_more && m_waiting.capacity() < k_most_waiting);
     if (m_has_more || m_waiting.size() < 2) m_waiting.clear();
     wait_graph graph(*std::pmr::new_delete_resource());

@@ -81,15 +81,15 @@ void thread_groups::add(sched::thread_view const& seen) {
     keep_smallest(group, seen.id);
     group.same_object = group.same_object && group.first.waits.object == seen.waits.object;
     ++group.count;
-    // In the places of their joiners, the others.
-    std::size_t const standing = std::max(seen.nested, std::size_t{1});
-    m_count += standing;
-    if (seen.worker >= 0) m_running += standing;
+    // The thread itself, and those that it runs for their joiners.
+    std::size_t const running = std::max(seen.nested, std::size_t{1});
+    m_count += running;
+    if (seen.worker >= 0) m_running += running;
     sync::wait_facts const facts = sync::inspect(seen.waits);
     m_graph.add(seen, {seen.id, seen.waits, facts.holder, facts.stolen_word});
 }
 
-bool thread_groups::collect(sched::scheduler& from, circle_finder const* members) noexcept {
+bool thread_groups::collect(sched::scheduler& scheduler, circle_finder const* members) noexcept {
     struct choice {
         thread_groups& groups;
         circle_finder const* members;
@@ -103,7 +103,7 @@ bool thread_groups::collect(sched::scheduler& from, circle_finder const* members
             c.is_complete = false;
         }
     };
-    sched::census(from).visit(add_chosen, &chosen);
+    sched::census(scheduler).visit(add_chosen, &chosen);
     std::erase_if(m_groups, [](thread_group const& g) { return g.count == 0; });
     std::sort(m_groups.begin(), m_groups.end(),
               [](auto const& a, auto const& b) { return a.ids[0] < b.ids[0]; });

@@ -31,19 +31,19 @@ void wait_graph::add(sched::thread_view const& seen, node const& n) {
     if (seen.stolen != nullptr) m_by_word.push_back({address_of(&seen.stolen->state), index});
 }
 
-std::uint32_t wait_graph::next(std::uint32_t from) const noexcept {
-    node const& n = m_nodes[from];
+std::uint32_t wait_graph::next(std::uint32_t index) const noexcept {
+    node const& n = m_nodes[index];
     if (n.holder.stack != nullptr) return find(m_by_stack, address_of(n.holder.stack), k_none);
     if (n.holder.id != 0) return find(m_by_id, n.holder.id, k_none);
     return n.stolen_word != nullptr ? find(m_by_word, address_of(n.stolen_word), k_none) : k_none;
 }
 
-// Along the waits, until nothing is known, somebody else's way is met, or the own one: then the
-// circle is what follows from there.
-std::pmr::vector<wait_graph::node> wait_graph::walk(std::uint32_t from) {
+// Goes along the waits, until nothing is known, or the way of another walk is met, or its own: then
+// the circle is what follows from there.
+std::pmr::vector<wait_graph::node> wait_graph::walk(std::uint32_t start) {
     std::pmr::vector<node> circle(&m_memory);
-    std::uint32_t const own = from + 1;
-    std::uint32_t at = from;
+    std::uint32_t const own = start + 1;
+    std::uint32_t at = start;
     for (; at != k_none && m_seen_in[at] == 0; at = next(at)) m_seen_in[at] = own;
     if (at == k_none || m_seen_in[at] != own) return circle;
     std::uint32_t const first = at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom, as far as that is known: each thread waits for one other at most, so a walk
-// along the waits ends or goes in a circle.
+// Which thread waits for which, as far as that is known: each thread waits for one other at most,
+// so a walk along the waits ends or goes in a circle.
 #pragma once
 
 #include "sched/census.hpp"
@@ -30,7 +30,7 @@ public:
           m_seen_in(&memory),
           m_memory(memory) {}
 
-    // One of which it is not known whom it waits for is left out: it is in no circle.
+    // A thread of which it is not known which one it waits for is left out: it is in no circle.
     void add(sched::thread_view const& seen, node const& n);
     // The circles, each as the threads along it; at most so many.
     [[nodiscard]] std::pmr::vector<std::pmr::vector<node>> circles(std::size_t most);
@@ -43,8 +43,8 @@ private:
     };
     static constexpr std::uint32_t k_none = UINT32_MAX;
 
-    [[nodiscard]] std::uint32_t next(std::uint32_t node) const noexcept;
-    [[nodiscard]] std::pmr::vector<node> walk(std::uint32_t from);
+    [[nodiscard]] std::uint32_t next(std::uint32_t index) const noexcept;
+    [[nodiscard]] std::pmr::vector<node> walk(std::uint32_t start);
 
     std::pmr::vector<node> m_nodes;
     std::pmr::vector<entry<std::uint64_t>> m_by_id;

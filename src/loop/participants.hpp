@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in a loop: the list on which whoever has no iterations left finds the ranges of
-// the others, and the early end, which closes all of them. Pieces that have been stolen and are in
-// nobody's range yet are counted, so that nobody takes the loop to be over meanwhile.
+// The threads that take part in a loop: the list on which a participant without iterations finds
+// the ranges of the others, and the early end, which closes all of them. Pieces that have been
+// stolen and are in nobody's range yet are counted, so that nobody takes the loop to be over
+// meanwhile.
 //
-// Participant, in the frame of its thread: a `range`, and `next`, `prev` and `number`, which are
-// guarded by the lock.
-// INV-1 a range that is on the list, or pinned by who found it there, is in a frame that stays.
+// A Participant lies in the frame of its thread. It has a `range`, and `next`, `prev` and `number`,
+// which are guarded by the lock.
+// INV-1 a range that is on the list, or pinned by a thread that found it there, is in a frame that
+// stays.
 // INV-2 after end_early() no range on the list has iterations left, and none is opened.
-// Why leave() waits for nobody (INV-1): whoever leaves has found under the lock that nothing is in
-// flight and nothing is left, and who has a range pinned is in flight; or the loop has ended early,
-// and end_early() has closed its range, for which it took the pin. After either its range is empty
-// for whoever takes the lock, and is not pinned any more.
+// Why leave() waits for nobody (INV-1): a participant that leaves has found under the lock that
+// nothing is in flight and nothing is left, and a thread that has a range pinned is in flight; or
+// the loop has ended early, and end_early() has closed its range, for which it took the pin. In
+// both cases each thread that takes the lock later finds the range empty, and it is not pinned any
+// more.
 #pragma once
 
 #include "base/intrusive_list.hpp"
@@ -33,14 +36,15 @@ public:
         m_arrivals.store(self.number + 1);
         m_list.push_front(self);
     }
-    // After steal() has found nothing that is left, begin() has returned false, or end_early().
+    // Called after steal() has found nothing that is left, begin() has returned false, or
+    // end_early().
     void leave(Participant& self) noexcept {
         section const held(m_lock);
         m_list.remove(self);
     }
 
-    // By a participant, of the whole at first, then of what it has stolen: makes it its range.
-    // False: there is nothing, or it is left out because the loop has ended early (INV-2).
+    // A participant makes some iterations its range: all at first, later what it has stolen. False:
+    // there is nothing, or it is left out because the loop has ended early (INV-2).
     [[nodiscard]] bool begin(Participant& self, iterations some) noexcept {
         if (some.empty()) return false;
         section const held(m_lock);
@@ -49,17 +53,18 @@ public:
         self.range.open(some);
         return true;
     }
-    // By anyone: no more iterations are begun, but for what owners take at this very moment.
+    // Anyone may call this: no more iterations are begun, but for what owners take at this very
+    // moment.
     void end_early() noexcept {
         section const held(m_lock);
         m_ended_early.store(true);
         for (Participant& p : m_list) p.range.close();
     }
-    // By the caller of the loop, at its end.
+    // For the caller of the loop, at its end.
     [[nodiscard]] bool has_ended_early() const noexcept { return m_ended_early.load(); }
 
-    // One try to take iterations of another participant, for begin(). `some_left`: it may be worth
-    // another one; else all have begun.
+    // Tries once to take iterations of another participant, for begin(). `some_left`: another
+    // attempt may be worth while; otherwise all have begun.
     [[nodiscard]] iterations steal(steal_effort effort, bool& some_left) noexcept {
         Participant* const victim = choose_victim(effort, some_left);
         if (victim == nullptr) return {};
@@ -72,8 +77,8 @@ public:
     }
 
 private:
-    // The one that shares most, pinned; with the fence, the one that has most left. Null: there is
-    // none, or somebody else has it pinned.
+    // Pins the participant that shares most; with the fence, the one that has most left. Null:
+    // there is none, or another thread has it pinned.
     [[nodiscard]] Participant* choose_victim(steal_effort effort, bool& some_left) noexcept {
         section const held(m_lock);
         Participant* chosen = nullptr;

@@ -6,8 +6,8 @@
 
 namespace tulle::messenger {
 
-// In the frame of who waits, and in the list of the place that is to answer; under that list's
-// lock.
+// It lies in the frame of the thread that waits, and is linked into the list of the place that is
+// to answer, under that list's lock.
 struct awaited {
     using loss = void (*)(awaited& self) noexcept;
 

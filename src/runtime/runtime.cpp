@@ -78,11 +78,11 @@ void regroup(os::topology& machine, std::size_t wanted) {
     }
 }
 
-// 0: none; else counted from 1.
-void reserve_cpu(os::topology& machine, std::uint64_t which) {
-    if (which != 0 && !os::set_aside(machine, static_cast<std::size_t>(which - 1)))
+// `number`: counted from 1; 0: none.
+void reserve_cpu(os::topology& machine, std::uint64_t number) {
+    if (number != 0 && !os::set_aside(machine, static_cast<std::size_t>(number - 1)))
         base::warn("the option reserve_cpu is %llu, but there are %d CPUs: none is kept",
-                   static_cast<unsigned long long>(which), machine.allowed_cpus);
+                   static_cast<unsigned long long>(number), machine.allowed_cpus);
 }
 
 } // namespace
@@ -99,8 +99,8 @@ std::optional<worker_limits> limits_of(base::option_table const& options,
     return worker_limits{workers, std::max(workers, machine.machine_cpus)};
 }
 
-// Unless somebody has said it: an answer over a network takes longer than a worker that is alone
-// looks for work, and waking one as long again.
+// The default, unless the user has set it, is longer with several places: an answer over a network
+// takes longer than a worker that is alone searches for work, and waking one as long again.
 std::uint64_t spin_us(base::option_table const& options) {
     constexpr std::uint64_t k_round_trip_us = 100;
     auto const said = options.get(option_id::spin_us);
@@ -142,10 +142,10 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     return s;
 }
 
-// Never destroyed: threads may outlive static objects.
+// It is never destroyed: threads may outlive static objects.
 instance& the() {
-    alignas(instance) static std::byte s_place[sizeof(instance)];
-    static auto* const r = ::new (static_cast<void*>(s_place)) instance;
+    alignas(instance) static std::byte s_storage[sizeof(instance)];
+    static auto* const r = ::new (static_cast<void*>(s_storage)) instance;
     return *r;
 }
 
@@ -186,7 +186,7 @@ start_result instance::start(bool adopt_caller) {
     return result;
 }
 
-// Without the lock: at other places than the first it does not return.
+// Called without the lock: at other places than the first it does not return.
 void instance::join_places() {
     if (!membership::is_asked_to_join()) return;
     if (!is_main_thread())
@@ -218,13 +218,13 @@ void instance::write_stack_report() noexcept {
         diag::report_stack_uses(*sched::scheduler::instance().uses_of_stacks());
 }
 
-// Threads may be alive and go on meanwhile.
+// Threads may be alive and go on during this call.
 void instance::report_stacks() noexcept {
     std::unique_lock const held(m_lock, std::try_to_lock);
     if (held) write_stack_report();
 }
 
-// What it is given holds from now on, if the start succeeds.
+// The options that are given hold from now on, if the start succeeds.
 start_result instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     std::unique_lock held(m_lock);
     if (sched::scheduler::instance().is_running()) return {EALREADY};
@@ -241,8 +241,8 @@ start_result instance::start_with(std::uint64_t workers, std::uint64_t stack_siz
     return result;
 }
 
-// Detached threads that are done with their work may not quite have ended: patience. The lock is
-// not held while waiting.
+// Detached threads that are done with their work may not quite have ended, so this waits for them
+// for a while. The lock is not held during the wait.
 int instance::stop() {
     auto& s = sched::scheduler::instance();
     std::uint64_t const give_up = sched::now_ns() + k_patience_ns;
@@ -267,7 +267,7 @@ std::string instance::describe_live_threads() {
     return s.is_running() ? sched::describe_live_threads(s) : "no threads are alive";
 }
 
-// Without m_lock: stop() holds it while threads of the caller's worker run.
+// Called without m_lock: stop() holds it while threads of the caller's worker run.
 int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     if (int const error = the().cpus().set_workers(wanted, cgroups); error != ENOTSUP) return error;
     sched::scheduler& s = sched::scheduler::instance();

@@ -96,7 +96,7 @@ private:
     std::uint32_t const m_batch;     ///< stacks per growth, but for the first
     guard_policy& m_guards;
 
-    // /< free list, slab table, counts; never held over a system call but in trim()
+    /// Free list, slab table, counts; never held over a system call but in trim()
     mutable base::spin_lock m_lock;
     base::spin_lock m_growing; ///< held over the system calls of a growth; taken before m_lock
     slab* m_slabs = nullptr;   ///< k_most_slabs of them, made at the first growth

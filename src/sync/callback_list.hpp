@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be done when something has happened, which it does once: nodes in the order of their
-// coming, until the list is closed.
+// What is to be done when an event has happened, once: a list of nodes in the order in which they
+// came, until it is closed.
 // One word: the last node that came, linked by `next` to those before it, or k_closed.
 #pragma once
 

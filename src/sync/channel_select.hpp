@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One send or receive of several, whichever can go on first: takes the locks of all the channels,
 // in the order of their addresses, and tries each; if none can go on, the thread waits with a case
-// in each. Whoever claims the wait serves one; the thread then takes the others back.
-//   INV-1  whoever lets go of the last lock touches nothing of the frame afterwards, and the frame
-//          stays until each lock was free once
+// in each. The thread that claims the wait serves one case; the waiter then takes the others back.
+//   INV-1  the thread that lets go of the last lock touches nothing of the frame afterwards, and
+//   the
+//          frame stays until each lock was free once
 #pragma once
 
 #include "sync/channel_core.hpp"
@@ -24,7 +25,7 @@ public:
     channel_select(channel_select const&) = delete;
     channel_select& operator=(channel_select const&) = delete;
 
-    // In the order in which they are to be tried.
+    // Cases are added in the order in which they are to be tried.
     void add(node& n, core& channel, void* item, bool is_send) noexcept {
         n.channel = &channel;
         n.item = item;
@@ -53,7 +54,7 @@ public:
         return result == attempt_result::done ? m_done : nullptr;
     }
 
-    // As the guard of the wait.
+    // The select is the guard of its wait.
     void lock() noexcept {
         for (node* n = m_first; n != nullptr; n = n->after)
             if (n->after == nullptr || n->after->channel != n->channel) n->channel->lock.lock();

@@ -26,8 +26,8 @@ constexpr auto k_kind = wait::wait_kind::future;
 // Callbacks that are to run, the oldest first.
 using callback_queue = base::intrusive_queue<&future_callback::next>;
 
-// That of the make_ready() which runs callbacks on this OS thread; null: none does. A callback does
-// not wait, so the thread that runs callbacks stays on its OS thread. Not inlined, as one that
+// The queue of the make_ready() that runs callbacks on this OS thread; null: none does. A callback
+// does not wait, so the thread that runs callbacks stays on its OS thread. Not inlined, as one that
 // starts nothing may wait after all: see start_or_call.
 TULLE_NOINLINE callback_queue*& running_callbacks() noexcept {
     thread_local callback_queue* t_running = nullptr;
@@ -64,8 +64,8 @@ future_core::future_core(void (*destroy)(future_core*) noexcept) noexcept : m_de
     sync::open<latch_type>(m_ready).open(1);
 }
 
-// The list is closed first: from then on it is ready. Who has seen that may be gone before the
-// latch opens; the caller's reference keeps both.
+// The list is closed first: from then on the future is ready. A thread that has seen that may be
+// gone before the latch opens; the caller's reference keeps both.
 void future_core::make_ready() noexcept {
     callback_queue const due = sync::open<callbacks>(m_callbacks).close();
     static_cast<void>(sync::open<latch_type>(m_ready).count_down(1));

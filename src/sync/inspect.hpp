@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of an object that a thread waits for. By reports, while the thread waits: the
-// object exists then.
+// What can be said of an object that a thread waits for. Reports call these while the thread waits:
+// the object exists then.
 #pragma once
 
 #include "wait/wait_kind.hpp"
@@ -29,8 +29,8 @@ struct wait_facts {
 // "mutex", "barrier", ...
 [[nodiscard]] char const* text(wait::wait_kind kind) noexcept;
 [[nodiscard]] wait_facts inspect(wait::wait_reason reason) noexcept;
-// For one who does not know whether the thread still waits: the object may be gone, which is found
-// out with care.
+// For a caller that does not know whether the thread still waits: the object may be gone, which is
+// found out with care.
 [[nodiscard]] holder find_holder(wait::wait_reason reason) noexcept;
 [[nodiscard]] bool may_have_holder(wait::wait_kind kind) noexcept;
 

@@ -63,10 +63,10 @@ public:
     [[nodiscard]] void* add_back() noexcept {
         if (m_blocks.empty() || (is_unbounded() && m_back == m_per_block))
             append(exchange_spare(nullptr));
-        void* const place = at(m_blocks.last(), m_back);
+        void* const slot = at(m_blocks.last(), m_back);
         m_back = is_unbounded() || m_back + 1 < m_per_block ? m_back + 1 : 0;
         ++m_count;
-        return place;
+        return slot;
     }
     // The oldest one, which the caller destroys before drop_front(). Not empty.
     [[nodiscard]] void* front() noexcept { return at(m_blocks.first(), m_front); }

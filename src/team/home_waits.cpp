@@ -22,7 +22,7 @@ using messenger::call_limit;
 
 namespace {
 
-// As new_name() makes it.
+// The place that a name stands for, as new_name() makes it.
 int place_of_name(std::uint64_t name) noexcept {
     constexpr unsigned k_bits_of_count = 48;
     return static_cast<int>(name >> k_bits_of_count);
@@ -30,8 +30,8 @@ int place_of_name(std::uint64_t name) noexcept {
 
 } // namespace
 
-// Who died before is found here, who dies later by lose(): that it is dead is known before lose()
-// is called.
+// A place that died before is found here, one that dies later by lose(): its death is known before
+// lose() is called.
 void home_waits::add(detail::home_wait& one) noexcept {
     std::lock_guard const held(m_lock);
     m_waits.push_front(one);
@@ -46,7 +46,7 @@ void home_waits::remove(detail::home_wait& one) noexcept {
     m_waits.remove(one);
 }
 
-// Under the lock. Notes who held the object.
+// The caller holds the lock. Notes which place held the object.
 bool home_waits::is_lost(detail::home_wait& one) const noexcept {
     auto const object = m_held.find(one.m_object);
     if (object == m_held.end() || !object->second.is_lost) return false;
@@ -54,7 +54,7 @@ bool home_waits::is_lost(detail::home_wait& one) const noexcept {
     return true;
 }
 
-// Under the lock.
+// The caller holds the lock.
 template <class Which> void home_waits::end_waits(Which which) noexcept {
     for (detail::home_wait& one : m_waits)
         if (which(one)) detail::request_cancellation(*one.m_over.get());
@@ -108,7 +108,7 @@ void home_waits::check(std::uint64_t object) const {
 
 namespace {
 
-// I-lets.
+// The next two run as i-lets.
 void cancel_here(std::uint64_t number, std::uint64_t /*unused*/) try {
     state_here().waits.cancel(number);
 } catch (std::bad_alloc const&) {
@@ -124,7 +124,7 @@ void notify_here(std::uint64_t address, std::uint64_t is_global) {
     detail::location<signal>{address, is_global != 0}.object().notify();
 }
 
-// Of one call. A place that has died hears nothing, and needs not.
+// The limit of one call, which tells the home. A place that has died hears nothing, and needs not.
 class told_limit : public call_limit {
 public:
     told_limit(int home, std::uint64_t number, detail::limit given) noexcept

@@ -166,7 +166,7 @@ TEST(cancellation, every_order_is_needed) {
     EXPECT_EQ(model::survivors(mutants), "");
 }
 
-// -- barrier: who is cancelled has not arrived
+// -- barrier: a thread that is cancelled has not arrived
 
 struct meeting : world {
     meeting() { barrier.open(2); }

@@ -236,7 +236,8 @@ TEST(full_empty, serves_while_a_limit_starts) {
     EXPECT_GT(static_cast<std::size_t>(taken), r.executions / 20);
 }
 
-// --- the queue moves out of the frame of who leaves ----------------------------------------------
+// --- the queue moves out of the frame of a thread that leaves
+// ----------------------------------------------
 
 struct hosted : memory {
     model::atomic<bool> host_is_gone{false};

@@ -229,7 +229,7 @@ struct directed_parking : model::parking {
         if (model::execution::current().running() == directed::w)
             directed::await(directed::current().b_holds);
     }
-    // Asked by who has just found the mutex held.
+    // A thread asks this that has just found the mutex held.
     [[nodiscard]] static bool has_ready_threads() noexcept {
         directed& d = directed::current();
         if (model::execution::current().running() != directed::w || !d.b_holds.load(acquire))

@@ -109,16 +109,17 @@ public:
     [[nodiscard]] bool can_start(void*) {
         return !m_shape.refuses || m_refused.exchange(true, relaxed);
     }
-    void keep(void* gift) {
-        model::check(static_cast<model::plain<int>*>(gift)->load() != 0, "a gift arrives whole");
+    void keep(void* handoff) {
+        model::check(static_cast<model::plain<int>*>(handoff)->load() != 0,
+                     "a handoff arrives whole");
         m_kept.publish();
     }
 
 private:
     bool hand_to_sleeper(int task) {
-        model::plain<int>& gift = m_gifts[static_cast<std::size_t>(task)];
-        gift.store(task + 1);
-        return m_idle.searching() == 0 && m_idle.hand_over(&gift);
+        model::plain<int>& handoff = m_handoffs[static_cast<std::size_t>(task)];
+        handoff.store(task + 1);
+        return m_idle.searching() == 0 && m_idle.hand_over(&handoff);
     }
     void meet() {
         std::uint32_t begun = m_begun.fetch_add(1, relaxed) + 1;
@@ -142,9 +143,10 @@ private:
             if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out)
                 m_timeouts.fetch_add(1, relaxed);
         }
-        auto* const gift = static_cast<model::plain<int>*>(park::accept_gift(m_idle, self, *this));
-        if (gift == nullptr) return false;
-        model::check(gift->load() != 0, "a gift arrives whole");
+        auto* const handoff =
+            static_cast<model::plain<int>*>(park::accept_gift(m_idle, self, *this));
+        if (handoff == nullptr) return false;
+        model::check(handoff->load() != 0, "a handoff arrives whole");
         m_handed.fetch_add(1, relaxed);
         return true;
     }
@@ -155,7 +157,7 @@ private:
     model::atomic<bool> m_refused{false};
     park::idle_set<Machine> m_idle;
     std::array<park::sleeper<Machine>, 3> m_sleepers;
-    std::array<model::plain<int>, board::k_most> m_gifts;
+    std::array<model::plain<int>, board::k_most> m_handoffs;
     model::atomic<int> m_handed{0};
     model::atomic<std::uint32_t> m_begun{0};
     model::atomic<int> m_done{0};
@@ -227,7 +229,7 @@ TEST(idle_set, time_may_be_up) {
 }
 
 TEST(idle_set, work_handed_over_is_done_once) {
-    model::result const r = model::explore("idle_gift", exhaustive(3),
+    model::result const r = model::explore("idle_handoff", exhaustive(3),
                                            body({.tasks = 1, .workers = 1, .hand_over = true}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
@@ -238,7 +240,7 @@ TEST(idle_set, work_handed_over_beside_published_work) {
     model::options o = random(20000);
     o.limit.early_timeouts = 2;
     shape const s{.tasks = 3, .workers = 2, .deadline = 1000, .hand_over = true};
-    model::result const r = model::explore("idle_gifts", o, body(s, &sleeps));
+    model::result const r = model::explore("idle_handoffs", o, body(s, &sleeps));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(sleeps, 300);
 }
@@ -267,7 +269,7 @@ TEST(idle_set, needs_the_heavy_fence) {
     expect_deadlock("idle_unfenced", exhaustive(2), body<unfenced>({.tasks = 1, .workers = 1}));
 }
 
-// One worker with a mailbox; whoever is woken sees what the waker wrote before.
+// One worker with a mailbox; a worker that is woken sees what the waker wrote before.
 struct desk {
     park::idle_set<machine> idle;
     park::sleeper<machine> sleeper;
@@ -676,7 +678,7 @@ TEST(idle_set, every_order_is_needed) {
     };
     model::options all = exhaustive(2);
     all.weakens = o.weakens;
-    auto mutants = model::weaken_each("idle_weakened_gift", o,
+    auto mutants = model::weaken_each("idle_weakened_handoff", o,
                                       body({.tasks = 1, .workers = 1, .hand_over = true}));
     auto const together = body({.tasks = 2, .workers = 2, .together = true});
     mutants =

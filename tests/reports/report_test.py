@@ -112,7 +112,7 @@ class Deadlock(unittest.TestCase):
 
     def test_place_in_a_group(self):
         text = self.report("no_place")
-        spawner = self.paragraph(text, rf'"spawner" waits for place in a spawn_group {ADDRESS}')
+        spawner = self.paragraph(text, rf'"spawner" waits for permit of a spawn_group {ADDRESS}')
         self.assertNotIn("tulle::group::", spawner)
         holder = self.paragraph(text, r"waits for latch")
         # clang knows the call by a line of the header that it has inlined.

@@ -21,7 +21,7 @@ public:
     counting_transport(std::unique_ptr<transport> over, message_counts& counts) noexcept
         : forwarding_transport(std::move(over)), m_counts(counts) {}
 
-    // Counted before it can arrive: whoever sees an effect of it sees it counted.
+    // Counted before it can arrive: a thread that sees an effect of it sees it counted.
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override {
         // relaxed: the transport orders it
         m_counts.sent.fetch_add(1, std::memory_order_relaxed);
@@ -48,8 +48,8 @@ private:
             m_count.fetch_add(1, std::memory_order_relaxed); // relaxed: as above
             m_to.deliver(head, payload);
         }
-        void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override {
-            m_to.moved(peer, what, was_sent);
+        void moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept override {
+            m_to.moved(peer, cookie, was_sent);
         }
         void place_died(rank which, int wait_status) noexcept override {
             m_to.place_died(which, wait_status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures for people: a text table for the terminal, and a page with plots.
+// Human-readable figures: a text table for the terminal, and a page with plots.
 #pragma once
 
 #include "bench_catalog.hpp"

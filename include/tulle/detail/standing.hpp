@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other interfaces upon this library ask about the stack that the caller stands on. Contexts:
+// What other interfaces upon this library ask about the stack that the caller runs on. Contexts:
 // any thread of the process.
 #pragma once
 
@@ -10,8 +10,8 @@
 namespace tulle::detail {
 
 // Pointers that go with the stack, also over waits, one for each interface; null at first, and
-// where the OS thread is unknown to Tulle. Who sets one puts back what was there: a stack is used
-// for one thread after the other, and one within the other. set_attachment does nothing on an
+// where the OS thread is unknown to Tulle. Code that sets one puts back what was there: a stack is
+// used for one thread after the other, and one within the other. set_attachment does nothing on an
 // unknown OS thread.
 enum class attachment_of : unsigned char { qthread, activity, global_deque };
 [[nodiscard]] TULLE_API void* attachment(attachment_of which) noexcept;

@@ -56,7 +56,7 @@ struct thread_core {
 // A record, not started; its site is where the caller is returned to, so what calls this is inlined
 // up to the user's function. Throws std::system_error: the attributes are wrong (EINVAL), or no
 // memory (ENOMEM).
-TULLE_API thread_core* new_thread(attributes const& how);
+TULLE_API thread_core* new_thread(attributes const& chosen);
 // Of new_thread, when the closure could not be built.
 TULLE_API void discard_thread(thread_core* t) noexcept;
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Work that may run at any place, over a virtual network: the workers of this process take work for
-// all places in turn, from shelves that all reach or by messages, in order and out of order.
+// all places in turn, from steal areas that all reach or by messages, in order and out of order.
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
@@ -37,8 +37,8 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, global_work_test,
-    testing::Values(named_network{"shelves", {}},
-                    named_network{"shelves_out_of_order", {.seed = 7}},
+    testing::Values(named_network{"steal_areas", {}},
+                    named_network{"steal_areas_out_of_order", {.seed = 7}},
                     named_network{"apart", {.shares_segments = false}},
                     named_network{"apart_out_of_order",
                                   {.seed = 3, .most_bytes = 512, .shares_segments = false}},

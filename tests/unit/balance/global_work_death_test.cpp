@@ -41,8 +41,8 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, global_work_death,
-    testing::Values(named_network{"shelves", {}},
-                    named_network{"shelves_out_of_order", {.seed = 7}},
+    testing::Values(named_network{"steal_areas", {}},
+                    named_network{"steal_areas_out_of_order", {.seed = 7}},
                     named_network{"apart_out_of_order",
                                   {.seed = 3, .most_bytes = 512, .shares_segments = false}}),
     network_name);

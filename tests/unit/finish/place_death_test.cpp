@@ -85,8 +85,8 @@ protected:
     // f(arguments...) by a thread of place 0.
     template <class F, class... A> auto start(F f, A... arguments) {
         return tulle::spawn([this, f, arguments...]() mutable {
-            tulle::messenger::standing where{&m_places.endpoint(0), nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{&m_places.endpoint(0), nullptr};
+            tulle::messenger::scoped_context const here(context);
             return f(arguments...);
         });
     }

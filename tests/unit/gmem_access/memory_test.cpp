@@ -366,8 +366,8 @@ TEST_P(global_memory_test, is_served_while_the_other_place_computes) {
     // the service thread.
     std::thread adder([&] {
         static_cast<void>(tulle::here()); // becomes a guest
-        tulle::messenger::standing here{&m_places->endpoint(0), nullptr};
-        tulle::messenger::stand const for_this_thread(here);
+        tulle::messenger::place_context here{&m_places->endpoint(0), nullptr};
+        tulle::messenger::scoped_context const for_this_thread(here);
         while (tulle::fetch_add(word, 0) < 2) std::this_thread::yield();
         for (int k = 0; k < 3; ++k) tulle::fetch_add(word, 1);
     });

@@ -62,8 +62,8 @@ TEST_P(blocking_call, two_threads_wait_at_most) {
     s_counted = &counted;
     auto* const from = &m_places.endpoint(0);
     auto caller = tulle::spawn([from, size = GetParam().load] {
-        tulle::messenger::standing here{from, nullptr};
-        tulle::messenger::stand const stands(here);
+        tulle::messenger::place_context here{from, nullptr};
+        tulle::messenger::scoped_context const stands(here);
         auto const echo = [](std::vector<std::uint8_t> bytes) {
             s_counted->wait();
             return bytes;

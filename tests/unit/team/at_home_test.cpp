@@ -144,8 +144,8 @@ TEST_P(sync_at_home, a_wait_whose_limit_is_reached_has_done_nothing) {
     EXPECT_EQ(feb::read_fe(word, cancelled.get_token()), 1) << "what has been reached only tries";
     tulle::cancellation_source later;
     auto taken = tulle::spawn([&, at = &m_places.endpoint(2)] {
-        tulle::messenger::standing where{at, nullptr};
-        tulle::messenger::stand const here(where);
+        tulle::messenger::place_context context{at, nullptr};
+        tulle::messenger::scoped_context const here(context);
         return feb::read_fe(word, later.get_token());
     });
     tulle::this_thread::sleep_for(2ms);
@@ -168,14 +168,14 @@ TEST_P(sync_at_home, a_cancellation_races_with_what_is_waited_for) {
     for (int round = 0; round < k_rounds; ++round) {
         tulle::cancellation_source stop;
         auto waiter = tulle::spawn([&, at = &m_places.endpoint(2)] {
-            tulle::messenger::standing where{at, nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{at, nullptr};
+            tulle::messenger::scoped_context const here(context);
             return feb::read_fe(word, stop.get_token());
         });
         for (std::uint32_t k = random.below(20); k != 0; --k) tulle::this_thread::yield();
         auto writer = tulle::spawn([&, at = &m_places.endpoint(0)] {
-            tulle::messenger::standing where{at, nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{at, nullptr};
+            tulle::messenger::scoped_context const here(context);
             feb::write_ef(word, round);
         });
         for (std::uint32_t k = random.below(20); k != 0; --k) tulle::this_thread::yield();
@@ -406,8 +406,8 @@ protected:
     // By a thread of that place.
     template <class F> auto start(int at, F f) {
         return tulle::spawn([this, at, f]() mutable {
-            tulle::messenger::standing where{&m_places.endpoint(at), nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{&m_places.endpoint(at), nullptr};
+            tulle::messenger::scoped_context const here(context);
             return f();
         });
     }
@@ -474,7 +474,7 @@ TEST_P(sync_and_deaths, of_a_waiter_takes_nothing) {
     free_word(word);
 }
 
-// Takes the value when the death of who asked is known.
+// Takes the value when the death of the place that asked is known.
 struct taking {
     static constexpr bool k_is_held = false;
     static std::optional<long> run(tulle::detail::home_request const& by, tulle::detail::limit,
