@@ -87,8 +87,8 @@ template <class Gate, class Futures> struct gate_base {
 };
 
 template <class Futures> struct all_gate : gate_base<all_gate<Futures>, Futures> {
-    explicit all_gate(Futures futures)
-        : gate_base<all_gate, Futures>(std::move(futures)), left(this->count + 1) {}
+    explicit all_gate(Futures given)
+        : gate_base<all_gate, Futures>(std::move(given)), left(this->count + 1) {}
 
     void has_come(std::size_t) noexcept { count_down(); }
     void is_set_up() noexcept { count_down(); }
@@ -106,8 +106,8 @@ template <class Futures> struct any_gate : gate_base<any_gate<Futures>, Futures>
     using result = when_any_result<Futures>;
     static constexpr std::size_t k_none = static_cast<std::size_t>(-1);
 
-    explicit any_gate(Futures futures)
-        : gate_base<any_gate, Futures>(std::move(futures)), left(this->count == 0 ? 1 : 2) {}
+    explicit any_gate(Futures given)
+        : gate_base<any_gate, Futures>(std::move(given)), left(this->count == 0 ? 1 : 2) {}
 
     // relaxed: count_down passes it on.
     void has_come(std::size_t index) noexcept {

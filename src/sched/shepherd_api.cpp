@@ -81,16 +81,20 @@ int shepherd_of(void const* address) {
 }
 
 void disable_worker(int index) {
-    base::check_error(running_scheduler().active().enable_worker(index, false), "tulle::disable_worker");
+    base::check_error(running_scheduler().active().enable_worker(index, false),
+                      "tulle::disable_worker");
 }
 void enable_worker(int index) {
-    base::check_error(running_scheduler().active().enable_worker(index, true), "tulle::enable_worker");
+    base::check_error(running_scheduler().active().enable_worker(index, true),
+                      "tulle::enable_worker");
 }
 void disable_shepherd(int index) {
-    base::check_error(running_scheduler().active().enable_shepherd(index, false), "tulle::disable_shepherd");
+    base::check_error(running_scheduler().active().enable_shepherd(index, false),
+                      "tulle::disable_shepherd");
 }
 void enable_shepherd(int index) {
-    base::check_error(running_scheduler().active().enable_shepherd(index, true), "tulle::enable_shepherd");
+    base::check_error(running_scheduler().active().enable_shepherd(index, true),
+                      "tulle::enable_shepherd");
 }
 bool is_enabled_shepherd(int index) {
     // relaxed: a snapshot.
