@@ -52,7 +52,7 @@ public:
     void begin_watch() noexcept override {}
     void end_watch(bool /*has_work*/) noexcept override {}
     bool take_work(bool is_idle) noexcept override { return m_work.take(is_idle); }
-    void alarm() noexcept override { m_work.alarm(); }
+    void set_wake_flags() noexcept override { m_work.set_wake_flags(); }
     [[nodiscard]] bool has_work() const noexcept override { return m_work.is_there(); }
 
 private:
@@ -135,7 +135,8 @@ steal_area& balance::own_steal_area() noexcept {
         if (!m_own.is_valid() || !m_own.fill(0, m_own.size())) return m_steal_area;
         m_steal_area = steal_area({m_own.low(), m_own.size()});
     }
-    m_has_steal_area.store(true, std::memory_order_release); // pairs with take, alarm, is_there
+    m_has_steal_area.store(true,
+                           std::memory_order_release); // pairs with take, set_wake_flags, is_there
     return m_steal_area;
 }
 
@@ -157,7 +158,7 @@ global_deque* balance::open() noexcept {
         deque->reopen(is_asymmetric());
     else
         deque = own.add(this, is_asymmetric());
-    if (deque != nullptr) deque->alarm();
+    if (deque != nullptr) deque->set_wake_flag();
     return deque;
 }
 
@@ -170,7 +171,7 @@ void balance::close(global_deque& empty) noexcept {
 // sets it again sees the record.
 void balance::published(global_deque& own) noexcept {
     if (!own.is_asymmetric()) global_owner(own).share_all();
-    own.silence(); // E1 of park/sleep_steps.hpp
+    own.clear_wake_flag(); // E1 of park/sleep_steps.hpp
     park::notify(sched::scheduler::instance().idle());
     // relaxed: written before their heavy fence
     if (m_waiting_count.load(std::memory_order_relaxed) != 0) serve_lifelines();
@@ -213,9 +214,9 @@ bool balance::take(bool is_idle) noexcept {
 
 // Sets the wake flags. A worker that goes to sleep calls this before its heavy fence: B1 of
 // deque/split_deque.hpp.
-void balance::alarm() noexcept {
+void balance::set_wake_flags() noexcept {
     if (!m_has_steal_area.load(std::memory_order_acquire)) return; // pairs with own_steal_area
-    for (std::uint32_t k = 0; k < m_steal_area.used(); ++k) m_steal_area.deque(k).alarm();
+    for (std::uint32_t k = 0; k < m_steal_area.used(); ++k) m_steal_area.deque(k).set_wake_flag();
 }
 
 bool balance::is_there() const noexcept {

@@ -48,7 +48,7 @@ public:
         this->head.store(slots, std::memory_order_relaxed);
         this->split.store(slots, std::memory_order_relaxed);
         m_tail.store(slots, std::memory_order_relaxed);
-        silence();
+        clear_wake_flag();
     }
 
     // Empties a deque that open() was called for and whose owner has gone. Under the lock: a thief
@@ -59,7 +59,7 @@ public:
         this->head.store(m_base, std::memory_order_relaxed); // relaxed: as in open
         this->split.store(m_base, std::memory_order_relaxed);
         m_tail.store(m_base, std::memory_order_relaxed);
-        silence();
+        clear_wake_flag();
         m_lock.unlock();
     }
 
@@ -73,11 +73,11 @@ public:
 
     // B1: sets the wake flag, so that the owner's next publish takes the cold path. A worker that
     // goes to sleep calls this before its heavy fence. relaxed: the heavy fence follows.
-    void alarm() noexcept { this->limit.store(m_base, std::memory_order_relaxed); }
+    void set_wake_flag() noexcept { this->limit.store(m_base, std::memory_order_relaxed); }
     // The owner clears the wake flag in the cold path. Without asymmetry every publish must come
     // here, so the flag stays set. relaxed: a worker that has set it again is found by the check
     // for sleepers that follows.
-    void silence() noexcept {
+    void clear_wake_flag() noexcept {
         this->limit.store(m_asymmetric ? m_last : m_base, std::memory_order_relaxed);
     }
 

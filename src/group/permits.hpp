@@ -129,7 +129,7 @@ private:
     };
 
     [[nodiscard]] wait::wait_reason reason() const noexcept {
-        return {wait::wait_kind::group_place, this};
+        return {wait::wait_kind::group_permit, this};
     }
     [[nodiscard]] wait::wait_list<Parking>& list_of(std::size_t wanted) noexcept {
         return wanted == k_any_column ? m_waiting_for_any : m_columns[wanted].waiting;

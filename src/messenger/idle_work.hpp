@@ -12,7 +12,7 @@ public:
     [[nodiscard]] virtual bool take(bool is_idle) noexcept = 0;
     // Sets the wake flags: a thread that makes work wakes a sleeper from now on. A worker that goes
     // to sleep calls this before a heavy fence.
-    virtual void alarm() noexcept = 0;
+    virtual void set_wake_flags() noexcept = 0;
     [[nodiscard]] virtual bool is_there() const noexcept = 0;
     // A search was in vain, or has found something.
     virtual void rest() noexcept = 0;

@@ -34,7 +34,7 @@ template <class Machine> class sleeper {
     atomic<std::uint32_t> m_signal{0};
     plain<sleeper*> m_next{nullptr};
     plain<bool> m_listed{false};
-    plain<void*> m_gift{nullptr}; // direct handoff: work that the waker has given to this worker
+    plain<void*> m_handoff{nullptr}; // direct handoff: work that the waker has given to this worker
 };
 
 enum class sleep_result { woken, timed_out };
@@ -69,10 +69,10 @@ public:
     // that a searcher is gone, for it never was one. False: nobody sleeps, or not this one; the
     // caller keeps the work.
     bool hand_over(void* handoff) noexcept {
-        return take_newest([handoff](sleeper_type& chosen) { chosen.m_gift.store(handoff); });
+        return take_newest([handoff](sleeper_type& chosen) { chosen.m_handoff.store(handoff); });
     }
     bool hand_over(sleeper_type& chosen, void* handoff) noexcept {
-        return take(chosen, [handoff](sleeper_type& s) { s.m_gift.store(handoff); });
+        return take(chosen, [handoff](sleeper_type& s) { s.m_handoff.store(handoff); });
     }
 
     // --- the worker itself -----------------------------------------------------------------------
@@ -111,8 +111,8 @@ public:
     // Called after sleep or withdraw. Not null: work of a direct handoff; the caller does not count
     // as searching.
     [[nodiscard]] void* take_handoff(sleeper_type& self) noexcept {
-        void* const handoff = self.m_gift.load();
-        if (handoff != nullptr) self.m_gift.store(nullptr);
+        void* const handoff = self.m_handoff.load();
+        if (handoff != nullptr) self.m_handoff.store(nullptr);
         return handoff;
     }
     // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards,

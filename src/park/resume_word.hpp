@@ -47,7 +47,7 @@ public:
     }
     // A waiter that watches calls this each time before it reads the deadline. acquire pairs with
     // tell().
-    void begin_look() noexcept { m_word.fetch_and(~k_told, std::memory_order_acquire); }
+    void begin_reading() noexcept { m_word.fetch_and(~k_told, std::memory_order_acquire); }
     // sleep() for a waiter that watches: it ends also when another deadline has been told.
     [[nodiscard]] bool sleep_watching(std::uint64_t deadline) noexcept {
         return Machine::futex_wait(m_word, k_watches, deadline);
@@ -57,8 +57,8 @@ public:
         Machine::fence_seq_cst();
         std::uint32_t seen = m_word.load(std::memory_order_relaxed);
         while ((seen & k_watches) != 0) {
-            // relaxed, both: the fence pairs with begin_look(), and where it fails the loop reads
-            // the word again.
+            // relaxed, both: the fence pairs with begin_reading(), and where it fails the loop
+            // reads the word again.
             if (!m_word.compare_exchange_weak(seen, seen | k_told, std::memory_order_relaxed,
                                               std::memory_order_relaxed))
                 continue;

@@ -2,7 +2,7 @@
 // The steps of idle_set.hpp in their order: what a worker does around its sleep, and what makers of
 // work do after they have published some.
 // `Work` is the source of work. It has these functions:
-//   void alarm_all() noexcept              sets all wake flags: a thread that publishes a record
+//   void set_wake_flags() noexcept         sets all wake flags: a thread that publishes a record
 //   from
 //                                          now on checks the idle set (B1)
 //   bool something_to_do() noexcept        called by a worker that has announced its sleep, after a
@@ -27,7 +27,7 @@ template <class Machine, class Work>
                                  Work& work) noexcept {
     idle.announce(self); // H1
     Machine::heavy_fence();
-    work.alarm_all(); // B1
+    work.set_wake_flags(); // B1
     Machine::heavy_fence();
     if (!work.something_to_do()) return true; // H2, B2
     idle.withdraw(self);
@@ -38,14 +38,14 @@ template <class Machine, class Work>
 // the counters while it searched have told nobody. So it checks like a sleeper whether there is
 // more, and only then pays for a wake, which would delay what was found.
 //   maker that found a wake flag   E1 clear it; fence; E2 does a worker search?
-//   searcher                       F1 count no more; fence; F2 alarm_all()
+//   searcher                       F1 count no more; fence; F2 set_wake_flags()
 // Either the maker sees at E2 that nobody searches, or F2 sets the wake flag after E1, and it
 // stays.
 template <class Machine, class Work>
 void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
     if (!idle.end_search()) return idle.tell_watcher(); // F1
     Machine::fence_seq_cst();
-    work.alarm_all(); // F2, B1
+    work.set_wake_flags(); // F2, B1
     Machine::heavy_fence();
     if (work.something_to_do()) idle.wake_one();
 }
@@ -53,8 +53,8 @@ void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
 // Returns the work of a direct handoff to this worker, which then does not count as searching.
 // Null: there is none, or it cannot be started now, and the worker searches.
 template <class Machine, class Work>
-[[nodiscard]] void* accept_gift(idle_set<Machine>& idle, sleeper<Machine>& self,
-                                Work& work) noexcept {
+[[nodiscard]] void* accept_handoff(idle_set<Machine>& idle, sleeper<Machine>& self,
+                                   Work& work) noexcept {
     void* const handoff = idle.take_handoff(self);
     if (handoff == nullptr || work.can_start(handoff)) return handoff;
     idle.begin_search();

@@ -136,7 +136,7 @@ void published_cold(deque_front* front) noexcept {
     scheduler& s = scheduler::instance();
     record_deque& deque = sched::as_deque(front);
     if (!deque.is_asymmetric()) record_owner(deque).share_all();
-    deque.silence(); // E1 of park/sleep_steps.hpp
+    deque.clear_wake_flag(); // E1 of park/sleep_steps.hpp
     // A guest that has outlived a run time. Without another one nobody takes the record, and its
     // join runs it.
     if (TULLE_UNLIKELY(!s.is_running())) static_cast<void>(attach_caller());

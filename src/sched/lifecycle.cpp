@@ -245,7 +245,7 @@ void scheduler::stop() noexcept {
         watch_end_of_os_thread(nullptr);
     }
     free_everything();
-    m_guests.alarm_all(); // the next fork of each sees that nobody is there (published_cold)
+    m_guests.set_wake_flags(); // the next fork of each sees that nobody is there (published_cold)
 }
 
 // Wakes each once and leaves the processor to them: one that sleeps later than that has seen

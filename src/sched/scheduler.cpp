@@ -103,12 +103,12 @@ void scheduler::leave_records(fiber& f) noexcept {
     park_records(f);
 }
 
-void scheduler::alarm_all() noexcept {
+void scheduler::set_wake_flags() noexcept {
     for (worker_remote* const w : workers()) {
-        if (record_deque* const d = w->visible.get()) d->alarm();
+        if (record_deque* const d = w->visible.get()) d->set_wake_flag();
     }
-    m_guests.alarm_all();
-    if (base::idle_poller* const others = idle_poller()) others->alarm();
+    m_guests.set_wake_flags();
+    if (base::idle_poller* const others = idle_poller()) others->set_wake_flags();
 }
 
 // --- stacks and deques ---------------------------------------------------------------------------

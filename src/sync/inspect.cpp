@@ -124,7 +124,7 @@ char const* text(wait::wait_kind kind) noexcept {
         case word_full:
         case word_empty: return "full/empty word";
         case address_lock: return "lock of address";
-        case group_place: return "permit of a spawn_group";
+        case group_permit: return "permit of a spawn_group";
         case future: return "future";
         case semaphore: return "semaphore";
         case shared_mutex: return "shared mutex";

@@ -28,7 +28,7 @@ enum class wait_kind : std::uint8_t {
     word_full,       // a full/empty word or a tulle::full_empty, until it is full
     word_empty,      // likewise, until it is empty
     address_lock,    // an address that is locked
-    group_place,     // the places of a spawn_group (group/places.hpp)
+    group_permit,    // the permits of a spawn_group (group/permits.hpp)
     future,          // a future's state
     stolen_child,    // the `state` of a forked thread's record
     spawned_thread,  // a thread_record

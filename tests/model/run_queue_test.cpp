@@ -33,16 +33,16 @@ struct house {
         machine::compiler_barrier();
         if (idle.wake_is_due()) idle.wake_one(); // G2
     }
-    // What `take` finds. `alarm` comes before the second look `is_there` (sched/idle.cpp,
+    // What `take` finds. `set_flag` comes before the second check `is_there` (sched/idle.cpp,
     // sleep_until_woken).
-    template <class Take, class Alarm, class Look>
-    auto* find(Take take, Alarm alarm, Look is_there) {
+    template <class Take, class SetFlag, class Check>
+    auto* find(Take take, SetFlag set_flag, Check is_there) {
         idle.begin_search();
         auto* found = take();
         for (; found == nullptr; found = take()) {
             idle.announce(sleeper); // H1
             machine::heavy_fence();
-            alarm(); // B1
+            set_flag(); // B1
             machine::heavy_fence();
             if (is_there()) { // H2, B2
                 idle.withdraw(sleeper);
@@ -132,7 +132,7 @@ void fork_in(house& h, deque_type& deque) {
     job* const j = deque.top();
     j->task.store(7);
     if (!deque.publish(j)) { // A1, A2
-        deque.silence();
+        deque.clear_wake_flag();
         h.tell_light();
     }
 }
@@ -153,14 +153,14 @@ struct shown : house {
             deque_type* const d = visible.get();
             return d == nullptr ? nullptr : deque::deque_thief(*d).steal();
         };
-        auto const alarm = [this] {
-            if (deque_type* const d = visible.get()) d->alarm();
+        auto const set_flag = [this] {
+            if (deque_type* const d = visible.get()) d->set_wake_flag();
         };
         auto const is_there = [this] {
             deque_type* const d = visible.get();
             return d != nullptr && d->looks_stealable();
         };
-        find(take, alarm, is_there)->run();
+        find(take, set_flag, is_there)->run();
     }
     static void body(model::test& t) {
         auto& s = t.make<shown>();

@@ -267,7 +267,7 @@ class Snapshot:
         layout, queued = self.layout, set()
         for worker in self.workers:
             queued |= set(layout.list(worker + layout["worker.ready"] + layout["ready_queue.m_list"]))
-            handoff = worker + layout["worker.sleeper"] + layout["sleeper.m_gift"]
+            handoff = worker + layout["worker.sleeper"] + layout["sleeper.m_handoff"]
             queued |= {layout.field(worker, "worker.start_next"), layout.field(worker, "worker.mailbox"), Memory.word(handoff)}
         for shepherd in self.shepherds:
             for which in ("shepherd.placed", "shepherd.injected"):

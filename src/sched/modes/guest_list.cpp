@@ -21,9 +21,9 @@ bool guest_list::leave_work() const noexcept {
     return std::any_of(begin(), end(), [](guest const& g) { return g.looks_stealable(); });
 }
 
-void guest_list::alarm_all() const noexcept {
+void guest_list::set_wake_flags() const noexcept {
     for (guest& g : *this) {
-        if (record_deque* const deque = g.remote().visible.get()) deque->alarm();
+        if (record_deque* const deque = g.remote().visible.get()) deque->set_wake_flag();
     }
 }
 

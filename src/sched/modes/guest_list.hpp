@@ -52,7 +52,7 @@ public:
     // One of them has records that others may take. A hint.
     [[nodiscard]] bool leave_work() const noexcept;
     // The next fork of each wakes a sleeper.
-    void alarm_all() const noexcept;
+    void set_wake_flags() const noexcept;
     // Made by them and not ended by them: a snapshot.
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 
