@@ -3,6 +3,7 @@
 // place.
 #include "compat/qthread/futures.hpp"
 
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 #include "compat/qthread/task.hpp"
@@ -52,7 +53,7 @@ int start(spawn_group& group, task* t, int shepherd) {
 }
 
 int fork_future(qthread_f function, void* argument, aligned_t* result, int shepherd) {
-    if (function == nullptr) return QTHREAD_BADARGS;
+    if (function == nullptr || !is_object_or_null(result)) return QTHREAD_BADARGS;
     auto const group = futures();
     if (group == nullptr)
         return qthread_fork_to(function, argument, result,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixers of the SplitMix64 kind: multiplications by odd constants and shifts, each step a
 // bijection.
+#include "compat/qthread/arguments.hpp"
+
 #include <qthread/hash.h>
 
 #include <cstddef>
@@ -15,6 +17,7 @@ uint64_t qt_hash64(uint64_t key) {
 }
 
 aligned_t qt_hash_bytes(void* key_ptr, size_t bytes, aligned_t state) {
+    if (!tulle::compat::is_bytes(key_ptr, bytes)) return state;
     auto const* from = static_cast<unsigned char const*>(key_ptr);
     std::uint64_t hash = state ^ (bytes * 0x9e3779b97f4a7c15U);
     for (std::size_t left = bytes; left != 0;) {

@@ -153,8 +153,9 @@ int qthread_initialize() {
 }
 
 int qthread_init(qthread_shepherd_id_t nshepherds) {
-    if (::setenv("QT_NUM_SHEPHERDS", std::to_string(nshepherds).c_str(), 1) != 0)
-        return QTHREAD_MALLOC_ERROR;
+    char number[8]; // of five digits at most
+    static_cast<void>(std::snprintf(number, sizeof number, "%hu", nshepherds));
+    if (::setenv("QT_NUM_SHEPHERDS", number, 1) != 0) return QTHREAD_MALLOC_ERROR;
     if (nshepherds != 0 && ::setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1) != 0)
         return QTHREAD_MALLOC_ERROR;
     return qthread_initialize();

@@ -2,6 +2,8 @@
 // A qlfqueue for each shepherd. That all are empty is known when they were found empty one after
 // the other and nothing was put in meanwhile:
 // each part counts what has been put in, after the fact.
+#include "compat/qthread/arguments.hpp"
+
 #include <qthread/qdqueue.h>
 #include <qthread/qlfqueue.h>
 
@@ -12,6 +14,8 @@
 #include <memory>
 #include <new>
 #include <vector>
+
+using tulle::compat::is_object;
 
 namespace {
 
@@ -88,23 +92,23 @@ qdqueue_t* qdqueue_create() try {
 }
 
 int qdqueue_destroy(qdqueue_t* q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     delete q;
     return QTHREAD_SUCCESS;
 }
 
 int qdqueue_enqueue(qdqueue_t* q, void* elem) {
-    if (q == nullptr || elem == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q) || elem == nullptr) return QTHREAD_BADARGS;
     return q->put(q->mine(), elem);
 }
 
 int qdqueue_enqueue_there(qdqueue_t* q, void* elem, qthread_shepherd_id_t there) {
-    if (q == nullptr || elem == nullptr || there >= q->parts.size()) return QTHREAD_BADARGS;
+    if (!is_object(q) || elem == nullptr || there >= q->parts.size()) return QTHREAD_BADARGS;
     return q->put(q->parts[there], elem);
 }
 
 void* qdqueue_dequeue(qdqueue_t* q) {
-    if (q == nullptr) return nullptr;
+    if (!is_object(q)) return nullptr;
     void* elem = nullptr;
     bool const found =
         q->visit([&elem](part& p) { return (elem = qlfqueue_dequeue(p.queue.get())) != nullptr; });
@@ -112,6 +116,6 @@ void* qdqueue_dequeue(qdqueue_t* q) {
 }
 
 int qdqueue_empty(qdqueue_t* q) {
-    if (q == nullptr) return 0;
+    if (!is_object(q)) return 0;
     return q->visit([](part& p) { return qlfqueue_empty(p.queue.get()) == 0; }) ? 0 : 1;
 }

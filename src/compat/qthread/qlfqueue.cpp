@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list is fifo_core.hpp; nodes come from the heap.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/fifo_core.hpp"
 #include "compat/qthread/process_hazards.hpp"
 
@@ -9,6 +10,7 @@
 #include <new>
 
 using tulle::base::machine;
+using tulle::compat::is_object;
 using tulle::compat::own_hazards;
 
 namespace {
@@ -32,7 +34,7 @@ qlfqueue_t* qlfqueue_create() {
 }
 
 int qlfqueue_destroy(qlfqueue_t* q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     for (node* n = q->list.first(); n != nullptr;) {
         node* const next = n->next.load(std::memory_order_relaxed); // relaxed: nobody else is here
         delete n;
@@ -43,7 +45,7 @@ int qlfqueue_destroy(qlfqueue_t* q) {
 }
 
 int qlfqueue_enqueue(qlfqueue_t* q, void* elem) try {
-    if (q == nullptr || elem == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q) || elem == nullptr) return QTHREAD_BADARGS;
     auto& hazards = own_hazards();
     auto* const fresh = new node;
     fresh->value.store(elem);
@@ -55,7 +57,7 @@ int qlfqueue_enqueue(qlfqueue_t* q, void* elem) try {
 
 // Ends the program when there is no memory to note the node that goes.
 void* qlfqueue_dequeue(qlfqueue_t* q) {
-    if (q == nullptr) return nullptr;
+    if (!is_object(q)) return nullptr;
     auto& hazards = own_hazards();
     void* value = nullptr;
     node* const former = q->list.take_first(hazards, value);
@@ -65,6 +67,6 @@ void* qlfqueue_dequeue(qlfqueue_t* q) {
 }
 
 int qlfqueue_empty(qlfqueue_t* q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     return q->list.is_empty(own_hazards()) ? 1 : 0;
 }

@@ -6,6 +6,7 @@
 // would be made.
 // Source: the pools of a shepherd in Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 4.
 #include "base/spin_lock.hpp"
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/os_thread_number.hpp"
 
 #include <qthread/qpool.h>
@@ -18,6 +19,8 @@
 #include <mutex>
 #include <new>
 #include <utility>
+
+using tulle::compat::is_object;
 
 namespace {
 
@@ -133,7 +136,7 @@ free_piece* split_bundle(free_list& from) noexcept {
 } // namespace
 
 void* qpool_alloc(qpool* pool) {
-    if (pool == nullptr) return nullptr;
+    if (!is_object(pool)) return nullptr;
     std::size_t const shepherd = shepherd_now();
     free_list& list = list_in(pool->shepherds[shepherd]);
     std::lock_guard const held(list.lock);
@@ -148,7 +151,7 @@ void* qpool_alloc(qpool* pool) {
 }
 
 void qpool_free(qpool* pool, void* mem) {
-    if (pool == nullptr || mem == nullptr) return;
+    if (!is_object(pool) || !is_object<std::max_align_t>(mem)) return;
     shepherd_pool& here = pool->shepherds[shepherd_now()];
     free_list& list = list_in(here);
     free_piece* surplus = nullptr;
@@ -169,4 +172,6 @@ qpool* qpool_create_aligned(size_t const item_size, size_t const alignment) {
     return new (std::nothrow) qt_mpool_s(item_size, align);
 }
 
-void qpool_destroy(qpool* pool) { delete pool; }
+void qpool_destroy(qpool* pool) {
+    if (is_object(pool)) delete pool;
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/qthread/task.hpp"
 
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 #include "compat/qthread/team.hpp"
@@ -55,6 +56,21 @@ int empty_result(void* result, unsigned flags) noexcept {
     return qthread_empty(static_cast<aligned_t*>(result));
 }
 
+// Null or a word for each.
+bool are_words(aligned_t* const* preconditions) noexcept {
+    if (preconditions == nullptr) return true;
+    auto const count = reinterpret_cast<std::uintptr_t>(preconditions[0]);
+    for (std::uintptr_t k = 1; k <= count; ++k)
+        if (!is_object(preconditions[k])) return false;
+    return true;
+}
+
+// A word, a syncvar and a sinc are aligned alike.
+bool is_possible(fork_request const& wanted) noexcept {
+    return wanted.function != nullptr && is_object_or_null(wanted.result) &&
+           is_bytes(wanted.argument, wanted.copied) && are_words(wanted.preconditions);
+}
+
 int native_shepherd(qthread_shepherd_id_t wanted) noexcept {
     return wanted == NO_SHEPHERD ? -1 : static_cast<int>(wanted % the().shepherds);
 }
@@ -105,7 +121,7 @@ void free_task(task* t) noexcept {
 }
 
 void deliver(void* result, unsigned flags, aligned_t value) noexcept {
-    if (result == nullptr) return;
+    if (!is_object(result)) return;
     if ((flags & QTHREAD_SPAWN_RET_SINC_VOID) != 0)
         return qt_sinc_submit(static_cast<qt_sinc_t*>(result), nullptr);
     if ((flags & QTHREAD_SPAWN_RET_SINC) != 0)
@@ -118,7 +134,7 @@ void deliver(void* result, unsigned flags, aligned_t value) noexcept {
 }
 
 int fork(fork_request const& wanted, void const* site) noexcept {
-    if (wanted.function == nullptr) return QTHREAD_BADARGS;
+    if (!is_possible(wanted)) return QTHREAD_BADARGS;
     if (!the().is_running()) return QTHREAD_NOT_ALLOWED;
     task* const t = make_task(wanted.function, wanted.argument, wanted.copied);
     if (t == nullptr) return QTHREAD_MALLOC_ERROR;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of each qthread, and values by key.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/result.hpp"
 #include "compat/qthread/task.hpp"
 
@@ -31,6 +32,7 @@ unsigned qthread_size_tasklocal() {
 }
 
 int qthread_key_create(qthread_key_t* key, void (*destructor)(void*)) {
+    if (!is_object(key)) return QTHREAD_BADARGS;
     tulle_key made = 0;
     int const error = tulle_key_create(&made, destructor);
     if (error != 0) return result_of(-error);

@@ -5,7 +5,9 @@
 
 #include <tulle/mutex.hpp>
 #include <tulle/signal.hpp>
+#include <tulle/this_thread.hpp>
 
+#include <atomic>
 #include <mutex>
 #include <new>
 
@@ -23,6 +25,7 @@ struct team {
 namespace {
 
 tulle::mutex s_critical;
+std::atomic<thread_id> s_inside{0}; // of the critical section; 0: nobody
 
 unsigned draw_id() noexcept {
     unsigned id = 0;
@@ -93,5 +96,12 @@ unsigned int qt_team_parent_id() {
 }
 
 void qt_team_critical_section(qt_team_critical_section_t boundary) {
-    boundary == BEGIN ? s_critical.lock() : s_critical.unlock();
+    tulle::thread_id const me = tulle::this_thread::get_id();
+    if (boundary == BEGIN) {
+        s_critical.lock();
+        s_inside.store(me, std::memory_order_relaxed); // relaxed, all: only who is inside says so
+    } else if (boundary == END && s_inside.load(std::memory_order_relaxed) == me) {
+        s_inside.store(0, std::memory_order_relaxed);
+        s_critical.unlock();
+    }
 }
