@@ -277,6 +277,10 @@ void wait_thread(thread_core* core) noexcept {
     schedule_point();
 }
 
+bool try_run_thread(thread_core* core) noexcept {
+    return this_fiber().shepherd < 0 && sched::try_run_in_place(sched::as_record(core));
+}
+
 bool wait_thread_until(thread_core* core, limit until) noexcept {
     thread_record& t = sched::as_record(core);
     schedule_point();

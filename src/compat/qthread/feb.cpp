@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Full/empty words: the native ones. What is read may be stored nowhere (null).
 #include "compat/qthread/arguments.hpp"
+#include "compat/qthread/pending_results.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <tulle/feb.hpp>
@@ -106,13 +107,19 @@ int qthread_writeFF_const_nb(aligned_t* dest, aligned_t src) {
 }
 
 int qthread_readFF(aligned_t* dest, aligned_t const* src) {
-    return with(dest, src, [dest](aligned_t& w) { store(dest, w, feb::read_ff(w)); });
+    return with(dest, src, [dest](aligned_t& w) {
+        if (!feb::is_full(w)) run_pending_result(&w);
+        store(dest, w, feb::read_ff(w));
+    });
 }
 int qthread_readFF_nb(aligned_t* dest, aligned_t const* src) {
     return attempt(dest, src, [dest](aligned_t& w) { return store(dest, w, feb::try_read_ff(w)); });
 }
 int qthread_readFE(aligned_t* dest, aligned_t const* src) {
-    return with(dest, src, [dest](aligned_t& w) { store(dest, w, feb::read_fe(w)); });
+    return with(dest, src, [dest](aligned_t& w) {
+        if (!feb::is_full(w)) run_pending_result(&w);
+        store(dest, w, feb::read_fe(w));
+    });
 }
 int qthread_readFE_nb(aligned_t* dest, aligned_t const* src) {
     return attempt(dest, src, [dest](aligned_t& w) { return store(dest, w, feb::try_read_fe(w)); });

@@ -37,9 +37,10 @@ template <class F> qthread_worker_id_t worker_as(qthread_shepherd_id_t* s, F num
     return static_cast<qthread_worker_id_t>(number());
 }
 
-// relaxed, both: a snapshot.
+// A snapshot.
 std::size_t live() noexcept {
-    std::size_t const all = the().live_tasks.load(std::memory_order_relaxed);
+    std::size_t const all = the().live_tasks.now();
+    // relaxed: for people
     return all - std::min(all, the().waiting_tasks.load(std::memory_order_relaxed));
 }
 

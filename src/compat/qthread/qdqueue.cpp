@@ -7,6 +7,9 @@
 #include <qthread/qdqueue.h>
 #include <qthread/qlfqueue.h>
 
+#include <tulle/detail/attributes.hpp>
+#include <tulle/this_thread.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -37,8 +40,9 @@ struct qdqueue_s {
         }
     }
     [[nodiscard]] part& mine() noexcept {
-        qthread_shepherd_id_t const here = qthread_shep();
-        return parts[here == NO_SHEPHERD ? 0 : here % parts.size()];
+        auto const here =
+            static_cast<std::size_t>(std::max(tulle::this_thread::shepherd_index(), 0));
+        return parts[here < parts.size() ? here : here % parts.size()];
     }
     [[nodiscard]] std::uint64_t put_in() const noexcept {
         std::uint64_t sum = 0;
@@ -46,15 +50,19 @@ struct qdqueue_s {
         for (part const& p : parts) sum += p.put_in.load(std::memory_order_seq_cst);
         return sum;
     }
-    // The first part, in the caller's order, for which found(part) holds; or at some moment during
-    // the call all were empty.
+    // Whether found(part) holds for one, which are asked in the caller's order; if not, at some
+    // moment during the call all were empty.
     template <class Found> [[nodiscard]] bool visit(Found const& found) {
-        auto const& order = mine().order;
+        part& own = mine();
+        return found(own) || visit_all(own.order, found);
+    }
+    template <class Found>
+    [[nodiscard]] TULLE_NOINLINE bool visit_all(std::vector<std::size_t> const& order,
+                                                Found const& found) {
         auto const any = [&] {
             return std::any_of(order.begin(), order.end(),
                                [&](std::size_t k) { return found(parts[k]); });
         };
-        if (any()) return true;
         for (std::uint64_t before = put_in();;) {
             if (any()) return true;
             std::uint64_t const after = put_in();

@@ -168,7 +168,8 @@ qpool* qpool_create(size_t const item_size) { return qpool_create_aligned(item_s
 qpool* qpool_create_aligned(size_t const item_size, size_t const alignment) {
     constexpr std::size_t k_most = std::size_t{1} << 40U;
     std::size_t const align = std::max(alignment, k_usual_alignment);
-    if (!std::has_single_bit(align) || item_size > k_most || align > k_most) return nullptr;
+    bool const is_power = alignment == 0 || std::has_single_bit(alignment);
+    if (!is_power || item_size > k_most || align > k_most) return nullptr;
     return new (std::nothrow) qt_mpool_s(item_size, align);
 }
 

@@ -11,6 +11,7 @@
 #include "base/spin_lock.hpp"
 #include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
+#include "compat/qthread/pending_results.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <qthread/hash.h>
@@ -201,6 +202,7 @@ bool run(syncvar_t* v, operation what, bits& value, bool waits) noexcept {
 int read(uint64_t* dest, syncvar_t* src, operation what, bool waits = true) noexcept {
     if (!is_object<syncvar_t>(src) || !is_object_or_null(dest)) return QTHREAD_BADARGS;
     bits value = 0;
+    if (waits && is_empty(load(src))) run_pending_result(src);
     if (!run(src, what, value, waits)) return QTHREAD_OPFAIL;
     if (dest != nullptr) *dest = value;
     return QTHREAD_SUCCESS;

@@ -8,6 +8,7 @@
 
 #include <tulle.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -16,10 +17,11 @@ using namespace tulle::compat;
 void* qthread_get_tasklocal(unsigned int size) {
     task* const me = self();
     if (me == nullptr) return nullptr;
-    if (size <= me->local_size) return me->local;
+    if (size <= me->local_size && me->local != nullptr) return me->local;
+    size = std::max(size, me->local_size);
     void* const larger = std::calloc(1, size);
     if (larger == nullptr) return nullptr;
-    std::memcpy(larger, me->local, me->local_size);
+    if (me->local != nullptr) std::memcpy(larger, me->local, me->local_size);
     std::free(me->grown);
     me->grown = me->local = larger;
     me->local_size = size;

@@ -98,7 +98,7 @@ class Row:
         kind = ""
         if re.match(r"[wobkuzf]:", first):
             kind, first = first[0], first[2:]
-        return first, kind, [tuple(other.rsplit("=", 1)) for other in others]
+        return first, kind, [tuple(other.split("=", 1)) for other in others]
 
     def complaints(self, parameters):
         fixed = [parameter for parameter in parameters if parameter != "..."]

@@ -217,6 +217,10 @@ static void begin_library(void) {
     _exit(2);
 }
 static void end_library(void) { qthread_finalize(); }
+static void give_way(void) {
+    qthread_yield();
+    usleep(100);
+}
 
 static aligned_t call_inside(void* inside) {
     struct inside const* const what = inside;

@@ -3,8 +3,9 @@
  * the thread that started it, by a thread of its own, by a foreign OS thread), and after its end. A
  * call that ends the process, does not return, or gives another result than the table says is told;
  * the calls behind it are made by the next child.
- * Includes before it: what the calls need, begin_library(), end_library(), run_inside(), and
- * reset_objects(), which is called before each. */
+ * Includes before it: what the calls need, begin_library(), end_library(), run_inside(),
+ * give_way(), by which the starter lets others run, and reset_objects(), which is called before
+ * each. */
 #ifndef TULLE_TESTS_ARGUMENTS_RUNNER_H
 #define TULLE_TESTS_ARGUMENTS_RUNNER_H
 
@@ -56,8 +57,11 @@ static void make_calls(void* span) {
     }
 }
 
+static volatile int stranger_has_ended;
+
 static void* make_calls_of_stranger(void* span) {
     make_calls(span);
+    stranger_has_ended = 1;
     return NULL;
 }
 
@@ -69,6 +73,7 @@ static void be_child(struct span s) {
     } else if (now == by_stranger) {
         pthread_t stranger;
         pthread_create(&stranger, NULL, make_calls_of_stranger, &s);
+        while (!stranger_has_ended) give_way();
         pthread_join(stranger, NULL);
     } else {
         make_calls(&s);
