@@ -137,6 +137,7 @@ model::test_body late_reader() {
         t.thread([&q] {
             q.put(1, 2);
             static_cast<void>(q.take(1));
+            static_cast<void>(q.take(1)); // gives up the first segment
         });
         t.at_end([&q] { q.check_nothing_is_lost(2); });
     };
@@ -150,6 +151,25 @@ model::test_body late_writer() {
         t.thread([&q] { q.put(1, 2); });
         t.thread([&q] { static_cast<void>(q.take(2)); });
         t.at_end([&q] { q.check_nothing_is_lost(2); });
+    };
+}
+
+// It is never empty, as one puts before it takes: another one looks, or takes.
+model::test_body never_empty(bool takes) {
+    return [takes](model::test& t) {
+        auto& q = t.make<queue_of<2>>(2U);
+        q.put(0, 1);
+        t.thread([&q] {
+            q.put(0, 2);
+            static_cast<void>(q.take(0));
+            q.put(0, 3);
+            static_cast<void>(q.take(0));
+        });
+        t.thread([&q, takes] {
+            bool const found = takes ? q.take(1) != 0 : !q.list.is_empty(*q.records[1]);
+            model::check(found, "there is always an element");
+        });
+        t.at_end([&q] { q.check_nothing_is_lost(3); });
     };
 }
 
@@ -177,24 +197,13 @@ TEST(qlfqueue, several_places_in_a_segment) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-// One looks whether it is empty, which it never is, as another puts before it takes.
-TEST(qlfqueue, is_never_empty) {
+TEST(qlfqueue, is_never_found_empty_before_its_time) {
     model::options o;
     o.executions = sample(30000);
-    model::result const r = model::explore("qlfqueue_never_empty", o, [](model::test& t) {
-        auto& q = t.make<queue_of<2>>();
-        q.put(0, 1);
-        t.thread([&q] {
-            q.put(0, 2);
-            static_cast<void>(q.take(0));
-            q.put(0, 3);
-            static_cast<void>(q.take(0));
-        });
-        t.thread(
-            [&q] { model::check(!q.list.is_empty(*q.records[1]), "there is always an element"); });
-        t.at_end([&q] { q.check_nothing_is_lost(3); });
-    });
-    EXPECT_TRUE(r.passed()) << r;
+    for (bool const takes : {false, true}) {
+        model::result const r = model::explore("qlfqueue_never_empty", o, never_empty(takes));
+        EXPECT_TRUE(r.passed()) << r;
+    }
 }
 
 // A segment that is freed at once, without a look for announcements.
@@ -236,7 +245,9 @@ TEST(qlfqueue, every_order_is_needed) {
     o.executions = 4000;
     if (base::k_thread_sanitizer)
         GTEST_SKIP() << "minutes, in which ThreadSanitizer sees one thread only";
-    EXPECT_EQ(survivors_of_all(o, {mixed(), late_reader(), late_writer()}), "");
+    EXPECT_EQ(survivors_of_all(o, {mixed(), late_reader(), late_writer(), never_empty(false),
+                                   never_empty(true)}),
+              "");
     EXPECT_NE(survivors_of_all(o, {late_writer()}), "") << "the others are needed, too";
 }
 

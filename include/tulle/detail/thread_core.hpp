@@ -65,6 +65,11 @@ TULLE_API void wait_thread(thread_core* t) noexcept;
 // If nobody has begun it, and it may run here, and the caller is not placed on a shepherd: as a
 // function call of the caller's. False: nothing was done.
 TULLE_API bool try_run_thread(thread_core* t) noexcept;
+// A yield to this thread, if nobody has begun it, and it and the caller may run here: it begins at
+// once, and the caller comes next on its worker.
+// not_now: others have waited for long; gone: it runs elsewhere, or has run.
+enum class yielded : unsigned char { to_it, not_now, gone };
+[[nodiscard]] TULLE_API yielded yield_to_thread(thread_core* t) noexcept;
 TULLE_API bool wait_thread_until(thread_core* t, limit until) noexcept; // false: not finished
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle

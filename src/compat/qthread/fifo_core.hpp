@@ -77,7 +77,7 @@ private:
     [[nodiscard]] bool put(record& hazards, void* value, segment*& spare) noexcept {
         for (;;) {
             segment& s = *hazards.protect(0, m_tail);
-            // relaxed, here and wherever places are drawn or counted: the cells carry the values.
+            // relaxed: the cells carry the values.
             std::uint32_t const place = s.filled.fetch_add(1, std::memory_order_relaxed);
             if (place < Places) {
                 void* nobody = nullptr;
@@ -116,10 +116,12 @@ private:
         for (;;) {
             segment& s = *hazards.protect(0, m_head);
             if (is_used_up(s)) return nullptr;
-            std::uint32_t const place = s.drawn.fetch_add(1, std::memory_order_relaxed);
+            // acq_rel pairs with itself, is_used_up and has_no_values: who sees that a place was
+            // drawn, or draws one after it, sees what was put in before, and the next segment.
+            std::uint32_t const place = s.drawn.fetch_add(1, std::memory_order_acq_rel);
             if (place < Places) {
-                // acquire pairs with put: the value.
-                void* const value = s.cells[place].exchange(taken(), std::memory_order_acquire);
+                // acquire pairs with put: the value. release pairs with has_no_values, as above.
+                void* const value = s.cells[place].exchange(taken(), std::memory_order_acq_rel);
                 if (value != nullptr) return value;
             } else if (segment* const next = s.next.load(std::memory_order_acquire)) {
                 leave(hazards, s, next, free); // acquire pairs with grow
@@ -133,14 +135,17 @@ private:
         if (m_tail.load(std::memory_order_relaxed) == &s) advance_tail(s, next);
         segment* first = &s;
         // B1. release pairs with protect: the segment, which this thread has got by the acquire.
-        if (m_head.compare_exchange_strong(first, next, std::memory_order_release,
-                                           std::memory_order_relaxed))
-            hazards.retire(&s, free);
+        if (!m_head.compare_exchange_strong(first, next, std::memory_order_release,
+                                            std::memory_order_relaxed))
+            return;
+        hazards.clear();
+        hazards.retire(&s, free);
     }
     // Each place that was drawn to put in has been drawn to take out, and there is no other
     // segment: at the moment of the second look there was nothing to take.
     [[nodiscard]] static bool is_used_up(segment const& s) noexcept {
-        std::uint32_t const drawn = s.drawn.load(std::memory_order_relaxed);
+        std::uint32_t const drawn = s.drawn.load(std::memory_order_acquire); // pairs with take
+        // relaxed: what was there when the places were drawn is seen.
         return drawn >= s.filled.load(std::memory_order_relaxed) &&
                s.next.load(std::memory_order_relaxed) == nullptr;
     }
@@ -148,12 +153,15 @@ private:
     // all places were found without one, they were so when the first was looked at.
     [[nodiscard]] static bool has_no_values(segment const& s) noexcept {
         for (;;) {
+            std::uint32_t const drawn = s.drawn.load(std::memory_order_acquire); // pairs with take
+            // relaxed, both: as above.
             if (s.next.load(std::memory_order_relaxed) != nullptr) return false;
-            std::uint32_t const drawn = s.drawn.load(std::memory_order_relaxed);
             std::uint32_t const end =
                 std::min<std::uint32_t>(s.filled.load(std::memory_order_relaxed), Places);
             for (std::uint32_t k = drawn; k < end; ++k)
-                if (is_value(s.cells[k].load(std::memory_order_relaxed))) return false;
+                // acquire pairs with take: a place that is taken shows that it was drawn.
+                if (is_value(s.cells[k].load(std::memory_order_acquire))) return false;
+            // relaxed: as above.
             if (s.drawn.load(std::memory_order_relaxed) == drawn) return true;
         }
     }

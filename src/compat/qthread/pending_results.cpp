@@ -45,6 +45,19 @@ void pending_results::find_and_run(void const* word) noexcept {
     }
 }
 
+// The caller may come back on another worker; nobody else has changed this meanwhile.
+bool pending_results::yield_to_newest() noexcept {
+    for (std::size_t k = 1; k <= k_most; ++k) {
+        entry& e = m_entries[(m_next - k) % k_most];
+        if (e.child == nullptr) continue;
+        detail::yielded const how = detail::yield_to_thread(e.child);
+        if (how == detail::yielded::not_now) return false;
+        drop(e);
+        if (how == detail::yielded::to_it) return true;
+    }
+    return false;
+}
+
 void run_pending_result(void const* word) noexcept {
     if (task* const me = self()) me->pending.run_for(word);
 }

@@ -135,7 +135,8 @@ void qthread_shep_next_local(qthread_shepherd_id_t* shep) { step(shep, 1); }
 void qthread_shep_prev_local(qthread_shepherd_id_t* shep) { step(shep, the().shepherds - 1); }
 
 int qthread_distance(qthread_shepherd_id_t const src, qthread_shepherd_id_t const dest) {
-    if (src >= the().shepherds || dest >= the().shepherds) return QTHREAD_BADARGS;
+    if (!the().is_running() || src >= the().shepherds || dest >= the().shepherds)
+        return QTHREAD_BADARGS;
     return tulle::shepherd_distance(src, dest);
 }
 
@@ -143,7 +144,7 @@ qthread_shepherd_id_t const* qthread_sorted_sheps() {
     return self() == nullptr ? nullptr : qthread_sorted_sheps_remote(qthread_shep());
 }
 qthread_shepherd_id_t const* qthread_sorted_sheps_remote(qthread_shepherd_id_t const src) {
-    return src >= the().shepherds ? nullptr : neighbours_of(src);
+    return !the().is_running() || src >= the().shepherds ? nullptr : neighbours_of(src);
 }
 
 int qthread_disable_shepherd(qthread_shepherd_id_t shep) {
@@ -171,4 +172,7 @@ int qthread_migrate_to(qthread_shepherd_id_t const shepherd) {
 void qthread_reset_target_shep() {}
 void qthread_chpl_reset_spawn_order() {}
 void qthread_flushsc() {}
-void qthread_yield_(int /*near*/) { tulle::this_thread::yield(); }
+void qthread_yield_(int /*near*/) {
+    task* const me = self();
+    if (me == nullptr || !me->pending.yield()) tulle::this_thread::yield();
+}

@@ -119,12 +119,15 @@ int native_shepherd(qthread_shepherd_id_t wanted) noexcept {
     return wanted == NO_SHEPHERD ? -1 : static_cast<int>(wanted % the().shepherds);
 }
 
-// Whether its parent may run it where it reads the result.
+// Whether its parent may run it where it reads the result, and yields to it.
 bool is_for_parent(birth const& b, int shepherd, task const* parent) noexcept {
-    constexpr unsigned k_elsewhere =
-        QTHREAD_SPAWN_RET_SINC | QTHREAD_SPAWN_RET_SINC_VOID | k_has_block;
-    return parent != nullptr && !parent->is_main && b.result != nullptr && shepherd < 0 &&
-           (b.flags & k_elsewhere) == 0;
+    return parent != nullptr && !parent->is_main && shepherd < 0 && (b.flags & k_has_block) == 0;
+}
+
+// The word that is filled at its end.
+void const* word_of(birth const& b) noexcept {
+    bool const is_word = (b.flags & (QTHREAD_SPAWN_RET_SINC | QTHREAD_SPAWN_RET_SINC_VOID)) == 0;
+    return is_word ? b.result : nullptr;
 }
 
 int start(birth const& b, int shepherd, task* parent, void const* site) noexcept {
@@ -136,7 +139,7 @@ int start(birth const& b, int shepherd, task* parent, void const* site) noexcept
         detail::thread_core* const core = detail::make_thread(how, b, !for_parent);
         core->site = site;
         detail::start_thread(core, !for_parent, false);
-        if (for_parent) parent->pending.add(b.result, core);
+        if (for_parent) parent->pending.add(word_of(b), core);
     });
     if (error != QTHREAD_SUCCESS) the().live_tasks.end();
     return error;

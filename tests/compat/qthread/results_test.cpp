@@ -181,6 +181,82 @@ TEST(result, of_a_thread_for_another_shepherd_is_computed_there) {
     EXPECT_EQ(run(reader), 1U);
 }
 
+// --- yields --------------------------------------------------------------------------------------
+
+std::vector<int> g_order;
+
+template <int Number> aligned_t note(void*) {
+    g_order.push_back(Number);
+    return 0;
+}
+
+TEST(yield, goes_to_the_newest_child_first) {
+    library const running;
+    g_order.clear();
+    run([](void*) -> aligned_t {
+        qthread_fork(&note<1>, nullptr, nullptr);
+        qthread_fork(&note<2>, nullptr, nullptr);
+        while (g_order.size() < 2) qthread_yield();
+        g_order.push_back(3);
+        return 0;
+    });
+    // A yield now and then is to the one that has waited longest.
+    EXPECT_TRUE(g_order == std::vector<int>({2, 1, 3}) || g_order == std::vector<int>({1, 2, 3}));
+}
+
+// Others have their turn although a thread always has a child to yield to.
+TEST(yield, leaves_nobody_waiting_behind_children) {
+    library const running;
+    static std::atomic<bool> s_other_has_run{false};
+    s_other_has_run = false;
+    aligned_t const rounds = run([](void*) -> aligned_t {
+        qthread_fork(
+            [](void*) -> aligned_t {
+                for (int k = 0; k != 5; ++k) qthread_yield();
+                s_other_has_run = true;
+                return 0;
+            },
+            nullptr, nullptr);
+        qthread_yield();
+        aligned_t count = 0;
+        for (; !s_other_has_run && count != 100'000; ++count) {
+            qthread_fork(&note<4>, nullptr, nullptr);
+            qthread_yield();
+        }
+        return count;
+    });
+    EXPECT_LT(rounds, 10'000U);
+}
+
+// A tree whose inner threads wait by yields, on several workers.
+std::atomic<int> g_leaves{0};
+
+aligned_t grow_tree(void* argument) {
+    auto const* const given = static_cast<std::uintptr_t const*>(argument);
+    auto* const left = reinterpret_cast<std::atomic<int>*>(given[1]);
+    if (given[0] == 0) {
+        ++g_leaves;
+    } else {
+        std::atomic<int> mine{2};
+        std::uintptr_t const child[2] = {given[0] - 1, reinterpret_cast<std::uintptr_t>(&mine)};
+        for (int k = 0; k != 2; ++k)
+            qthread_fork_copyargs(&grow_tree, child, sizeof child, nullptr);
+        while (mine != 0) qthread_yield();
+    }
+    --*left;
+    return 0;
+}
+
+TEST(yield, waits_for_a_tree_of_threads) {
+    library const running(3);
+    g_leaves = 0;
+    std::atomic<int> root{1};
+    std::uintptr_t const given[2] = {12, reinterpret_cast<std::uintptr_t>(&root)};
+    qthread_fork_copyargs(&grow_tree, given, sizeof given, nullptr);
+    while (root != 0) qthread_yield();
+    EXPECT_EQ(g_leaves, 1 << 12);
+}
+
 // --- clones --------------------------------------------------------------------------------------
 
 std::array<std::atomic<int>, 8> g_clones_on{}; // each worker
