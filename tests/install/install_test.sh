@@ -94,7 +94,7 @@ by_hand "$work/copied" "$work/foreign/of-a-copy"
 echo '#include "qthread-chapel.h"' | "$compiler" -x c -I"$work/copied/include" -c - -o "$work/foreign/chapel.o"
 (
     PKG_CONFIG_PATH=$for_qthreads/lib/pkgconfig
-    pkg-config --atleast-version 1.23 qthread
+    pkg-config --atleast-version 1.23 qthread || fail "pkg-config does not find qthread 1.23"
     # shellcheck disable=SC2046
     "$compiler" -x c -std=c11 "$qthread" -x none -o "$work/foreign/by-pkg-config" $(pkg-config --cflags --libs qthread)
     LD_LIBRARY_PATH=$for_qthreads/lib expect_42 "$work/foreign/by-pkg-config"
