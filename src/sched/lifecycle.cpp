@@ -277,6 +277,7 @@ void scheduler::free_everything() noexcept {
         free_deque(*std::exchange(m_adopted.records, nullptr));
     }
     for (auto const& w : m_registry.cores()) flush_caches(*w);
+    free_shared_records();
     while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
     for (auto const& w : m_registry.cores()) {
         while (runnable* const r = w->ready.pop()) drop_reference(*static_cast<thread_record*>(r));
@@ -292,6 +293,7 @@ void scheduler::trim(worker& w) noexcept {
     while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
     w.stacks.flush(*m_stacks);
     free_cached_records(w);
+    free_shared_records();
     m_stacks->trim();
     m_deques.trim();
 }

@@ -130,9 +130,14 @@ private:
     arch::exception_state m_exceptions;
 };
 
+// The reference of whoever runs it.
+void take_claimed(worker& w, thread_record& t) noexcept {
+    if (!leave_queue(w, t)) detail::add_reference(t.references);
+}
+
 // The joiner got there first: the thread runs in its frame.
 void run_in_place(thread_record& t) noexcept {
-    if (!leave_queue(*this_worker(), t)) detail::add_reference(t.references); // for run_thread
+    take_claimed(*this_worker(), t);
     fiber& self = *this_worker()->current;
     std::int16_t const before = self.shepherd;
     if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
@@ -170,6 +175,23 @@ TULLE_COLD void join_left_behind(thread_record& t) noexcept {
 
 bool may_run_in_place(thread_record const& t) noexcept {
     return !t.own_stack && this_worker()->may_run(t.shepherd);
+}
+
+// Not by one that is placed, or in a deterministic run; and now and then a yield is to all, so that
+// nobody waits for ever behind threads that yield to their children. The second spare is for what
+// the loop starts.
+bool may_yield_to_one(worker& w) noexcept {
+    if (w.is_guest() || w.current->shepherd >= 0 || w.run != nullptr || !stands_on_thread(w) ||
+        w.owner->shortage().is_on())
+        return false;
+    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe_due = true;
+    if (w.probe_due || !reserve_spare(w)) return false;
+    if (w.spares.size() < 2) {
+        fiber* const second = w.owner->make_loop_fiber(w);
+        if (second == nullptr) return false;
+        w.spares.put(*second);
+    }
+    return true;
 }
 
 // A thread that wants a stack of its own, when this worker could not start another one while the
@@ -269,6 +291,21 @@ void wait_thread(thread_core* core) noexcept {
     self.set_wait({wait_kind::spawned_thread, &t});
     suspend(&sched::post_wait_for, &t, &self);
     schedule_point();
+}
+
+bool try_run_thread(thread_core* core) noexcept {
+    return this_fiber().shepherd < 0 && sched::try_run_in_place(sched::as_record(core));
+}
+
+yielded yield_to_thread(thread_core* core) noexcept {
+    thread_record& t = sched::as_record(core);
+    worker& w = *this_worker();
+    if (!sched::may_yield_to_one(w)) return yielded::not_now;
+    if (!sched::may_run_in_place(t) || !claim(t)) return yielded::gone;
+    sched::take_claimed(w, t);
+    w.next_is_claimed = true;
+    sched::start_first(w, t);
+    return yielded::to_it;
 }
 
 bool wait_thread_until(thread_core* core, limit until) noexcept {

@@ -16,6 +16,8 @@ namespace tulle::detail {
 enum class attachment_of : unsigned char { qthread, activity, global_deque };
 [[nodiscard]] TULLE_API void* attachment(attachment_of which) noexcept;
 TULLE_API void set_attachment(attachment_of which, void* pointer) noexcept;
+// Sets it; what was there before.
+TULLE_API void* exchange_attachment(attachment_of which, void* pointer) noexcept;
 
 // The bytes that may be used, from the lowest on; none on the own stack of an OS thread.
 struct stack_area {

@@ -3,6 +3,7 @@
 // MAX_IO_WORKERS; they end when they have had nothing to do for IO_TIMEOUT seconds. Callers that
 // are no qthreads make their calls themselves.
 #include "base/intrusive_list.hpp"
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/blocking.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/task.hpp"
@@ -137,6 +138,7 @@ void end_io_workers() noexcept { io_workers::instance().end(); }
 
 } // namespace tulle::compat
 
+using tulle::compat::is_object_or_null;
 using tulle::compat::perform;
 
 int qt_accept(int socket, struct sockaddr* restrict address, socklen_t* restrict address_len) {
@@ -159,6 +161,11 @@ ssize_t qt_read(int filedes, void* buf, size_t nbyte) {
 }
 int qt_select(int nfds, fd_set* restrict readfds, fd_set* restrict writefds,
               fd_set* restrict errorfds, struct timeval* restrict timeout) {
+    // The C library reads it itself.
+    if (!is_object_or_null<struct timeval>(timeout)) {
+        errno = EFAULT;
+        return -1;
+    }
     return perform([=] { return ::select(nfds, readfds, writefds, errorfds, timeout); });
 }
 int qt_system(char const* command) {

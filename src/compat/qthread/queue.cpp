@@ -2,6 +2,7 @@
 // Queues that qthreads wait in until another one releases them, in the order of their coming. A
 // waiter is a frame of its thread; who releases it notifies its signal, as the last access.
 #include "base/intrusive_list.hpp"
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 
@@ -45,7 +46,7 @@ qthread_queue_t qthread_queue_create(uint8_t flags, aligned_t length) {
 }
 
 int qthread_queue_join(qthread_queue_t q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     waiter self;
     waiting_mark const mark;
     {
@@ -59,13 +60,13 @@ int qthread_queue_join(qthread_queue_t q) {
 }
 
 aligned_t qthread_queue_length(qthread_queue_t q) {
-    if (q == nullptr || !q->tells_length) return 0;
+    if (!is_object(q) || !q->tells_length) return 0;
     std::lock_guard const held(q->lock);
     return q->length;
 }
 
 int qthread_queue_release_one(qthread_queue_t q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     std::unique_lock held(q->lock);
     waiter* const w = q->waiters.pop_front();
     if (w != nullptr) --q->length;
@@ -77,7 +78,7 @@ int qthread_queue_release_one(qthread_queue_t q) {
 
 // Those that wait now.
 int qthread_queue_release_all(qthread_queue_t q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     std::unique_lock held(q->lock);
     auto all = q->waiters.take_all();
     q->length = 0;
@@ -87,7 +88,7 @@ int qthread_queue_release_all(qthread_queue_t q) {
 }
 
 int qthread_queue_destroy(qthread_queue_t q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     delete q;
     return QTHREAD_SUCCESS;
 }

@@ -10,7 +10,9 @@
 // `done` full, as the last access.
 #include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
+#include "compat/qthread/pending_results.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <qthread/hash.h>
@@ -184,8 +186,9 @@ bool run(syncvar_t* v, operation what, bits& value, bool waits) noexcept {
 }
 
 int read(uint64_t* dest, syncvar_t* src, operation what, bool waits = true) noexcept {
-    if (src == nullptr) return QTHREAD_BADARGS;
+    if (!is_object<syncvar_t>(src) || !is_object_or_null(dest)) return QTHREAD_BADARGS;
     bits value = 0;
+    if (waits && is_empty(load(src))) run_pending_result(src);
     if (!run(src, what, value, waits)) return QTHREAD_OPFAIL;
     if (dest != nullptr) *dest = value;
     return QTHREAD_SUCCESS;
@@ -193,9 +196,12 @@ int read(uint64_t* dest, syncvar_t* src, operation what, bool waits = true) noex
 
 // A value of more than 60 bits does not fit.
 int write(syncvar_t* dest, bits value, operation what, bool waits = true) noexcept {
-    if (dest == nullptr) return QTHREAD_BADARGS;
+    if (!is_object<syncvar_t>(dest)) return QTHREAD_BADARGS;
     if (INT64TOINT60(value) != value) return QTHREAD_OVERFLOW;
     return run(dest, what, value, waits) ? QTHREAD_SUCCESS : QTHREAD_OPFAIL;
+}
+int write_from(syncvar_t* dest, uint64_t const* src, operation what, bool waits = true) noexcept {
+    return is_object(src) ? write(dest, *src, what, waits) : QTHREAD_BADARGS;
 }
 
 } // namespace
@@ -205,25 +211,25 @@ int write(syncvar_t* dest, bits value, operation what, bool waits = true) noexce
 using namespace tulle::compat;
 
 int qthread_syncvar_status(syncvar_t* const v) {
-    return v != nullptr && !is_empty(load(v)) ? 1 : 0;
+    return is_object<syncvar_t>(v) && !is_empty(load(v)) ? 1 : 0;
 }
 int qthread_syncvar_empty(syncvar_t* restrict dest) { return write(dest, 0, operation::empty); }
 int qthread_syncvar_fill(syncvar_t* restrict dest) { return write(dest, 0, operation::fill); }
 
 int qthread_syncvar_writeEF(syncvar_t* restrict dest, uint64_t const* restrict src) {
-    return write(dest, *src, operation::write_ef);
+    return write_from(dest, src, operation::write_ef);
 }
 int qthread_syncvar_writeEF_const(syncvar_t* restrict dest, uint64_t src) {
     return write(dest, src, operation::write_ef);
 }
 int qthread_syncvar_writeEF_nb(syncvar_t* restrict dest, uint64_t const* restrict src) {
-    return write(dest, *src, operation::write_ef, false);
+    return write_from(dest, src, operation::write_ef, false);
 }
 int qthread_syncvar_writeEF_const_nb(syncvar_t* restrict dest, uint64_t src) {
     return write(dest, src, operation::write_ef, false);
 }
 int qthread_syncvar_writeF(syncvar_t* restrict dest, uint64_t const* restrict src) {
-    return write(dest, *src, operation::write_f);
+    return write_from(dest, src, operation::write_f);
 }
 int qthread_syncvar_writeF_const(syncvar_t* restrict dest, uint64_t src) {
     return write(dest, src, operation::write_f);
@@ -243,6 +249,7 @@ int qthread_syncvar_readFE_nb(uint64_t* restrict dest, syncvar_t* restrict src) 
 }
 
 uint64_t qthread_syncvar_incrF(syncvar_t* restrict operand, uint64_t inc) {
+    if (!is_object<syncvar_t>(operand)) return 0;
     bits value = inc;
     static_cast<void>(run(operand, operation::increment, value, true));
     return value;
