@@ -21,6 +21,13 @@ void set_attachment(attachment_of which, void* pointer) noexcept {
         w->current->attachments[static_cast<std::size_t>(which)] = pointer;
 }
 
+thread_core* running_thread() noexcept {
+    worker* const w = this_worker();
+    return w == nullptr || w->current == nullptr || w->current->frame == nullptr
+               ? nullptr
+               : w->current->frame->record;
+}
+
 stack_area current_stack() noexcept {
     worker* const w = this_worker();
     if (w == nullptr || w->is_guest() || w->current->kind_of_stack != fiber_kind::pooled) return {};

@@ -9,6 +9,8 @@
 
 namespace tulle::detail {
 
+struct thread_core;
+
 // Pointers that go with the stack, also over waits, one for each interface; null at first, and
 // where the OS thread is unknown to Tulle. Who sets one puts back what was there: a stack is used
 // for one thread after the other, and one within the other. set_attachment does nothing on an
@@ -16,6 +18,10 @@ namespace tulle::detail {
 enum class attachment_of : unsigned char { qthread, activity, global_deque };
 [[nodiscard]] TULLE_API void* attachment(attachment_of which) noexcept;
 TULLE_API void set_attachment(attachment_of which, void* pointer) noexcept;
+
+// The innermost thread with a record that runs on this stack: one of spawn, but not one that was
+// detached from the start. Null: there is none.
+[[nodiscard]] TULLE_API thread_core* running_thread() noexcept;
 
 // The bytes that may be used, from the lowest on; none on the own stack of an OS thread.
 struct stack_area {
