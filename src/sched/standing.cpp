@@ -34,6 +34,8 @@ stack_area current_stack() noexcept {
     return {w->current->stack.low, w->current->stack.size - k_pooled_fiber_bytes};
 }
 
+void let_main_move() noexcept { scheduler::instance().let_main_move(); }
+
 int default_worker_count() { return os::discover().default_workers; }
 
 } // namespace tulle::detail

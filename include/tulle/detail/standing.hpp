@@ -30,6 +30,11 @@ struct stack_area {
 };
 [[nodiscard]] TULLE_API stack_area current_stack() noexcept;
 
+// For programs whose threads expect nothing of main that it does not expect of them: any worker may
+// run main, the caller, from now on, as if its own were stuck (the option main_moves, which may
+// forbid it). By another thread: nothing.
+TULLE_API void let_main_move() noexcept;
+
 // As many workers as a start with the option `workers` at auto would make now.
 [[nodiscard]] TULLE_API int default_worker_count();
 

@@ -67,8 +67,12 @@ void start_tulle(myth_globalattr_t const& wanted) {
     set_stack(wanted.stacksize);
     keep_workers_apart();
     // Another thread must not become worker 0, as it may end before the program does.
-    if (::syscall(SYS_gettid) == ::getpid()) return initialize();
-    static_cast<void>(worker_count());
+    if (::syscall(SYS_gettid) == ::getpid())
+        initialize();
+    else
+        static_cast<void>(worker_count());
+    // Main is a thread like any other: while what it has created runs at once, it goes on elsewhere.
+    detail::let_main_move();
 }
 
 void start_as(myth_globalattr_t const& wanted) {

@@ -65,6 +65,19 @@ TEST_F(one_worker, run_before_their_creator_goes_on) {
     EXPECT_TRUE(ran);
 }
 
+// The child computes until main has gone on, which another worker must take.
+TEST_F(threads, let_main_go_on_elsewhere_at_once) {
+    std::atomic<bool> main_went_on{false};
+    for (int round = 0; round < 20; ++round) {
+        main_went_on = false;
+        thread t([&main_went_on]() -> void* {
+            while (!main_went_on) {}
+            return nullptr;
+        });
+        main_went_on = true;
+    }
+}
+
 TEST_F(one_worker, run_after_their_creator_where_asked) {
     myth_thread_attr_t how;
     EXPECT_EQ(myth_thread_attr_init(&how), 0);
@@ -655,6 +668,34 @@ TEST_F(keys, have_a_value_for_each_thread) {
     EXPECT_EQ(myth_key_delete(key), EINVAL);
     EXPECT_EQ(myth_setspecific(key, &key), EINVAL);
     EXPECT_EQ(myth_getspecific(key), nullptr);
+}
+
+// As MassiveThreads has it; POSIX has not.
+TEST_F(keys, are_destroyed_for_null_values_that_were_stored) {
+    static std::atomic<int> nulls, others;
+    nulls = others = 0;
+    auto* const destroy = +[](void* value) { ++(value == nullptr ? nulls : others); };
+    myth_key_t key = -1, without = -1;
+    ASSERT_EQ(myth_key_create(&key, destroy), 0);
+    ASSERT_EQ(myth_key_create(&without, nullptr), 0);
+    auto const store = [&](std::vector<void*> values) {
+        thread([&, values]() -> void* {
+            EXPECT_EQ(myth_setspecific(without, nullptr), 0);
+            for (void* const value : values) EXPECT_EQ(myth_setspecific(key, value), 0);
+            return nullptr;
+        }).join();
+    };
+    store({});
+    EXPECT_EQ(nulls, 0);
+    store({nullptr});
+    EXPECT_EQ(nulls, 1);
+    store({&key, nullptr});
+    EXPECT_EQ(nulls, 2);
+    store({nullptr, &key});
+    EXPECT_EQ(nulls, 2);
+    EXPECT_EQ(others, 1);
+    EXPECT_EQ(myth_key_delete(key), 0);
+    EXPECT_EQ(myth_key_delete(without), 0);
 }
 
 TEST_F(keys, of_a_deleted_one_show_no_old_values) {
