@@ -64,6 +64,15 @@ void* run_child(void* p) {
     return nullptr;
 }
 
+// Its maker joins it whatever the attributes say of that.
+int create_joined(myth_thread_t& made, part& p, calls const& all, long k) {
+    myth_thread_attr_t const* const wanted = all.attributes.at(k);
+    if (wanted == nullptr) return create(&made, nullptr, &run_child, &p, all.site);
+    myth_thread_attr_t how = *wanted;
+    if (how.detachstate == PTHREAD_CREATE_DETACHED) how.detachstate = PTHREAD_CREATE_JOINABLE;
+    return create(&made, &how, &run_child, &p, all.site);
+}
+
 int run_part(part& p) {
     if (p.end - p.begin == 1) {
         p.all.make_one(p.begin);
@@ -73,7 +82,7 @@ int run_part(part& p) {
     part first{p.all, p.begin, middle};
     part second{p.all, middle, p.end};
     myth_thread_t child = nullptr;
-    p.error = create(&child, p.all.attributes.at(p.begin), &run_child, &first, p.all.site);
+    p.error = create_joined(child, first, p.all, p.begin);
     if (p.error != 0) return p.error;
     int const error = run_part(second);
     p.error = join(child, nullptr);
@@ -87,7 +96,12 @@ int run_all(calls const& all, long threads) {
     if (threads == 0) return 0;
     if (int const error = ensure_started()) return error;
     part whole{all, 0, threads};
-    return run_part(whole);
+    if (running() != nullptr) return run_part(whole);
+    // The last call is the caller's own, and it is to be one of a thread of this interface.
+    myth_thread_t first = nullptr;
+    int error = create_joined(first, whole, all, 0);
+    if (error == 0) error = join(first, nullptr);
+    return error != 0 ? error : whole.error;
 }
 
 } // namespace

@@ -178,7 +178,9 @@ TEST_F(run_queue, forgets_nothing_while_it_is_rearranged) {
     thread rearranges([]() -> void* {
         for (int k = 0; k < 2000; ++k) {
             myth_thread_t const t = myth_wsapi_runqueue_take(k % 2, nullptr, nullptr);
-            if (t != nullptr) EXPECT_EQ(myth_wsapi_runqueue_pass(1 - k % 2, t), 1);
+            if (t != nullptr) {
+                EXPECT_EQ(myth_wsapi_runqueue_pass(1 - k % 2, t), 1);
+            }
             if (k % 8 == 0) myth_yield();
         }
         return nullptr;

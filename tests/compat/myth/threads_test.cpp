@@ -213,16 +213,15 @@ struct unwound {
     unwound& operator=(unwound const&) = delete;
     bool& told;
 };
-void leave(int depth) {
+int leave(int depth) {
     if (depth == 0) myth_exit(as_pointer(9));
-    leave(depth - 1);
+    return depth < 0 ? depth : leave(depth - 1) + 1;
 }
 TEST_F(threads, exit_from_any_depth) {
     bool destroyed = false;
     thread t([&destroyed]() -> void* {
         unwound const local(destroyed);
-        leave(20);
-        return nullptr;
+        return as_pointer(leave(20));
     });
     EXPECT_EQ(as_number(t.join()), 9);
     EXPECT_TRUE(destroyed);
@@ -541,6 +540,7 @@ protected:
             myth_thread_attr_init(&all[k].how);
             all[k].how.child_first = static_cast<int>(k % 2);
             if (k % 5 == 0) all[k].how.stacksize = 65536;
+            if (k % 7 == 0) all[k].how.detachstate = PTHREAD_CREATE_DETACHED;
         }
         return all;
     }
