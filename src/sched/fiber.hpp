@@ -27,7 +27,7 @@
 namespace tulle::detail {
 struct group_member;
 struct thread_core;
-}
+} // namespace tulle::detail
 
 namespace tulle::sched {
 

@@ -79,12 +79,9 @@ void myth_wsapi_randarr(int* ret, int n) {
     if (ret == nullptr) return;
     int const workers = myth_get_num_workers();
     int const count = std::min(n, workers);
-    for (int k = 0; k < count; ++k)
-        do {
+    for (int k = 0; k < count; ++k) do {
             ret[k] = random_below(workers);
         } while (std::find(ret, ret + k, ret[k]) != ret + k);
 }
 
-int myth_wsapi_rand2(int min, int max) {
-    return max <= min ? min : random_in(min, max);
-}
+int myth_wsapi_rand2(int min, int max) { return max <= min ? min : random_in(min, max); }

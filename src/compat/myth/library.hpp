@@ -23,7 +23,10 @@ struct library {
     std::size_t stack_size = k_default_stack;
     bool child_first = true;
 };
-[[nodiscard]] library& the() noexcept;
+[[nodiscard]] inline library& the() noexcept {
+    static constinit library s_the;
+    return s_the;
+}
 
 // 0, or why it cannot start. `attr` null: as chosen before.
 [[nodiscard]] int start(myth_globalattr_t const* attr) noexcept;

@@ -19,11 +19,6 @@
 
 namespace tulle::myth {
 
-library& the() noexcept {
-    static constinit library s_the;
-    return s_the;
-}
-
 myth_globalattr_t& chosen() noexcept {
     static myth_globalattr_t s_chosen = attributes_of_environment();
     return s_chosen;
@@ -71,7 +66,7 @@ void start_tulle(myth_globalattr_t const& wanted) {
         initialize();
     else
         static_cast<void>(worker_count());
-    // Main is a thread like any other: while what it has created runs at once, it goes on elsewhere.
+    // Main is a thread like any other: while what it has created runs, it goes on elsewhere.
     detail::let_main_move();
 }
 

@@ -26,11 +26,11 @@ struct late_start {
 };
 
 struct extra {
-    std::size_t stack_size = 0;             // if it has a stack of its own size
-    std::unique_ptr<std::byte[]> own_hint;  // that it was made with
-    void* hint = nullptr;                   // own_hint, or the program's
+    std::size_t stack_size = 0;            // if it has a stack of its own size
+    std::unique_ptr<std::byte[]> own_hint; // that it was made with
+    void* hint = nullptr;                  // own_hint, or the program's
     std::size_t hint_size = 0;
-    std::unique_ptr<late_start> late;       // null: it was started when it was made
+    std::unique_ptr<late_start> late; // null: it was started when it was made
 };
 
 inline constexpr std::uint32_t k_cancel_requested = 1;

@@ -6,6 +6,7 @@
 #include "compat/myth/time.hpp"
 
 #include <tulle.h>
+#include <tulle/detail/record.hpp>
 #include <tulle/detail/standing.hpp>
 #include <tulle/this_thread.hpp>
 
@@ -67,8 +68,7 @@ void add_extra(thread_core* t, myth_thread_attr_t const& attr, std::size_t stack
 
 bool makes_sense(myth_thread_attr_t const& attr) noexcept {
     constexpr std::size_t k_most = std::size_t{1} << 40;
-    return attr.stacksize < k_most &&
-           (attr.custom_data_size == 0 || attr.custom_data != nullptr) &&
+    return attr.stacksize < k_most && (attr.custom_data_size == 0 || attr.custom_data != nullptr) &&
            (attr.detachstate == PTHREAD_CREATE_JOINABLE ||
             attr.detachstate == PTHREAD_CREATE_DETACHED);
 }
@@ -101,7 +101,12 @@ int take_result(thread_core* t, void** result) noexcept {
 
 int check_joined(myth_thread_t th) noexcept {
     if (!is_made_here(th)) return EINVAL;
-    return th == running() ? EDEADLK : ensure_started();
+    return th == running() ? EDEADLK : 0;
+}
+// What a thread of this interface that goes first has mostly done by its join. acquire pairs with
+// the end of the thread.
+bool has_ended(thread_core const* t) noexcept {
+    return t->word.load(std::memory_order_acquire) == detail::k_done;
 }
 
 // Of threads that are not of this interface.
@@ -183,6 +188,7 @@ int create(myth_thread_t* id, myth_thread_attr_t const* attr, myth_func_t functi
 }
 
 int join(myth_thread_t th, void** result) noexcept {
+    if (is_made_here(th) && has_ended(core_of(th))) return take_result(core_of(th), result);
     if (int const error = check_joined(th)) return error;
     if (late_start* const late = late_of(th)) late->begun.wait();
     detail::wait_thread(core_of(th));

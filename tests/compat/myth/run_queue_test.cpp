@@ -82,10 +82,10 @@ TEST_F(quiet_queue, has_its_ends) {
     EXPECT_EQ(myth_wsapi_runqueue_take(0, nullptr, nullptr), nullptr);
     EXPECT_EQ(myth_wsapi_runqueue_peek(0, nullptr, nullptr), nullptr);
     for (myth_thread_t const t : {a, b}) myth_wsapi_runqueue_push(t);
-    EXPECT_EQ(myth_wsapi_runqueue_pass(0, c), 1);                        // c a b
+    EXPECT_EQ(myth_wsapi_runqueue_pass(0, c), 1); // c a b
     EXPECT_EQ(myth_wsapi_runqueue_peek(0, nullptr, nullptr), c);
-    EXPECT_EQ(myth_wsapi_runqueue_pop(), b);                             // c a
-    EXPECT_EQ(myth_wsapi_runqueue_take(0, nullptr, nullptr), c);         // a
+    EXPECT_EQ(myth_wsapi_runqueue_pop(), b);                     // c a
+    EXPECT_EQ(myth_wsapi_runqueue_take(0, nullptr, nullptr), c); // a
     EXPECT_EQ(myth_wsapi_runqueue_take(
                   0, [](myth_thread_t, void*) { return 0; }, nullptr),
               nullptr);

@@ -581,16 +581,18 @@ TEST_F(many, threads_without_all_that_may_be_left_out) {
         sum += as_number(number);
         return nullptr;
     };
-    EXPECT_EQ(myth_create_join_many_ex(nullptr, nullptr, add, as_pointer(1), nullptr, 0, 0, 1, 0, 100),
-              0);
+    EXPECT_EQ(
+        myth_create_join_many_ex(nullptr, nullptr, add, as_pointer(1), nullptr, 0, 0, 1, 0, 100),
+        0);
     EXPECT_EQ(sum, 5050);
     EXPECT_EQ(myth_create_join_many_ex(nullptr, nullptr, add, nullptr, nullptr, 0, 0, 0, 0, 0), 0);
     EXPECT_EQ(myth_create_join_many_ex(nullptr, nullptr, add, nullptr, nullptr, 0, 0, 0, 0, -1),
               EINVAL);
     EXPECT_EQ(myth_create_join_many_ex(nullptr, nullptr, nullptr, nullptr, nullptr, 0, 0, 0, 0, 1),
               EINVAL);
-    EXPECT_EQ(myth_create_join_various_ex(nullptr, nullptr, nullptr, nullptr, nullptr, 0, 0, 0, 0, 0, 1),
-              EINVAL);
+    EXPECT_EQ(
+        myth_create_join_various_ex(nullptr, nullptr, nullptr, nullptr, nullptr, 0, 0, 0, 0, 0, 1),
+        EINVAL);
     myth_func_t one_is_null[2] = {add, nullptr};
     EXPECT_EQ(myth_create_join_various_ex(nullptr, nullptr, one_is_null, nullptr, nullptr, 0, 0,
                                           sizeof(myth_func_t), 0, 0, 2),
@@ -598,7 +600,8 @@ TEST_F(many, threads_without_all_that_may_be_left_out) {
     myth_thread_attr_t bad;
     myth_thread_attr_init(&bad);
     bad.detachstate = 99;
-    EXPECT_EQ(myth_create_join_many_ex(nullptr, &bad, add, nullptr, nullptr, 0, 0, 0, 0, 4), EINVAL);
+    EXPECT_EQ(myth_create_join_many_ex(nullptr, &bad, add, nullptr, nullptr, 0, 0, 0, 0, 4),
+              EINVAL);
     EXPECT_EQ(sum, 5050);
 }
 

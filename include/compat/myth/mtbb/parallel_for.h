@@ -28,8 +28,7 @@ template <class Range, class Body> void parallel_for(const Range& range, Body& b
 namespace tulle_detail {
 
 // Steps [a, b), at most `grain` of them at a time.
-template <class Index, class Part>
-void for_parts(Index a, Index b, Index grain, const Part& part) {
+template <class Index, class Part> void for_parts(Index a, Index b, Index grain, const Part& part) {
     if (b - a <= grain) {
         if (a < b) part(a, b);
         return;
@@ -63,8 +62,7 @@ template <class Index, class Func>
 Func parallel_for(Index first, Index last, Index step, Index grainsize, const Func& f) {
     const Index grain = grainsize < Index(1) ? Index(1) : grainsize;
     tulle_detail::for_parts(
-        Index(0), tulle_detail::step_count(first, last, step), grain,
-        [=, &f](Index a, Index b) {
+        Index(0), tulle_detail::step_count(first, last, step), grain, [=, &f](Index a, Index b) {
             f(static_cast<Index>(first + a * step), static_cast<Index>(first + b * step));
         });
     return f;

@@ -33,8 +33,7 @@ Value parallel_reduce(const Range& range, const Value& identity, const Func& fun
     const Range right(left, tulle_detail::any_split());
     Value left_result(identity);
     task_group group;
-    group.run(
-        [&] { left_result = mtbb::parallel_reduce(left, identity, func, reduction); });
+    group.run([&] { left_result = mtbb::parallel_reduce(left, identity, func, reduction); });
     const Value right_result = mtbb::parallel_reduce(right, identity, func, reduction);
     group.wait();
     return reduction(left_result, right_result);

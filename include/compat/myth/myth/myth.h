@@ -151,11 +151,7 @@ TULLE_API void myth_testcancel(void);
 
 /* --- once, mutexes ---------------------------------------------------------------------------- */
 
-enum {
-    myth_once_state_init = 0,
-    myth_once_state_in_progress = 1,
-    myth_once_state_completed = 2
-};
+enum { myth_once_state_init = 0, myth_once_state_in_progress = 1, myth_once_state_completed = 2 };
 typedef struct {
     volatile int state;
     tulle_once_t once;

@@ -65,8 +65,7 @@ static inline long myth_sleep_stack_push(myth_sleep_stack_t* s, myth_sleep_queue
 static inline myth_sleep_queue_item_t myth_sleep_stack_pop(myth_sleep_stack_t* s) {
     myth_sleep_queue_item_t top = __atomic_load_n(&s->top, __ATOMIC_ACQUIRE); /* pairs with push */
     while (top != 0 && !__atomic_compare_exchange_n(&s->top, &top, top->next, 0, __ATOMIC_ACQUIRE,
-                                                    __ATOMIC_ACQUIRE)) {
-    }
+                                                    __ATOMIC_ACQUIRE)) {}
     return top;
 }
 
