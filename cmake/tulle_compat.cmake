@@ -38,6 +38,7 @@ endfunction()
 
 tulle_add_compat_library(qthread shared static)
 tulle_add_compat_library(tnt shared static)
+tulle_add_compat_library(myth shared static)
 
 # Not static: a created process gets the variables of the program, which must not be those of Tulle.
 tulle_add_compat_library(parmacs shared)

@@ -23,7 +23,8 @@ public:
     barrier(barrier const&) = delete;
     barrier& operator=(barrier const&) = delete;
 
-    TULLE_API void arrive_and_wait() noexcept;
+    // True for one thread of each phase, the one that came last.
+    TULLE_API bool arrive_and_wait() noexcept;
     // Arrives only if all others have: then true, and they go on.
     [[nodiscard]] TULLE_API bool try_arrive_and_wait() noexcept;
     // False: the limit was reached, and the caller does not count as arrived, as below.

@@ -26,7 +26,8 @@
 
 namespace tulle::detail {
 struct group_member;
-}
+struct thread_core;
+} // namespace tulle::detail
 
 namespace tulle::sched {
 
@@ -63,12 +64,14 @@ struct thread_identity {
 struct thread_frame : thread_identity {
     thread_frame() noexcept = default;
     thread_frame(thread_frame* below, std::uint64_t number, std::uint8_t flags,
-                 void const* spawned_at) noexcept
-        : thread_identity(number, flags), outer(below), site(spawned_at) {}
+                 void const* spawned_at, detail::thread_core* of = nullptr) noexcept
+        : thread_identity(number, flags), outer(below), site(spawned_at), record(of) {}
 
     thread_frame* outer = nullptr;
     // Where it was spawned: an address behind the call; null: not by spawn.
     void const* site = nullptr;
+    // Null: it was detached from the start, so that its record is gone, or not spawned.
+    detail::thread_core* record = nullptr;
 };
 
 struct fiber : runnable {

@@ -113,6 +113,8 @@ public:
     [[nodiscard]] bool something_waits() noexcept;
     // Lets any worker run main from now on, if main is ready while its own worker is stuck.
     void free_main() noexcept;
+    // Main calls this: any worker may run it from now on, stuck or not. By others: nothing.
+    void let_main_move() noexcept;
     // Main calls this to go on on the OS thread that it was adopted on.
     void bind_main() noexcept;
     [[nodiscard]] watcher const& watching() const noexcept { return m_watcher; }

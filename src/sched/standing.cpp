@@ -29,11 +29,20 @@ void* exchange_attachment(attachment_of which, void* pointer) noexcept {
     return std::exchange(w->current->attachments[static_cast<std::size_t>(which)], pointer);
 }
 
+thread_core* running_thread() noexcept {
+    worker* const w = this_worker();
+    return w == nullptr || w->current == nullptr || w->current->frame == nullptr
+               ? nullptr
+               : w->current->frame->record;
+}
+
 stack_area current_stack() noexcept {
     worker* const w = this_worker();
     if (w == nullptr || w->is_guest() || w->current->kind_of_stack != fiber_kind::pooled) return {};
     return {w->current->stack.low, w->current->stack.size - k_pooled_fiber_bytes};
 }
+
+void let_main_move() noexcept { scheduler::instance().let_main_move(); }
 
 int default_worker_count() { return os::discover().default_workers; }
 

@@ -72,6 +72,14 @@ void scheduler::free_main() noexcept {
     inject(*main, -1);
 }
 
+void scheduler::let_main_move() noexcept {
+    worker const* const self = this_worker();
+    bool const is_main = self != nullptr && self->current == &m_adopted;
+    // relaxed: main has written it.
+    if (is_main && m_settings.main_may_move && !m_main_stays.load(std::memory_order_relaxed))
+        m_adopted.unbind();
+}
+
 namespace {
 
 void post_to_its_home(void* main, void*) noexcept {

@@ -163,6 +163,13 @@ stack::size_class class_of(attributes const& how) noexcept {
                                                   : wanted;
 }
 
+// Of a thread that says how large its stack is to be.
+void choose_stack(thread_record& t, attributes const& how, worker const& w) noexcept {
+    stack::size_class const wanted = class_of(how);
+    t.own_stack = wanted != stack::class_for(w.owner->chosen().stack_size);
+    t.stack_class = wanted.index;
+}
+
 // In a child process: the handle is of a thread of the parent. One that had not started is run by
 // its joiner; see process_fork.cpp.
 TULLE_COLD void join_left_behind(thread_record& t) noexcept {
@@ -245,9 +252,7 @@ thread_core* new_thread(attributes const& how) {
     t->id = sched::draw_id(w);
     t->site = __builtin_return_address(0);
     t->shepherd = static_cast<std::int16_t>(how.shepherd);
-    stack::size_class const wanted = sched::class_of(how);
-    t->own_stack = how.stack_size != 0 && wanted != stack::class_for(w.owner->chosen().stack_size);
-    t->stack_class = wanted.index;
+    if (how.stack_size != 0) sched::choose_stack(*t, how, w);
     if (how.name != nullptr) sched::give_name(*t, how.name);
     return t;
 }

@@ -118,7 +118,8 @@ TULLE_COLD void end_frame(thread_frame& frame) noexcept {
 fiber* run_thread(thread_record& t) noexcept {
     fiber* const on = this_worker()->current; // the stack stays the same whatever the body does
     bool const detached = t.detached;
-    thread_frame frame{on->frame, t.id, static_cast<std::uint8_t>(t.named), t.site};
+    thread_frame frame{on->frame, t.id, static_cast<std::uint8_t>(t.named), t.site,
+                       detached ? nullptr : &t};
     on->frame = &frame;
     run_body(t, detached);
     if (frame.at_end != 0) end_frame(frame);

@@ -17,7 +17,7 @@ barrier::barrier(std::int64_t participants) {
     sync::open<core>(m_core).open(static_cast<std::uint64_t>(participants));
 }
 
-void barrier::arrive_and_wait() noexcept { sync::open<core>(m_core).arrive_and_wait(); }
+bool barrier::arrive_and_wait() noexcept { return sync::open<core>(m_core).arrive_and_wait(); }
 
 bool barrier::try_arrive_and_wait() noexcept { return sync::open<core>(m_core).try_arrive(); }
 

@@ -38,13 +38,16 @@ public:
         others.wake_all();
         return true;
     }
-    void arrive_and_wait() noexcept {
-        if (try_arrive()) return;
+    // True: the caller was the last of its phase.
+    bool arrive_and_wait() noexcept {
+        if (try_arrive()) return true;
         waiter<Parking> self;
         wait_batch<Parking> others(nullptr);
+        bool waits = true;
         park({wait::wait_kind::barrier, this}, self, m_lock,
-             [this, &self, &others] { return enter(self, others); });
+             [this, &self, &others, &waits] { return waits = enter(self, others); });
         others.wake_all();
+        return !waits;
     }
     // False: the limit was reached; it is as if the caller had not arrived.
     [[nodiscard]] bool arrive_and_wait_until(limit<Parking> until) noexcept {

@@ -104,6 +104,16 @@ echo '#include "qthread-chapel.h"' | "$compiler" -x c -I"$work/copied/include" -
     expect_42 "$work/foreign/whole"
 )
 [ -z "$(find "$for_qthreads" -type l -lname '/*')" ] || fail "a link in $for_qthreads is absolute"
+echo "install_test: a program for MassiveThreads"
+myth=$consumer/myth.c
+# shellcheck disable=SC2046
+"$compiler" -x c -std=c11 "$myth" -x none -o "$work/myth" $(pkg-config --cflags --libs tulle-myth)
+[ "$(LD_LIBRARY_PATH=$prefix/$libdir "$work/myth")" = 42 ] || fail "the program for MassiveThreads fails"
+# shellcheck disable=SC2046
+"$compiler" -x c -std=c11 "$myth" -x none -o "$work/myth-static" $(pkg-config --cflags tulle-myth) \
+    "$prefix/$libdir/libtulle-myth.a" "$prefix/$libdir/libtulle.a" $(pkg-config --static --libs-only-l --libs-only-other tulle | sed 's/-ltulle//')
+[ "$("$work/myth-static")" = 42 ] || fail "the program for MassiveThreads fails, linked statically"
+[ "$("$work/cmake/myth")" = 42 ] || fail "the program for MassiveThreads fails, made by CMake"
 
 if command -v m4 >/dev/null; then
     echo "install_test: a program with PARMACS macros"
@@ -117,6 +127,8 @@ echo "install_test: exported symbols"
 foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle-qthread.so" | awk '$2 != "A"' | cut -d' ' -f3- |
     grep -vE '^(q(thread|t|timer|util|array|dqueue|lfqueue|swsrqueue|pool|alloc)_|future_|spr_)' || true)
 [ -z "$foreign" ] || fail "the library for Qthreads exports more than its API: $foreign"
+foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle-myth.so" | awk '$2 != "A"' | cut -d' ' -f3- | grep -v '^myth_' || true)
+[ -z "$foreign" ] || fail "the library for MassiveThreads exports more than its API: $foreign"
 foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle.so" | awk '$2 != "A"' | cut -d' ' -f3- |
     grep -vE '^(tulle_|tulle::|(typeinfo|typeinfo name|vtable|VTT|guard variable) for tulle::)' || true)
 [ -z "$foreign" ] || fail "the shared library exports more than its API: $foreign"

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/libraries/myth.hpp"
+#include "yield.hpp"
+
+namespace tulle::bench {
+
+benchmark const registered("yield", "massivethreads", [](int argc, char** argv) {
+    return yield_main<massivethreads_runtime>(argc, argv);
+});
+
+} // namespace tulle::bench

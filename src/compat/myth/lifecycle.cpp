@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting, by the first call or by myth_init, and ending.
+#include "compat/myth/environment.hpp"
+#include "compat/myth/library.hpp"
+#include "compat/myth/run_queue.hpp"
+
+#include <tulle/detail/standing.hpp>
+#include <tulle/runtime.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace tulle::myth {
+
+myth_globalattr_t& chosen() noexcept {
+    static myth_globalattr_t s_chosen = attributes_of_environment();
+    return s_chosen;
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_patience = 1s; // of myth_fini, with threads that are alive
+
+std::mutex s_lifecycle;
+// Options that were set for an earlier start.
+bool s_sets_workers = false, s_sets_stack = false;
+
+void set_workers(int wanted) {
+    if (wanted == 0 && !s_sets_workers) return;
+    s_sets_workers = wanted != 0;
+    set_option("workers", "auto"); // it is at most the next one
+    set_option("max_workers",
+               wanted == 0 ? "auto"
+                           : std::to_string(std::max(wanted, detail::default_worker_count())));
+    set_option("workers", wanted == 0 ? "auto" : std::to_string(wanted));
+}
+
+// The native default has room for that of MassiveThreads.
+void set_stack(std::size_t wanted) {
+    if (wanted == k_default_stack && !s_sets_stack) return;
+    s_sets_stack = wanted != k_default_stack;
+    set_option("stack_size", s_sets_stack ? std::to_string(wanted + k_stack_overhead) : "256K");
+}
+
+// Programs keep data for each number of myth_get_worker_num(), which is below that of the workers:
+// no other worker runs in place of one unasked.
+void keep_workers_apart() {
+    if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
+}
+
+void start_tulle(myth_globalattr_t const& wanted) {
+    set_workers(wanted.n_workers);
+    set_stack(wanted.stacksize);
+    keep_workers_apart();
+    // Another thread must not become worker 0, as it may end before the program does.
+    if (::syscall(SYS_gettid) == ::getpid())
+        initialize();
+    else
+        static_cast<void>(worker_count());
+    // Main is a thread like any other: while what it has created runs, it goes on elsewhere.
+    detail::let_main_move();
+}
+
+void start_as(myth_globalattr_t const& wanted) {
+    if (!is_initialized()) {
+        start_tulle(wanted);
+        the().has_started_tulle = true;
+    }
+    static_cast<void>(this_thread::get_id()); // makes the caller known where others have started
+    open_run_queues();
+    the().stack_size = wanted.stacksize;
+    the().child_first = wanted.child_first != 0;
+}
+
+// Threads that end may be at their last steps still.
+bool end_tulle() noexcept {
+    auto const until = std::chrono::steady_clock::now() + k_patience;
+    for (;;) {
+        int const error = guarded([] { finalize(); });
+        if (error != EBUSY || std::chrono::steady_clock::now() >= until) return error == 0;
+        this_thread::sleep_for(100us);
+    }
+}
+
+bool makes_sense(myth_globalattr_t const& a) noexcept {
+    return a.n_workers >= 0 && a.stacksize != 0;
+}
+
+} // namespace
+
+int start(myth_globalattr_t const* attr) noexcept {
+    std::lock_guard const held(s_lifecycle);
+    if (the().running.load(std::memory_order_relaxed)) return 0; // relaxed: written under the lock
+    if (attr != nullptr && !makes_sense(*attr)) return EINVAL;
+    if (attr != nullptr) chosen() = *attr;
+    int const error = guarded([] { start_as(chosen()); });
+    if (error == 0) the().running.store(true, std::memory_order_release); // pairs with running
+    return error;
+}
+
+} // namespace tulle::myth
+
+using namespace tulle::myth;
+
+namespace {
+
+int as_init_result(int error) noexcept {
+    if (error != 0) errno = error;
+    return error == 0 ? 1 : 0;
+}
+
+} // namespace
+
+int myth_init(void) { return as_init_result(start(nullptr)); }
+int myth_init_ex(myth_globalattr_t* attr) { return as_init_result(start(attr)); }
+
+void myth_fini(void) {
+    std::lock_guard const held(s_lifecycle);
+    // relaxed, both: written under the lock
+    if (!the().running.load(std::memory_order_relaxed)) return;
+    if (the().has_started_tulle) {
+        if (!end_tulle()) return;
+        the().has_started_tulle = false;
+        close_run_queues();
+    }
+    the().running.store(false, std::memory_order_relaxed);
+}
